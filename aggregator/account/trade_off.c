@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "estimate_print.h"
+#include "print_text.h"
 
 double agg_trade_off_bits(const shoal_part *part)
 {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log.h"
 #include "options.h"
-#include "talk.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define MUCH (64 * MIB) // said unasked
@@ -43,6 +43,6 @@ agg_err cli_state_memory(agg_error *error, char *command, uint64_t bytes, uint64
                         "takes up to %llu MiB of memory; --memory allows %llu", mib, allowed);
     if (limit == 0 && all < MUCH) return SHOAL_OK;
     snprintf(text, sizeof text, "takes up to %llu MiB of memory", mib);
-    cli_talk(command, text);
+    agg_log_line(command, text);
     return SHOAL_OK;
 }

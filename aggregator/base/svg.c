@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate_print.h"
+#include "print_text.h"
 
 void agg_svg_escape(FILE *stream, const char *bytes, size_t len)
 {

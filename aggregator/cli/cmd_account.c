@@ -12,11 +12,11 @@
 #include "commands.h"
 #include "composition.h"
 #include "guarantee.h"
+#include "log.h"
 #include "options.h"
 #include "result_options.h"
 #include "round_text.h"
 #include "schedule.h"
-#include "talk.h"
 
 #define SCHEDULE_BYTES_MAX 65536
 
@@ -523,7 +523,8 @@ static agg_err show_account(account *t, agg_error *error)
         err = agg_compose(&t->composition, error, t->schedule, t->n_schedule, t->delta,
                           t->contributions);
     if (err == SHOAL_OK) err = cli_result_write(error, t->a.output, print_account, t, AGG_TABLE);
-    if (err == SHOAL_OK && t->reports > 0 && t->delta * t->reports > 1) cli_talk(command, loose);
+    if (err == SHOAL_OK && t->reports > 0 && t->delta * t->reports > 1)
+        agg_log_line(command, loose);
     return err;
 }
 
@@ -574,5 +575,5 @@ int cmd_account(int argc, char **argv)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)
         err = run(&t, &error);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("account", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("account", &error);
 }

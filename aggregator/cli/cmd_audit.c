@@ -8,12 +8,12 @@
 #include "audit_events.h"
 #include "commands.h"
 #include "compound.h"
-#include "estimate_print.h"
 #include "evolving.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
-#include "talk.h"
+#include "print_text.h"
 
 static const char help_text[] =
     "Usage: shoal audit --recipe R [OPTION]...\n\n"
@@ -273,7 +273,7 @@ static agg_err audit_one(agg_error *error, const arguments *a, const agg_recipe 
     if (err == SHOAL_OK) err = agg_audit_run(&audit, error, recipe, &draws, a->level, a->n_threads);
     if (err == SHOAL_OK) {
         (a->is_json ? print_json : print_table)(&audit, &draws);
-        for (uint32_t i = 0; i < audit.n_failures; i++) cli_talk(command, audit.failures[i]);
+        for (uint32_t i = 0; i < audit.n_failures; i++) agg_log_line(command, audit.failures[i]);
         *is_ok &= audit.n_failures == 0;
         *low = audit.empirical_low;
     }
@@ -434,6 +434,6 @@ int cmd_audit(int argc, char **argv)
         err = audit_recipe(&error, &a, &recipe, &is_ok);
         agg_recipe_release(&recipe);
     }
-    if (err != SHOAL_OK) return cli_failed("audit", &error);
+    if (err != SHOAL_OK) return agg_log_error("audit", &error);
     return is_ok ? AGG_EXIT_OK : AGG_EXIT_PRIVACY;
 }

@@ -9,15 +9,15 @@
 #include "dap_accumulator.h"
 #include "dap_collect.h"
 #include "dap_token.h"
-#include "estimate_print.h"
 #include "guarantee.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "period.h"
+#include "print_text.h"
 #include "result_options.h"
 #include "split.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal collect --recipe R --key FILE --token-file FILE --from T --to T -o ACC\n"
@@ -231,14 +231,14 @@ static void say_batch(const batch *b)
     char command[] = "collect", text[128];
     snprintf(text, sizeof text, "%llu reports, from %s to %s",
              (unsigned long long)b->collected.n_reports, b->from, b->to);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 static void say_waiting(void *context, uint32_t seconds)
 {
     char text[64];
     snprintf(text, sizeof text, "not ready; asking again in %u s", seconds);
-    cli_talk(context, text);
+    agg_log_line(context, text);
 }
 
 // ---- what becomes of a batch ----
@@ -272,7 +272,7 @@ static agg_err write_sums(agg_error *error, const arguments *a, const batch *b)
     agg_err err = cli_result_write(error, a->output, print_sums, b, a->sums_format);
     if (err != SHOAL_OK || a->sums_format != AGG_CSV) return err;
     say_batch(b);
-    cli_talk(command, label);
+    agg_log_line(command, label);
     return SHOAL_OK;
 }
 
@@ -361,5 +361,5 @@ int cmd_collect(int argc, char **argv)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)
         err = collect(&error, &a);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("collect", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("collect", &error);
 }

@@ -6,9 +6,9 @@
 
 #include "commands.h"
 #include "hpke.h"
+#include "log.h"
 #include "options.h"
 #include "recipe_json.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal dap-key [--id N] -o FILE --public FILE\n\n"
@@ -67,5 +67,5 @@ int cmd_dap_key(int argc, char **argv)
     if (err == SHOAL_OK) err = cli_need(&error, "output", secret);
     if (err == SHOAL_OK) err = cli_need(&error, "public", public_half);
     if (err == SHOAL_OK) err = make_key(&error, id, secret, public_half);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("dap-key", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("dap-key", &error);
 }

@@ -9,13 +9,13 @@
 #include "batch.h"
 #include "commands.h"
 #include "estimate.h"
-#include "estimate_print.h"
 #include "folder.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
+#include "print_text.h"
 #include "simulation.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal demo [--counts FILE] [--devices N] [--seed S]\n\n"
@@ -85,19 +85,19 @@ static agg_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *error,
                         const agg_recipe *recipe, const agg_dictionary *counts)
 {
     agg_folder folder = {.n_threads = 1};
-    cli_progress progress;
+    agg_progress progress;
     agg_drawn out = {.counts = drawn};
     agg_simulation s = {.recipe = recipe,
                         .counts = counts,
                         .n_devices = a->n_devices,
                         .n_threads = a->n_threads,
-                        .progress = cli_progress_show,
+                        .progress = agg_progress_show,
                         .progress_context = &progress};
     agg_simulation_seed(s.seed, a->seed != NULL ? a->seed : "demo");
     agg_err err = agg_folder_init(&folder, error, acc, buffer_bytes(a, acc), a->n_threads);
-    cli_progress_start(&progress, "demo", "devices", a->n_devices);
+    agg_progress_start(&progress, "demo", "devices", a->n_devices);
     if (err == SHOAL_OK) err = agg_simulation_run(&out, error, &s, fold_batch, &folder);
-    cli_progress_end(&progress);
+    agg_progress_end(&progress);
     if (err == SHOAL_OK) err = agg_folder_flush(&folder, error);
     agg_folder_release(&folder);
     return err;
@@ -188,8 +188,9 @@ static agg_err run(agg_error *error, const arguments *a)
     agg_err err = agg_recipe_from_bytes(&recipe, error, "the demo's recipe", recipe_text,
                                         sizeof recipe_text - 1);
     if (err != SHOAL_OK) return err;
-    err = a->counts != NULL ? agg_counts_load(&counts, error, &recipe, a->counts, cli_talk, command)
-                            : made_up_counts(&counts, error, &recipe);
+    err = a->counts != NULL
+              ? agg_counts_load(&counts, error, &recipe, a->counts, agg_log_line, command)
+              : made_up_counts(&counts, error, &recipe);
     if (err == SHOAL_OK) {
         err = run_with(error, a, &recipe, &counts);
         agg_dictionary_release(&counts);
@@ -227,5 +228,5 @@ int cmd_demo(int argc, char **argv)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)
         err = run(&error, &a);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("demo", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("demo", &error);
 }

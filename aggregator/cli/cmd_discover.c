@@ -12,10 +12,10 @@
 #include "discover.h"
 #include "discover_print.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 
 #define ROUNDS_MAX 1000u // as round.index
 #define KNOWN_FILE_MAX ((size_t)1 << 28)
@@ -169,7 +169,7 @@ static void say_changed(const known_texts *known, const agg_recipe *recipe)
         text, sizeof text,
         "--known: the recipe's text rule would change %zu of %zu lines; they leave nothing out", n,
         known->n);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 static agg_err load_known(agg_list *known, agg_error *error, const char *path,
@@ -221,11 +221,11 @@ static void say_lines(char *command, const agg_discovery *d, agg_format format)
     if (format == AGG_JSON) return;
     for (uint32_t i = 0; i < d->n_notes; i++) {
         snprintf(text, sizeof text, "%s", d->notes[i]);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     for (uint32_t i = 0; i < d->n_cuts; i++) {
         snprintf(text, sizeof text, "cut: %s", d->cuts[i]);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
 }
 
@@ -234,12 +234,12 @@ static void say_left_out(char *command, const agg_discovery *d, agg_format forma
     char text[160];
     if (d->n_known > 0 && format != AGG_JSON) {
         snprintf(text, sizeof text, "%zu more were found that are known", d->n_known);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     if (d->n_withheld > 0) {
         snprintf(text, sizeof text, "%zu strings are below the release threshold and were withheld",
                  d->n_withheld);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
 }
 
@@ -351,5 +351,5 @@ int cmd_discover(int argc, char **argv)
         err = run(&error, &a);
     free(a.recipes);
     free(a.accumulators);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("discover", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("discover", &error);
 }

@@ -12,10 +12,10 @@
 #include "commands.h"
 #include "folder.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "reader.h"
-#include "talk.h"
 
 #define LEAST_BUFFER ((size_t)64 << 10) // below it --memory is refused
 
@@ -119,15 +119,15 @@ static agg_err ingest_file(ingesting *in, agg_error *error, const arguments *a,
 {
     char text[512], command[] = "ingest";
     agg_read_count count = {0, 0, 0, 0, 0};
-    cli_progress progress;
-    cli_progress_start(&progress, command, "bytes", cli_file_bytes(path));
-    agg_reader reader = {recipe,  take_records,      in,        cli_talk,
-                         command, cli_progress_show, &progress, a->n_threads};
+    agg_progress progress;
+    agg_progress_start(&progress, command, "bytes", cli_file_bytes(path));
+    agg_reader reader = {recipe,  take_records,      in,        agg_log_line,
+                         command, agg_progress_show, &progress, a->n_threads};
     agg_share share =
         a->n_threads > 1 && agg_folder_lanes(&in->folder) >= a->n_threads ? take_run : NULL;
     agg_err err =
         agg_reader_file_shared(&count, error, &reader, share, agg_folder_span(&in->folder), path);
-    cli_progress_end(&progress);
+    agg_progress_end(&progress);
     if (err != SHOAL_OK || count.rejected == 0) return err;
     snprintf(text, sizeof text, "%s: %llu of %llu lines were rejected",
              strcmp(path, "-") == 0 ? "standard input" : path, (unsigned long long)count.rejected,
@@ -135,7 +135,7 @@ static agg_err ingest_file(ingesting *in, agg_error *error, const arguments *a,
     if ((double)count.rejected > a->max_share * (double)count.lines)
         return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED,
                         "%s, more than a share of %g; nothing was written", text, a->max_share);
-    cli_talk(command, text);
+    agg_log_line(command, text);
     return SHOAL_OK;
 }
 
@@ -197,7 +197,7 @@ static agg_err ingest_files(agg_accumulator *acc, agg_error *error, const argume
     if (err == SHOAL_OK && in.n_repeated > 0) {
         snprintf(text, sizeof text, "%llu batches came more than once and were counted once",
                  (unsigned long long)in.n_repeated);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     agg_folder_release(&in.folder);
     agg_batch_ids_release(&in.ids);
@@ -262,5 +262,5 @@ int cmd_ingest(int argc, char **argv)
     else if (err == SHOAL_OK)
         err = ingest(&error, &a);
     free(a.files);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("ingest", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("ingest", &error);
 }

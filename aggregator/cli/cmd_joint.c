@@ -10,10 +10,11 @@
 #include "input_memory.h"
 #include "joint_analysis.h"
 #include "joint_categories.h"
+#include "joint_print.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal joint --recipe R [--categories NAME=FILE]... ACC\n"
@@ -238,7 +239,7 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
 static void say(const char *text)
 {
     char command[] = "joint";
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 static void say_empty(const agg_joint_result *r, uint32_t axis, uint32_t category)
@@ -410,5 +411,5 @@ int cmd_joint(int argc, char **argv)
     else if (err == SHOAL_OK)
         err = run(&error, &a);
     free(a.categories);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("joint", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("joint", &error);
 }

@@ -8,9 +8,9 @@
 #include "accumulator.h"
 #include "agg_size.h"
 #include "commands.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal merge -o ACC ACC...\n\n"
@@ -41,7 +41,7 @@ static void say_records(int n_keeping, int n_files)
     if (n_keeping == 0 || n_keeping == n_files) return;
     snprintf(text, sizeof text, "%d of %d accumulators have no records any more: the sum has none",
              n_files - n_keeping, n_files);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 // The sum so far and one more lie in memory; sums of one recipe are alike, records that are kept
@@ -111,5 +111,5 @@ int cmd_merge(int argc, char **argv)
     if (err == SHOAL_OK && !help) err = plan_memory(&error, memory_limit, files, n_files);
     if (err == SHOAL_OK && !help) err = merge_files(&error, output, files, n_files);
     free(files);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("merge", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("merge", &error);
 }

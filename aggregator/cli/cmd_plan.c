@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "dictionary.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "number_item.h"
 #include "options.h"
@@ -23,7 +24,6 @@
 #include "plan_track.h"
 #include "probability.h"
 #include "result_options.h"
-#include "talk.h"
 #include "trade_off.h"
 
 #define OPEN_ASKED 10000.0   // values asked about where nothing says how many
@@ -400,10 +400,10 @@ static agg_err write_recipe(const planning *p, agg_error *error, const agg_plan 
          few[] = "fewer reports than the recipe's minimum cohort of 1000: nothing will be shown";
     if (p->a.recipe_out == NULL) return SHOAL_OK;
     if (plan->is_nothing) {
-        cli_talk(command, none);
+        agg_log_line(command, none);
         return SHOAL_OK;
     }
-    if (plan->n < COHORT_DEFAULT) cli_talk(command, few);
+    if (plan->n < COHORT_DEFAULT) agg_log_line(command, few);
     const recipe_wanted wanted = {p, &plan->candidates[0].part};
     return cli_result_write(error, p->a.recipe_out, print_recipe, &wanted, AGG_TABLE);
 }
@@ -513,5 +513,5 @@ int cmd_plan(int argc, char **argv)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK && !is_discover && !is_track)
         err = run(&p, &error);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("plan", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("plan", &error);
 }

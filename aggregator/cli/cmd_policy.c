@@ -8,10 +8,10 @@
 #include "agg_size.h"
 #include "commands.h"
 #include "compound.h"
+#include "log.h"
 #include "options.h"
 #include "policy_json.h"
 #include "recipe_json.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal policy check FILE...\n"
@@ -174,7 +174,7 @@ static int show_file(const char *path, int is_check)
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_policy policy;
     if (agg_policy_from_file(&policy, &error, path) != SHOAL_OK)
-        return cli_failed("policy", &error);
+        return agg_log_error("policy", &error);
     if (is_check)
         print_policy(&policy);
     else
@@ -189,7 +189,7 @@ static int run(const char *const *words, int n_words, agg_error *error)
         agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the actions are check and hash");
     else if (n_words == 1)
         agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no policy to %s", words[0]);
-    if (error->code != SHOAL_OK) return cli_failed("policy", error);
+    if (error->code != SHOAL_OK) return agg_log_error("policy", error);
     for (int i = 1; i < n_words; i++) {
         int code = show_file(words[i], is_check);
         if (code != AGG_EXIT_OK) worst = code;
@@ -205,7 +205,7 @@ int cmd_policy(int argc, char **argv)
     const char **words = agg_alloc(&error, (size_t)argc, sizeof *words);
     if (words == NULL ||
         cli_options_read(options, &error, argc, argv, words, &n_words, &help) != SHOAL_OK)
-        code = cli_failed("policy", &error);
+        code = agg_log_error("policy", &error);
     else if (help)
         fputs(help_text, stdout);
     else

@@ -7,6 +7,7 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "log.h"
 #include "options.h"
 #include "recipe_check.h"
 #include "recipe_diff.h"
@@ -15,7 +16,6 @@
 #include "recipe_policy.h"
 #include "recipe_sign.h"
 #include "recipe_signer.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal recipe check [--policy FILE] FILE...\n"
@@ -190,7 +190,7 @@ static int show_file(const char *path, int is_check, const agg_policy *policy, i
     agg_error error;
     agg_recipe recipe;
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
-        return cli_failed("recipe", &error);
+        return agg_log_error("recipe", &error);
     int code = is_check ? show_check(&recipe, policy) : show_hash(&recipe, is_query);
     agg_recipe_release(&recipe);
     return code;
@@ -203,7 +203,7 @@ static int run_files(const action *a, const extras *e, const char *const *files,
         is_check = strcmp(a->name, "check") == 0;
     agg_policy policy;
     if (e->policy != NULL && agg_policy_from_file(&policy, error, e->policy) != SHOAL_OK)
-        return cli_failed("recipe", error);
+        return agg_log_error("recipe", error);
     for (int i = 0; i < n_files; i++) {
         int code = is_verify ? recipe_verify(files[i], e->key)
                              : show_file(files[i], is_check, e->policy != NULL ? &policy : NULL,
@@ -218,7 +218,7 @@ static int run(const char *name, const recipe_options *o, const extras *e, const
 {
     const action *a = find_action(name);
     agg_err err = check_action(error, a, o, e, n_files);
-    if (err != SHOAL_OK) return cli_failed("recipe", error);
+    if (err != SHOAL_OK) return agg_log_error("recipe", error);
     if (strcmp(name, "diff") == 0) return recipe_diff(files[0], files[1]);
     if (a->takes_more == 0) return run_files(a, e, files, n_files, error);
     if (strcmp(name, "new") == 0) {
@@ -230,7 +230,7 @@ static int run(const char *name, const recipe_options *o, const extras *e, const
     } else {
         err = recipe_part(error, files[0], files + 1, n_files - 1, o->output);
     }
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("recipe", error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("recipe", error);
 }
 
 int cmd_recipe(int argc, char **argv)
@@ -306,7 +306,7 @@ int cmd_recipe(int argc, char **argv)
     if (err == SHOAL_OK)
         err = cli_options_read(options, &error, n_words, words, rest, &n_rest, &help);
     if (err != SHOAL_OK)
-        code = cli_failed("recipe", &error);
+        code = agg_log_error("recipe", &error);
     else if (help)
         printf("%s%s", help_text, help_runs);
     else

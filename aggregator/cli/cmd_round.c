@@ -6,12 +6,12 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "recipe_json.h"
 #include "refine.h"
 #include "round_next.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal round next --recipe R ACC -o NEXT\n\n"
@@ -147,5 +147,5 @@ int cmd_round(int argc, char **argv)
         fputs(help_text, stdout);
     else if (err == SHOAL_OK)
         err = round_next(&error, &a.round);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("round", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("round", &error);
 }

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "dap_serve.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "serve_address.h"
@@ -16,7 +17,6 @@
 #include "serve_http.h"
 #include "serve_memory.h"
 #include "serve_stop.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal serve --config FILE\n\n"
@@ -107,7 +107,8 @@ static agg_err open_rooms(server *s, agg_error *error)
     static char name[] = "serve";
     agg_err err = agg_store_open(&s->store, error, s->config.store);
     if (err == SHOAL_OK)
-        err = serve_collections_load(&s->collections, error, &s->config, s->store, cli_talk, name);
+        err = serve_collections_load(&s->collections, error, &s->config, s->store, agg_log_line,
+                                     name);
     return err;
 }
 
@@ -247,5 +248,5 @@ int cmd_serve(int argc, char **argv)
     }
     if (err == SHOAL_OK) err = cli_read_memory(&limit, &error, memory);
     if (err == SHOAL_OK) err = run_any(&error, config, role, limit, is_check);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("serve", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("serve", &error);
 }

@@ -11,12 +11,12 @@
 #include "commands.h"
 #include "event.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "report_json.h"
 #include "simulate_epochs.h"
 #include "simulation.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal simulate --recipe R --counts FILE --devices N --seed S -o OUT\n"
@@ -168,7 +168,7 @@ static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
         snprintf(text, sizeof text,
                  "%llu of %llu devices are of another part and send nothing here",
                  (unsigned long long)drawn->n_outside, (unsigned long long)s->n_devices);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     if (drawn->n_nothing > 0) {
         snprintf(text, sizeof text,
@@ -176,13 +176,13 @@ static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
                  (unsigned long long)drawn->n_nothing,
                  (unsigned long long)(s->n_devices - drawn->n_outside) *
                      s->recipe->recipe.contributions);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     if (drawn->n_random > 0) {
         snprintf(text, sizeof text,
                  "%llu devices have no event that the query is about and answer at random",
                  (unsigned long long)drawn->n_random);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
 }
 
@@ -190,26 +190,26 @@ static agg_err simulate_to(FILE *stream, agg_error *error, const arguments *a,
                            const agg_recipe *recipe, const agg_dictionary *counts)
 {
     output out = {recipe, stream, NULL, agg_report_size(recipe) + 1};
-    cli_progress progress;
+    agg_progress progress;
     agg_simulation s = {.recipe = recipe,
                         .counts = counts,
                         .first = a->n_first,
                         .n_devices = a->n_devices,
                         .n_events = (uint32_t)a->n_events,
                         .n_threads = a->n_threads,
-                        .progress = cli_progress_show,
+                        .progress = agg_progress_show,
                         .progress_context = &progress};
     agg_drawn drawn = {agg_alloc(error, agg_drawn_size(&s), sizeof *drawn.counts), 0, 0, 0};
     out.line = agg_alloc(error, out.line_len, 1);
     agg_err err = drawn.counts == NULL || out.line == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    cli_progress_start(&progress, "simulate", "devices", a->n_devices);
+    agg_progress_start(&progress, "simulate", "devices", a->n_devices);
     if (err == SHOAL_OK) {
         out.line[out.line_len - 1] = '\n';
         agg_simulation_seed(s.seed, a->seed);
         err =
             agg_simulation_run(&drawn, error, &s, a->is_ndjson ? write_reports : write_batch, &out);
     }
-    cli_progress_end(&progress);
+    agg_progress_end(&progress);
     if (err == SHOAL_OK) say_drawn(&s, &drawn);
     if (err == SHOAL_OK && fflush(stream) != 0) err = fail_write(error);
     if (err == SHOAL_OK && a->truth != NULL) err = write_truth(a->truth, error, &s, &drawn);
@@ -271,7 +271,7 @@ static agg_err simulate(char *command, agg_error *error, const arguments *a,
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                        "--events goes with recipes that have an encoding");
     if (err == SHOAL_OK)
-        err = agg_counts_load(&counts, error, recipe, a->counts, cli_talk, command);
+        err = agg_counts_load(&counts, error, recipe, a->counts, agg_log_line, command);
     if (err == SHOAL_OK) err = state_memory(error, a, recipe, &counts);
     if (err == SHOAL_OK) err = simulate_file(error, a, recipe, &counts);
     agg_dictionary_release(&counts);
@@ -292,5 +292,5 @@ int cmd_simulate(int argc, char **argv)
     if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, &error, a.recipe);
     if (err == SHOAL_OK) err = simulate(argv[0], &error, &a, &recipe);
     agg_recipe_release(&recipe);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("simulate", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("simulate", &error);
 }

@@ -13,10 +13,10 @@
 #include "epoch_counts.h"
 #include "input_memory.h"
 #include "json_walk.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 #include "track_compare.h"
 #include "track_print.h"
 #include "track_simulation.h"
@@ -351,10 +351,11 @@ static agg_err show(agg_error *error, const arguments *a, agg_track_result *resu
     for (uint32_t i = 0;
          err == SHOAL_OK && p.format >= AGG_TRACK_CSV && agg_track_note(note, result->track, i);
          i++)
-        cli_talk(command, note);
+        agg_log_line(command, note);
     if (err == SHOAL_OK && result->items == NULL && agg_track_is_heavy(&result->track->law))
-        cli_talk(command,
-                 "a run of heavythresh: --dictionary names the values whose shares are asked for");
+        agg_log_line(
+            command,
+            "a run of heavythresh: --dictionary names the values whose shares are asked for");
     return err;
 }
 
@@ -380,7 +381,7 @@ static agg_err show_items(agg_error *error, const arguments *a, agg_track_result
     if (!agg_track_is_heavy(&result->track->law))
         return usage(error, "--dictionary is for heavythresh: this run follows a mean");
     agg_err err = agg_dictionary_load(&dictionary, error, &result->track->recipe, a->dictionary,
-                                      cli_talk, command);
+                                      agg_log_line, command);
     if (err != SHOAL_OK) return err;
     err = state_memory(error, a, result->track, &dictionary);
     if (err == SHOAL_OK) err = agg_track_items_run(&items, error, result->track, &dictionary);
@@ -444,5 +445,5 @@ int cmd_track(int argc, char **argv)
         err = a.is_compare ? compare(&error, &a) : run(&error, &a);
     free(a.recipes);
     free(a.files);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("track", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("track", &error);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "agg_size.h"
-#include "talk.h"
+#include "log.h"
 
 static agg_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_t i,
                              const char *why)
@@ -22,7 +22,8 @@ static agg_err load_dictionary(cli_joint_categories *c, agg_error *error, const 
 {
     char command[] = "joint";
     if (wish->file != NULL)
-        return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, cli_talk, command);
+        return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, agg_log_line,
+                                   command);
     if (!agg_recipe_variable_is_closed(recipe, wish->variable))
         return fail_variable(error, recipe, wish->variable,
                              "takes any string: --categories NAME=FILE says which are categories");
@@ -57,7 +58,7 @@ static void say_taken(const agg_recipe *recipe, const cli_joint_categories *c, s
         text, sizeof text,
         "variable %.*s: %zu of %zu values stand out of the noise, the %u largest are categories",
         (int)name->len, name->bytes, n_detected, c->dictionary.n, c->choice.n);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 // The largest that stand out. Rows come by falling count.

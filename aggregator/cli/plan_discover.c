@@ -11,6 +11,7 @@
 #include "encoding.h"
 #include "options.h"
 #include "probability.h"
+#include "recipe_json.h"
 #include "result_options.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "print_text.h"
 #include "recipe_json.h"
 #include "result_options.h"
 #include "track_plan_print.h"

@@ -9,7 +9,7 @@
 #include "dap_helper.h"
 #include "dap_leader.h"
 #include "dap_metrics.h"
-#include "estimate_print.h"
+#include "print_text.h"
 
 #define KEYS_MAX_AGE_S 86400u // clients fetch keys anew after this; keep old keys twice as long
 #define PROBLEM_TYPE "application/problem+json"

@@ -9,10 +9,10 @@
 
 #include "agg_file.h"
 #include "compound.h"
-#include "estimate_print.h"
 #include "json_walk.h"
 #include "options.h"
 #include "policy_json.h"
+#include "print_text.h"
 #include "recipe_joint.h"
 #include "recipe_json.h"
 #include "recipe_words.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate_print.h"
+#include "print_text.h"
 #include "recipe_json.h"
 #include "recipe_write.h"
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 
 #include "agg_file.h"
+#include "log.h"
 #include "options.h"
 #include "recipe_signature.h"
 #include "recipe_write.h"
-#include "talk.h"
 
 #define KEY_FILE_MAX 65536 // bytes; a key in PEM has 119
 
@@ -21,7 +21,7 @@ static void warn_of_mode(const char *path)
     char text[512];
     if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || (status.st_mode & 077) == 0) return;
     snprintf(text, sizeof text, "%s: others may read this key; chmod 600 it", path);
-    cli_talk("recipe", text);
+    agg_log_line("recipe", text);
 }
 
 static agg_err sign_with(agg_recipe *recipe, agg_error *error, const char *key)

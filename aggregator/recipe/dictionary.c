@@ -72,8 +72,8 @@ typedef struct parsing {
     agg_dictionary *out;
     agg_error *error;
     const agg_recipe *recipe;
-    agg_talk talk;
-    void *talk_context;
+    agg_log_fn warn;
+    void *warn_context;
     seen_set seen;
     int has_counts;
     int has_words; // in place of events
@@ -82,9 +82,9 @@ typedef struct parsing {
 static void say(const parsing *p, const char *name, size_t line, const char *what)
 {
     char text[512];
-    if (p->talk == NULL) return;
+    if (p->warn == NULL) return;
     snprintf(text, sizeof text, "%s: line %zu: %s", name, line, what);
-    p->talk(p->talk_context, text);
+    p->warn(p->warn_context, text);
 }
 
 static agg_err refuse(agg_error *error, agg_err code, const char *why)
@@ -121,7 +121,7 @@ static agg_err add_count(parsing *p, const char *text, size_t len)
 
 static void warn_of_rule(parsing *p, const char *name, size_t line)
 {
-    if (++p->out->n_changed <= AGG_TALK_MAX)
+    if (++p->out->n_changed <= AGG_LOG_LINES_MAX)
         say(p, name, line,
             "the recipe's text rule would change this value, so no device sends it as it stands");
 }
@@ -241,7 +241,7 @@ static agg_err take_line(parsing *p, const char *name, size_t number, char *line
         return refuse(p->error, SHOAL_ERR_TYPE, "a tab and a count are missing");
     if (was_seen(&p->seen, out->values, value, (uint32_t)out->n)) {
         if (p->has_counts) return refuse(p->error, SHOAL_ERR_DUPLICATE, "the value came before");
-        if (++out->n_repeated <= AGG_TALK_MAX)
+        if (++out->n_repeated <= AGG_LOG_LINES_MAX)
             say(p, name, number, "the value came before; it is counted once");
         return SHOAL_OK;
     }
@@ -320,9 +320,9 @@ static agg_err parse_all(parsing *p, const char *name, const char *bytes, size_t
 
 agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
                              const char *name, const char *bytes, size_t len, int has_counts,
-                             agg_talk talk, void *talk_context)
+                             agg_log_fn warn, void *warn_context)
 {
-    parsing p = {dictionary, error, recipe, talk, talk_context, {NULL, 0}, has_counts, 0};
+    parsing p = {dictionary, error, recipe, warn, warn_context, {NULL, 0}, has_counts, 0};
     memset(dictionary, 0, sizeof *dictionary);
     agg_err err = parse_all(&p, name, bytes, len);
     free(p.seen.slots);
@@ -333,13 +333,13 @@ agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const
 }
 
 static agg_err load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                    const char *path, int has_counts, agg_talk talk, void *talk_context)
+                    const char *path, int has_counts, agg_log_fn warn, void *warn_context)
 {
     agg_bytes bytes;
     agg_err err = agg_file_read(&bytes, error, path, DICTIONARY_FILE_MAX);
     if (err != SHOAL_OK) return err;
     err = agg_dictionary_parse(dictionary, error, recipe, path, (const char *)bytes.data, bytes.len,
-                               has_counts, talk, talk_context);
+                               has_counts, warn, warn_context);
     free(bytes.data);
     return err;
 }
@@ -352,19 +352,19 @@ static agg_err refuse_joint(agg_error *error, const agg_recipe *recipe)
 }
 
 agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                            const char *path, agg_talk talk, void *talk_context)
+                            const char *path, agg_log_fn warn, void *warn_context)
 {
     if (is_joint(recipe)) return refuse_joint(error, recipe);
     if (recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER && agg_recipe_is_closed(recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe %s gives a mean: a dictionary says nothing to it", recipe->id);
-    return load(dictionary, error, recipe, path, 0, talk, talk_context);
+    return load(dictionary, error, recipe, path, 0, warn, warn_context);
 }
 
 agg_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
-                        const char *path, agg_talk talk, void *talk_context)
+                        const char *path, agg_log_fn warn, void *warn_context)
 {
-    return load(counts, error, recipe, path, 1, talk, talk_context);
+    return load(counts, error, recipe, path, 1, warn, warn_context);
 }
 
 // The least number, in millionths, that lies in bucket i: what shoal_recipe_number_item sends

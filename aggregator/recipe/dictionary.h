@@ -4,7 +4,7 @@
 #ifndef DICTIONARY_H
 #define DICTIONARY_H
 
-#include "reader.h"
+#include "log.h"
 #include "recipe_json.h"
 
 #define AGG_EVENT_MATCHES 1u // the recipe's query is about such an event
@@ -28,10 +28,10 @@ typedef struct agg_dictionary {
 // (agg_recipe_of_variable). Values outside a closed domain, texts that are no numbers where numbers
 // are asked for, empty lines and NUL bytes are refused with their line; any dictionary where a mean
 // is all there is.
-//   talk: told of lines that the text rule would change (the first AGG_TALK_MAX) and of repeated
-//   lines; may be NULL
+//   warn: told of lines that the text rule would change (the first AGG_LOG_LINES_MAX) and of
+//   repeated lines; may be NULL
 agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                            const char *path, agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+                            const char *path, agg_log_fn warn, void *warn_context) SHOAL_MUST_CHECK;
 
 // Reads a counts file: refuses, with the line, a missing tab, anything but a whole number, a sum
 // over 2^53, a repeated or empty value; and a file whose sum is zero. Of a recipe with an encoding
@@ -40,12 +40,12 @@ agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const 
 // of each variable, in order, with a tab between two; an empty one is an event that lacks the
 // variable.
 agg_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
-                        const char *path, agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+                        const char *path, agg_log_fn warn, void *warn_context) SHOAL_MUST_CHECK;
 
 // The same from bytes; `bytes` need not outlive the call.
 agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
                              const char *name, const char *bytes, size_t len, int has_counts,
-                             agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+                             agg_log_fn warn, void *warn_context) SHOAL_MUST_CHECK;
 
 // The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a
 // number (agg_bucket_print), the cells of its encoding (agg_recipe_label), or "mean" alone where a

@@ -2,7 +2,7 @@
 // Plans of discovery as text; see discovery_plan_print.h.
 #include "discovery_plan_print.h"
 
-#include "estimate_print.h"
+#include "print_text.h"
 
 static void print_whole(FILE *stream, double x)
 {

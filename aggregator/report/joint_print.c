@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "guarantee.h"
+
 #define MATRIX_COLUMNS 7u // categories of the second variable that a terminal has room for
 
 // The numbers of a share, in order.

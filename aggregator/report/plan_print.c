@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "estimate_print.h"
+#include "print_text.h"
 #include "trade_off.h"
 
 #define LABEL "%-19s "

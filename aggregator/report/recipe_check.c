@@ -11,14 +11,14 @@
 #include "compound.h"
 #include "dictionary.h"
 #include "epoch.h"
-#include "estimate_print.h"
 #include "event.h"
+#include "log.h"
+#include "print_text.h"
 #include "rappor.h"
 #include "rappor_ngram.h"
 #include "report_json.h"
 #include "sfp.h"
 #include "split.h"
-#include "talk.h"
 #include "track_print.h"
 
 static void print_parameters(const agg_recipe *recipe)
@@ -421,7 +421,7 @@ static void warn_of_variables(const agg_recipe *recipe)
                      "entry %u of variables[%u].parameters.values: the text rule changes it, so no "
                      "device reports it",
                      j + 1, i);
-            cli_talk("recipe", text);
+            agg_log_line("recipe", text);
         }
     }
 }
@@ -438,7 +438,7 @@ static void warn_of_values(const agg_recipe *recipe)
         snprintf(text, sizeof text,
                  "entry %u of parameters.values: the text rule changes it, so no device reports it",
                  i + 1);
-        cli_talk("recipe", text);
+        agg_log_line("recipe", text);
     }
 }
 
@@ -454,7 +454,7 @@ static void warn_of_list(const agg_recipe *recipe, uint32_t field, const char *n
         snprintf(text, sizeof text,
                  "entry %u of encoding[%u].%s: the text rule changes it%s, so no device reports it",
                  i + 1, field, name, is_tokens ? " or cuts it" : "");
-        cli_talk("recipe", text);
+        agg_log_line("recipe", text);
     }
 }
 
@@ -474,17 +474,17 @@ static void warn_of_words(const agg_recipe *recipe)
             text, sizeof text,
             "entry %u of encoding[0].characters: the text rule changes it, so no device reports it",
             i + 1);
-        cli_talk("recipe", text);
+        agg_log_line("recipe", text);
     }
     for (uint32_t i = 0; i < known->n; i++) {
         if (agg_text_is_kept(&recipe->recipe, known->texts[i].bytes, known->texts[i].len)) continue;
         snprintf(text, sizeof text,
                  "entry %u of parameters.known: the text rule changes it, so no device has it",
                  i + 1);
-        cli_talk("recipe", text);
+        agg_log_line("recipe", text);
     }
     if (recipe->recipe.text_max + 1 < recipe->recipe.depth) // which counts the end
-        cli_talk(
+        agg_log_line(
             "recipe",
             "text.max is below the longest word of parameters.depth: no device has words so long");
 }
@@ -506,7 +506,7 @@ static void warn_of_round(const shoal_recipe *r)
     if (refusal == SHOAL_EPOCH_ACCEPTED) return;
     snprintf(text, sizeof text, "no device answers this recipe: %s",
              r->round_index == 0 ? "it states no round" : shoal_epoch_refusal_text(refusal));
-    cli_talk("recipe", text);
+    agg_log_line("recipe", text);
 }
 
 void recipe_check_print(const agg_recipe *recipe, uint32_t today)
@@ -524,5 +524,5 @@ void recipe_check_print(const agg_recipe *recipe, uint32_t today)
     warn_of_words(recipe);
     if (recipe->recipe.epochs > 0) warn_of_round(&recipe->recipe);
     if (shoal_recipe_check_day(&recipe->recipe, today) != SHOAL_OK)
-        cli_talk("recipe", "the recipe has expired: devices send nothing");
+        agg_log_line("recipe", "the recipe has expired: devices send nothing");
 }

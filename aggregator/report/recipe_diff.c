@@ -9,8 +9,8 @@
 
 #include "front_coded.h"
 #include "json_walk.h"
+#include "log.h"
 #include "recipe_json.h"
-#include "talk.h"
 
 #define PATH_SIZE 256 // a path of json_walk.h and names of fields in it
 
@@ -256,7 +256,7 @@ static int compare(const agg_recipe *before, const agg_recipe *after, agg_error 
         print_notes(&before->recipe, &after->recipe);
         code = d.n > 0 ? 1 : AGG_EXIT_OK;
     } else {
-        code = cli_failed("recipe", error);
+        code = agg_log_error("recipe", error);
     }
     cJSON_Delete(a);
     cJSON_Delete(b);
@@ -267,10 +267,11 @@ int recipe_diff(const char *before, const char *after)
 {
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_recipe a, b;
-    if (agg_recipe_from_file(&a, &error, before) != SHOAL_OK) return cli_failed("recipe", &error);
+    if (agg_recipe_from_file(&a, &error, before) != SHOAL_OK)
+        return agg_log_error("recipe", &error);
     if (agg_recipe_from_file(&b, &error, after) != SHOAL_OK) {
         agg_recipe_release(&a);
-        return cli_failed("recipe", &error);
+        return agg_log_error("recipe", &error);
     }
     int code = compare(&a, &b, &error);
     agg_recipe_release(&a);

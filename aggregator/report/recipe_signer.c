@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "agg_file.h"
+#include "log.h"
 #include "recipe_signature.h"
-#include "talk.h"
 
 #define KEY_FILE_MAX 65536 // bytes; a key in PEM has 119
 
@@ -43,13 +43,13 @@ int recipe_verify(const char *path, const char *key)
     agg_recipe recipe;
     char hex[65];
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
-        return cli_failed("recipe", &error);
+        return agg_log_error("recipe", &error);
     agg_err err = verify(&error, &recipe, key);
     agg_hex(hex, recipe.key, sizeof recipe.key);
     agg_recipe_release(&recipe);
     if (err != SHOAL_OK) {
         if (err == AGG_ERR_SIGNATURE) agg_error_prefix(&error, "%s", path);
-        return cli_failed("recipe", &error);
+        return agg_log_error("recipe", &error);
     }
     printf("%s: signed by %s\n", path, hex);
     return AGG_EXIT_OK;

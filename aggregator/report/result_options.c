@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "agg_file.h"
-#include "talk.h"
+#include "log.h"
 
 agg_err cli_read_name(size_t *position, agg_error *error, const char *const *names,
                       const char *text, const char *refused)
@@ -51,7 +51,7 @@ void cli_say_guarantee(char *command, const agg_guarantee *a, const agg_guarante
     if (format == AGG_TABLE || format == AGG_JSON) return;
     for (size_t i = 0;
          b == NULL ? agg_guarantee_line(line, a, i) : agg_guarantee_line_of_two(line, a, b, i); i++)
-        cli_talk(command, line);
+        agg_log_line(command, line);
 }
 
 agg_err cli_result_write(agg_error *error, const char *output, cli_result_print print,

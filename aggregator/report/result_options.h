@@ -8,9 +8,10 @@
 #include <stdio.h>
 
 #include "agg_error.h"
-#include "estimate_print.h"
 #include "guarantee.h"
+#include "multiple.h"
 #include "options.h"
+#include "print_text.h"
 
 // As they stand on the command line; NULL where absent.
 typedef struct cli_result_texts {

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "agg_size.h"
-#include "estimate_print.h"
 #include "guarantee.h"
 #include "json_walk.h"
+#include "print_text.h"
 #include "result_style.h"
 #include "sha256.h"
 

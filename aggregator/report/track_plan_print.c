@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "compound_list.h"
-#include "estimate_print.h"
+#include "print_text.h"
 #include "track_print.h"
 
 static const char *mechanism_of(const agg_track_law *law)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "compound.h"
-#include "estimate_print.h"
+#include "print_text.h"
 
 // ---- the run's figures ----
 

@@ -13,6 +13,7 @@
 #include "dictionary.h"
 #include "estimate.h"
 #include "input_memory.h"
+#include "log.h"
 #include "marginal.h"
 #include "memory_option.h"
 #include "next_epoch.h"
@@ -21,7 +22,6 @@
 #include "next_trie.h"
 #include "recipe_write.h"
 #include "refine.h"
-#include "talk.h"
 #include "trie_guarantee.h"
 
 #define LARGE_RECORD 4096u // bytes, from where one bit a cell is worth a word of advice
@@ -49,7 +49,7 @@ AGG_PRINTF(1, 2) static void say(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 static int is_name(const shoal_name *name, const char *text)

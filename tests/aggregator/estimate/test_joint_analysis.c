@@ -9,6 +9,7 @@
 
 #include "dictionary.h"
 #include "joint_analysis.h"
+#include "joint_print.h"
 
 enum { N = 6000 };
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard error; see talk.h.
-#include "talk.h"
+// Lines and progress on standard error; see log.h.
+#include "log.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "estimate_print.h"
+#include "print_text.h"
 
-void cli_talk(void *command, const char *text)
+void agg_log_line(void *command, const char *text)
 {
     fprintf(stderr, "shoal: %s: ", (const char *)command);
     agg_print_terminal_text(stderr, text, strlen(text));
     fputc('\n', stderr);
 }
 
-int cli_failed(const char *command, const agg_error *error)
+int agg_log_error(const char *command, const agg_error *error)
 {
     fprintf(stderr, "shoal: %s: ", command);
     agg_print_terminal_text(stderr, error->text, strlen(error->text));
@@ -32,21 +32,21 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void cli_progress_start(cli_progress *progress, const char *command, const char *unit,
+void agg_progress_start(agg_progress *progress, const char *command, const char *unit,
                         uint64_t total)
 {
     double started = isatty(STDERR_FILENO) ? now() : 0;
-    *progress = (cli_progress){command, unit, total, started, started, 0};
+    *progress = (agg_progress){command, unit, total, started, started, false};
 }
 
-void cli_progress_show(void *context, uint64_t done)
+void agg_progress_show(void *context, uint64_t done)
 {
-    cli_progress *p = context;
+    agg_progress *p = context;
     if (p->started <= 0) return;
     double t = now(), spent = t - p->started;
     if (t - p->shown < 0.2) return;
     p->shown = t;
-    p->is_shown = 1;
+    p->is_shown = true;
     fprintf(stderr, "\rshoal: %s: %llu %s", p->command, (unsigned long long)done, p->unit);
     if (p->total > 0 && done > 0)
         fprintf(stderr, ", %.0f %%, %.0f s left", 100.0 * (double)done / (double)p->total,
@@ -54,7 +54,7 @@ void cli_progress_show(void *context, uint64_t done)
     fputs("\033[K", stderr);
 }
 
-void cli_progress_end(cli_progress *progress)
+void agg_progress_end(agg_progress *progress)
 {
     if (progress->is_shown) fputs("\r\033[K", stderr);
 }
