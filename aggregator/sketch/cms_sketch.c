@@ -28,5 +28,12 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return agg_one_row_fold(all.cells, all.m, error, records + 4, stride, count, n_threads);
 }
 
-const agg_sketch_kind agg_cms_sketch = {shoal_cms_id, UINT32_MAX, 1,  0, 0, 1,
-                                        record_size,  check,      add};
+const agg_sketch_kind agg_cms_sketch = {
+    .id = shoal_cms_id,
+    .n_max = UINT32_MAX,
+    .has_rows = true,
+    .is_rows_of_bits = true,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

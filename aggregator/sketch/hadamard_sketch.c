@@ -44,5 +44,12 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_hadamard_sketch = {shoal_hadamard_id, INT32_MAX, 1,  1, 0, 0,
-                                             record_size,       check,     add};
+const agg_sketch_kind agg_hadamard_sketch = {
+    .id = shoal_hadamard_id,
+    .n_max = INT32_MAX,
+    .has_rows = true,
+    .is_signed = true,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

@@ -39,5 +39,11 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return agg_scattered_adds(sketch, error, records, stride, count, n_threads, step_of, share);
 }
 
-const agg_sketch_kind agg_hcms_sketch = {shoal_hcms_id, INT32_MAX, 0,  1, 0, 0,
-                                         record_size,   check,     add};
+const agg_sketch_kind agg_hcms_sketch = {
+    .id = shoal_hcms_id,
+    .n_max = INT32_MAX,
+    .is_signed = true,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

@@ -38,5 +38,10 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return agg_scattered_adds(sketch, error, records, stride, count, n_threads, step_of, share);
 }
 
-const agg_sketch_kind agg_olh_sketch = {shoal_olh_id, UINT32_MAX, 0,  0, 0, 0,
-                                        record_size,  check,      add};
+const agg_sketch_kind agg_olh_sketch = {
+    .id = shoal_olh_id,
+    .n_max = UINT32_MAX,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

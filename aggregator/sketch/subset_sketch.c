@@ -29,5 +29,11 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_subset_sketch = {shoal_subset_id, UINT32_MAX, 0,  0, 1, 0,
-                                           record_size,     check,      add};
+const agg_sketch_kind agg_subset_sketch = {
+    .id = shoal_subset_id,
+    .n_max = UINT32_MAX,
+    .is_one_row = true,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

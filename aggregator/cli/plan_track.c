@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of runs over epochs; see plan_track.h.
+// Options of shoal plan --track; see plan_track.h.
 #include "plan_track.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "print_text.h"
 #include "recipe_json.h"
 #include "result_options.h"
-#include "track_print.h"
+#include "track_plan_print.h"
 
 #define PROJECTION_DEFAULT 2048u
 #define ESTIMATE_MICRO_DEFAULT 500000u
@@ -133,72 +132,12 @@ static agg_err read_arguments(track_plan *p, agg_error *error, int argc, char **
     return err == SHOAL_OK ? read_plan(p, error) : err;
 }
 
-// ---- print ----
-
-static void print_change(FILE *stream, const track_plan *p)
-{
-    int32_t level = agg_track_level(&p->law, p->a.change_);
-    if (p->a.change == NULL) return;
-    if (level < 0)
-        fprintf(stream, "\nA change of %g is never voted on.\n", p->a.change_);
-    else if (agg_track_wait(&p->law, level) == 0)
-        fprintf(stream, "\nA change of %g is voted on at once.\n", p->a.change_);
-    else
-        fprintf(stream, "\nA change of %g is voted on within %u epochs of the %u.\n", p->a.change_,
-                agg_track_wait(&p->law, level), p->plan.epochs);
-}
-
-static void print_table(FILE *stream, const track_plan *p)
-{
-    fprintf(stream,
-            "%s: %u devices, %u epochs, %u samples of each in an epoch, epsilon %g for all, delta "
-            "1e-%u\n\n",
-            p->a.is_items ? "heavythresh" : "thresh", p->plan.users, p->plan.epochs,
-            p->plan.samples, p->plan.eps_micro / 1e6, p->plan.delta_exp);
-    agg_track_print_law(stream, &p->law);
-    print_change(stream, p);
-}
-
-static void print_json(FILE *stream, const track_plan *p)
-{
-    const agg_track_law *law = &p->law;
-    fprintf(
-        stream,
-        "{\"schema\":1,\"mechanism\":\"%s\",\"votes\":%u,\"estimates\":%u,\"updates_needed\":%llu",
-        p->a.is_items ? "heavythresh" : "thresh", law->figures.n_votes, law->figures.n_estimates,
-        (unsigned long long)agg_track_votes_needed(law, law->plan.users));
-    const struct {
-        const char *name;
-        double x;
-    } numbers[] = {{"epsilon_vote", law->a},  {"epsilon_estimate", law->b}, {"epsilon", law->cost},
-                   {"changes", law->changes}, {"stderr", law->stderr_},     {"bound", law->bound},
-                   {"never_voted", law->unit}};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        fprintf(stream, ",\"%s\":", numbers[i].name);
-        if (isfinite(numbers[i].x))
-            agg_print_number(stream, numbers[i].x);
-        else
-            fputs("null", stream);
-    }
-    fputs(",\"waits\":[", stream);
-    for (uint32_t i = 0; i <= law->figures.levels; i++) {
-        fprintf(stream, "%s{\"above\":", i > 0 ? "," : "");
-        agg_print_number(stream, (i + 1) * law->unit);
-        fprintf(stream, ",\"epochs\":%u}", agg_track_wait(law, (int32_t)i));
-    }
-    fputs("]}\n", stream);
-}
-
 static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
     const track_plan *p = result;
+    const agg_track_plan printed = {&p->law, p->a.change != NULL ? p->a.change_ : NAN};
     (void)format;
-    if (p->a.format_number == 1)
-        print_json(stream, p);
-    else
-        print_table(stream, p);
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the plan: %s", strerror(errno));
+    return agg_track_plan_print(stream, error, &printed, p->a.format_number == 1);
 }
 
 agg_err plan_track(agg_error *error, int argc, char **argv, int *help)

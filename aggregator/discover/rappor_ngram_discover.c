@@ -16,7 +16,7 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "bytes.h"
-#include "discover.h"
+#include "discoverer.h"
 #include "ngram_clique.h"
 #include "ngram_joint.h"
 #include "ngram_nodes.h"
@@ -367,10 +367,11 @@ static agg_err decode(decoder *d, agg_error *error)
     return err;
 }
 
-agg_err agg_ngram_discover(agg_discovery *discovery, agg_error *error,
-                           const agg_discover_round *round, const agg_discover_options *options)
+static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
+                   size_t n_rounds, const agg_discover_options *options)
 {
     const shoal_recipe *recipe = &round->recipe->recipe;
+    (void)n_rounds;
     if (!agg_accumulator_keeps_records(round->acc))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
                         "this accumulator keeps no records");
@@ -395,10 +396,17 @@ agg_err agg_ngram_discover(agg_discovery *discovery, agg_error *error,
     return err;
 }
 
-uint64_t agg_ngram_memory(uint64_t accumulator, unsigned n_threads)
+static uint64_t memory(const shoal_recipe *recipe, uint64_t accumulator, unsigned n_threads)
 {
+    (void)recipe;
     // Which reports belong to which pair, the candidates of a position, the likelihoods of a pair a
     // thread.
     return accumulator + AGG_NGRAM_ENTRIES_MAX * sizeof(uint32_t) +
            (uint64_t)n_threads * PAIR_BYTES;
 }
+
+const agg_discoverer agg_rappor_ngram_discoverer = {
+    .id = shoal_rappor_ngram_id,
+    .run = run,
+    .memory = memory,
+};
