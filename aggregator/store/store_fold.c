@@ -366,7 +366,7 @@ static agg_err forget_period(fold *f, agg_error *error)
 
 static agg_err forget_stored(fold *f, uint64_t *n_periods, agg_error *error, stored one)
 {
-    int has_records = 0;
+    bool has_records = false;
     f->period = one.period;
     f->generation = one.generation;
     char *path = agg_store_path(f->store, error, f->collection, f->period, f->generation);
