@@ -15,6 +15,7 @@
 #include "recipe_part.h"
 #include "recipe_policy.h"
 #include "recipe_sign.h"
+#include "recipe_signer.h"
 
 static const char help_text[] =
     "Usage: shoal recipe check [--policy FILE] FILE...\n"

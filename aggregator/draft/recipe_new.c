@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#ifndef __wasi__
-#include <sys/random.h>
-#endif
 
 #include "agg_file.h"
 #include "compound.h"
@@ -20,6 +16,7 @@
 #include "recipe_joint.h"
 #include "recipe_json.h"
 #include "recipe_words.h"
+#include "recipe_write.h"
 
 // A parameter that is one number, or a text where is_text: written where it is given, or where the
 // mechanism needs it and there is a default.
@@ -590,30 +587,6 @@ static agg_err print_recipe(FILE *stream, agg_error *error, const recipe_options
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--keep-days goes with --variable");
     agg_err err = draft_of(&d, error, options);
     return err == SHOAL_OK ? print_single(stream, error, &d) : err;
-}
-
-agg_err recipe_write(agg_error *error, const char *path, const char *text, size_t len)
-{
-    agg_file file;
-    if (path == NULL || strcmp(path, "-") == 0) {
-        fwrite(text, 1, len, stdout);
-        return fflush(stdout) == 0
-                   ? SHOAL_OK
-                   : agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the recipe");
-    }
-    agg_err err = agg_file_create(&file, error, path);
-    if (err != SHOAL_OK) return err;
-    fwrite(text, 1, len, file.stream);
-    return agg_file_commit(&file, error);
-}
-
-agg_err recipe_fresh_seed(char seed_hex[65], agg_error *error)
-{
-    uint8_t seed[32];
-    if (getentropy(seed, sizeof seed) != 0)
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_RUNTIME, "the system gives no random bytes");
-    agg_hex(seed_hex, seed, sizeof seed);
-    return SHOAL_OK;
 }
 
 static agg_err check_and_write(agg_error *error, const char *path, const char *text, size_t len)

@@ -29,11 +29,4 @@ typedef struct recipe_options {
 // where the mechanism needs one. It is read back first, and refused as a recipe file would be.
 agg_err recipe_new(agg_error *error, const recipe_options *options) SHOAL_MUST_CHECK;
 
-// Writes 32 random bytes of the system's as hex digits, and a NUL.
-agg_err recipe_fresh_seed(char seed_hex[65], agg_error *error) SHOAL_MUST_CHECK;
-
-// Writes a recipe's text to a file; NULL or "-" is standard output.
-agg_err recipe_write(agg_error *error, const char *path, const char *text,
-                     size_t len) SHOAL_MUST_CHECK;
-
 #endif

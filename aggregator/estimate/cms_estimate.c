@@ -70,5 +70,9 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->curve = -square * s.spread / s.k;
 }
 
-const agg_estimator agg_cms_estimator = {shoal_cms_id, support, debias, NULL,
-                                         agg_sketch_support_memory};
+const agg_estimator agg_cms_estimator = {
+    .id = shoal_cms_id,
+    .support = support,
+    .debias = debias,
+    .memory = agg_sketch_support_memory,
+};

@@ -14,4 +14,8 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, p, agg_rare_probability(part) / (part->m - 1));
 }
 
-const agg_estimator agg_grr_estimator = {shoal_grr_id, agg_index_support, debias, NULL, NULL};
+const agg_estimator agg_grr_estimator = {
+    .id = shoal_grr_id,
+    .support = agg_index_support,
+    .debias = debias,
+};

@@ -70,4 +70,8 @@ static uint64_t memory(const shoal_part *part, size_t n_items, unsigned n_thread
     return (uint64_t)part->k * part->m * sizeof(int32_t);
 }
 
-const agg_estimator agg_hadamard_estimator = {shoal_hadamard_id, NULL, NULL, counts, memory};
+const agg_estimator agg_hadamard_estimator = {
+    .id = shoal_hadamard_id,
+    .counts = counts,
+    .memory = memory,
+};

@@ -58,5 +58,9 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->is_signed = 1;
 }
 
-const agg_estimator agg_hcms_estimator = {shoal_hcms_id, support, debias, NULL,
-                                          agg_sketch_support_memory};
+const agg_estimator agg_hcms_estimator = {
+    .id = shoal_hcms_id,
+    .support = support,
+    .debias = debias,
+    .memory = agg_sketch_support_memory,
+};

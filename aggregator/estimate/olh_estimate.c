@@ -66,5 +66,9 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->curve = -square * together;
 }
 
-const agg_estimator agg_olh_estimator = {shoal_olh_id, support, debias, NULL,
-                                         agg_sketch_support_memory};
+const agg_estimator agg_olh_estimator = {
+    .id = shoal_olh_id,
+    .support = support,
+    .debias = debias,
+    .memory = agg_sketch_support_memory,
+};

@@ -55,4 +55,7 @@ static agg_err counts(agg_count *out, agg_error *error, const shoal_part *part,
     return SHOAL_OK;
 }
 
-const agg_estimator agg_one_bit_mean_estimator = {shoal_one_bit_mean_id, NULL, NULL, counts, NULL};
+const agg_estimator agg_one_bit_mean_estimator = {
+    .id = shoal_one_bit_mean_id,
+    .counts = counts,
+};

@@ -18,5 +18,8 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, p, agg_rare_probability(part));
 }
 
-const agg_estimator agg_onehot_symmetric_estimator = {shoal_onehot_symmetric_id, agg_index_support,
-                                                      debias, NULL, NULL};
+const agg_estimator agg_onehot_symmetric_estimator = {
+    .id = shoal_onehot_symmetric_id,
+    .support = agg_index_support,
+    .debias = debias,
+};

@@ -151,4 +151,8 @@ static uint64_t memory(const shoal_part *part, size_t n_items, unsigned n_thread
     return design + agg_rappor_decode_memory((size_t)part->k * part->m, n_items, per_item);
 }
 
-const agg_estimator agg_rappor_estimator = {shoal_rappor_id, NULL, NULL, counts, memory};
+const agg_estimator agg_rappor_estimator = {
+    .id = shoal_rappor_id,
+    .counts = counts,
+    .memory = memory,
+};

@@ -10,4 +10,8 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, p, (part->k - p) / (part->m - 1));
 }
 
-const agg_estimator agg_subset_estimator = {shoal_subset_id, agg_index_support, debias, NULL, NULL};
+const agg_estimator agg_subset_estimator = {
+    .id = shoal_subset_id,
+    .support = agg_index_support,
+    .debias = debias,
+};

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "guarantee.h"
+#include "guarantee_print.h"
 #include "round_text.h"
 
 #define N_NUMBERS 7u // of a row

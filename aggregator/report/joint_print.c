@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "guarantee.h"
+#include "guarantee_print.h"
 
 #define MATRIX_COLUMNS 7u // categories of the second variable that a terminal has room for
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agg_file.h"
+#include "guarantee_print.h"
 #include "log.h"
 
 agg_err cli_read_name(size_t *position, agg_error *error, const char *const *names,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "agg_size.h"
-#include "guarantee.h"
+#include "guarantee_print.h"
 #include "json_walk.h"
 #include "print_text.h"
 #include "result_style.h"

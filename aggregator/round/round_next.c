@@ -20,7 +20,7 @@
 #include "next_prefixes.h"
 #include "next_recipe.h"
 #include "next_trie.h"
-#include "recipe_new.h"
+#include "recipe_write.h"
 #include "refine.h"
 #include "text_rule.h"
 #include "trie_guarantee.h"
