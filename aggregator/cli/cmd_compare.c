@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "compare.h"
 #include "compare_print.h"
+#include "domain_dictionary.h"
 #include "input_memory.h"
 #include "log.h"
 #include "memory_option.h"

@@ -84,7 +84,7 @@ static size_t buffer_bytes(const arguments *a, const agg_accumulator *acc)
 static agg_err simulate(agg_accumulator *acc, uint64_t *drawn, agg_error *error, const arguments *a,
                         const agg_recipe *recipe, const agg_dictionary *counts)
 {
-    agg_folder folder = {.n_threads = 1};
+    agg_folder folder = {.acc = NULL};
     agg_progress progress;
     agg_drawn out = {.counts = drawn};
     agg_simulation s = {.recipe = recipe,

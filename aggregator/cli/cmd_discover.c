@@ -16,6 +16,7 @@
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
+#include "text_rule.h"
 
 #define ROUNDS_MAX 1000u // as round.index
 #define KNOWN_FILE_MAX ((size_t)1 << 28)

@@ -6,6 +6,7 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "domain_dictionary.h"
 #include "estimate.h"
 #include "estimate_print.h"
 #include "input_memory.h"

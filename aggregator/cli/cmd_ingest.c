@@ -101,7 +101,7 @@ static agg_err take_records(void *context, agg_error *error, const agg_run *runs
     return agg_folder_add_runs(&in->folder, error, fresh, n_fresh);
 }
 
-// The same on several threads, each with a lane of the folder.
+// The same on several threads, each as a worker of the folder.
 static agg_err take_run(void *context, agg_error *error, unsigned part, const agg_run *run)
 {
     ingesting *in = context;
@@ -110,7 +110,7 @@ static agg_err take_run(void *context, agg_error *error, unsigned part, const ag
     agg_lock_take(&in->guard);
     agg_err err = note_batch(in, error, run, &is_fresh);
     agg_lock_leave(&in->guard);
-    return err == SHOAL_OK && is_fresh ? agg_folder_add_lane(&in->folder, error, part, &records)
+    return err == SHOAL_OK && is_fresh ? agg_folder_add_as(&in->folder, error, part, &records)
                                        : err;
 }
 
@@ -124,7 +124,7 @@ static agg_err ingest_file(ingesting *in, agg_error *error, const arguments *a,
     agg_reader reader = {recipe,  take_records,      in,        agg_log_line,
                          command, agg_progress_show, &progress, a->n_threads};
     agg_share share =
-        a->n_threads > 1 && agg_folder_lanes(&in->folder) >= a->n_threads ? take_run : NULL;
+        a->n_threads > 1 && agg_folder_workers(&in->folder) >= a->n_threads ? take_run : NULL;
     agg_err err =
         agg_reader_file_shared(&count, error, &reader, share, agg_folder_span(&in->folder), path);
     agg_progress_end(&progress);
@@ -187,7 +187,7 @@ static agg_err ingest_files(agg_accumulator *acc, agg_error *error, const argume
                             const agg_recipe *recipe, size_t buffer)
 {
     char text[128], command[] = "ingest";
-    ingesting in = {.folder = {.n_threads = 1}};
+    ingesting in = {.n_repeated = 0};
     if (!agg_lock_init(&in.guard))
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
     agg_err err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);

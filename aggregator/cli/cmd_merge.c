@@ -54,7 +54,7 @@ static agg_err plan_memory(agg_error *error, uint64_t limit, const char *const *
     for (int i = 0; i < n_files; i++) {
         struct stat about;
         agg_error ignored;
-        int keeps_records = 0;
+        bool keeps_records = false;
         if (strcmp(files[i], "-") == 0 || stat(files[i], &about) != 0 || !S_ISREG(about.st_mode))
             continue;
         uint64_t size = (uint64_t)about.st_size;

@@ -8,15 +8,15 @@
 
 #include "commands.h"
 #include "dap_serve.h"
+#include "http_address.h"
+#include "http_stop.h"
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
-#include "serve_address.h"
 #include "serve_config.h"
 #include "serve_fold.h"
 #include "serve_http.h"
 #include "serve_memory.h"
-#include "serve_stop.h"
 
 static const char help_text[] =
     "Usage: shoal serve --config FILE\n\n"
@@ -81,7 +81,7 @@ static const char help_text[] =
 
 typedef struct server {
     serve_config config;
-    serve_secret batch_secret, read_token;
+    agg_http_secret batch_secret, read_token;
     agg_store *store;
     serve_collections collections;
     serve_results *results;
@@ -95,9 +95,9 @@ static agg_err load(server *s, agg_error *error, const char *path)
 {
     agg_err err = serve_config_load(&s->config, error, path);
     if (err == SHOAL_OK)
-        err = serve_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
+        err = agg_http_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
     if (err == SHOAL_OK && s->config.read_token_file != NULL) {
-        err = serve_secret_load(&s->read_token, error, s->config.read_token_file);
+        err = agg_http_secret_load(&s->read_token, error, s->config.read_token_file);
     }
     return err;
 }
@@ -166,15 +166,15 @@ static agg_err stop(server *s, agg_error *error)
 static agg_err run(agg_error *error, const char *path, uint64_t limit, int is_check)
 {
     server s = {0};
-    serve_stop_block();
+    agg_http_stop_block();
     agg_err err = load(&s, error, path);
     if (err == SHOAL_OK) err = open_rooms(&s, error);
     if (err == SHOAL_OK) err = plan_memory(&s, error, limit);
     if (err == SHOAL_OK && !is_check) err = start(&s, error);
     if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
     if (err == SHOAL_OK && !is_check) {
-        serve_address_say(s.config.listen, s.port);
-        serve_stop_wait();
+        agg_http_address_say(s.config.listen, s.port);
+        agg_http_stop_wait();
     }
     agg_error at_stop = {0};
     agg_err stopped = stop(&s, &at_stop);
@@ -199,7 +199,7 @@ static agg_err run_dap(agg_error *error, const char *path, const char *role, uin
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                        "--role %s: %s is the configuration of a %s", role, path, own);
     } else {
-        serve_stop_block();
+        agg_http_stop_block();
         err = agg_dap_memory_plan(&plan, error, &config, data_limit(limit));
         if (err == SHOAL_OK) err = cli_state_memory(error, command, plan.bytes, limit);
         if (err == SHOAL_OK) err = agg_dap_serve(error, &config, &plan, is_check);

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "event.h"
 #include "input_memory.h"
+#include "item_label.h"
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"

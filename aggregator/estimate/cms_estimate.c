@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "estimator.h"
+#include "flip_chance.h"
 #include "joint_marks.h"
 #include "mean_sketch.h"
 #include "whole_domain.h"

@@ -9,6 +9,7 @@
 #include "agg_size.h"
 #include "estimator.h"
 #include "normal_law.h"
+#include "support_score.h"
 
 // One side, its numbers in the unit that is compared: x = origin + unit * count, a share being a
 // count times 1/n.

@@ -51,11 +51,6 @@ static void solve_some(double *x, const double *factor, size_t n, size_t width, 
     }
 }
 
-void agg_dense_cholesky_solve(double *x, const double *factor, size_t n)
-{
-    solve_some(x, factor, n, 1, 0);
-}
-
 void agg_dense_cholesky_inverse(double *inverse, double *scratch, const double *factor, size_t n)
 {
     for (size_t first = 0; first < n; first += AGG_DENSE_BLOCK) {

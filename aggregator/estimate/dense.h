@@ -21,11 +21,6 @@
 // diagonal element; a's lower triangle is spoilt where it was not. Cost: n^3 / 3 multiply-adds.
 int agg_dense_cholesky(double *a, size_t n) SHOAL_MUST_CHECK;
 
-// Solves L L' x = b.
-//   x: n; b on entry, the solution on return
-//   factor: of agg_dense_cholesky
-void agg_dense_cholesky_solve(double *x, const double *factor, size_t n);
-
 // Writes the whole inverse of L L'.
 //   scratch: AGG_DENSE_BLOCK * n
 // Cost: n^3 multiply-adds.

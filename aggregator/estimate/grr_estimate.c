@@ -4,6 +4,7 @@
 //
 // At T/2^64 = (s - 1)/(e^epsilon + s - 1) that is Var = n (e^epsilon + s - 2)/(e^epsilon - 1)^2 + f
 // (s - 2)/(e^epsilon - 1).
+#include "flip_chance.h"
 #include "index_counts.h"
 #include "joint_marks.h"
 

@@ -20,6 +20,7 @@
 #include "agg_size.h"
 #include "bytes.h"
 #include "estimator.h"
+#include "flip_chance.h"
 #include "joint_marks.h"
 #include "wht.h"
 

@@ -15,6 +15,7 @@
 #include "affine1.h"
 #include "bytes.h"
 #include "estimator.h"
+#include "flip_chance.h"
 #include "joint_marks.h"
 #include "mean_sketch.h"
 #include "whole_domain.h"

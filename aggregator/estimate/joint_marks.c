@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Marks that several mechanisms share; see joint_marks.h.
 #include "joint_marks.h"
+#include "flip_chance.h"
 
 #include "bytes.h"
 

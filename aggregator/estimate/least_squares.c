@@ -175,7 +175,6 @@ static void take_residuals(agg_least_squares *fit)
         for (size_t e = fit->row_start[i]; e < fit->row_start[i + 1]; e++)
             r -= fit->coefficients[fit->row_chosen[e]];
         fit->residuals[i] = r;
-        fit->rss += fit->weights[i] * r * r;
         n_used += fit->weights[i] > 0;
     }
     fit->n_free = n_used > fit->n_fitted ? n_used - fit->n_fitted : 0;
@@ -217,11 +216,6 @@ double agg_least_squares_covariance(const agg_least_squares *fit, size_t i, size
     for (size_t k = a > b ? a : b; k < fit->n_fitted; k++)
         sum += fit->inverse[k * fit->width + a] * fit->inverse[k * fit->width + b];
     return sum;
-}
-
-double agg_least_squares_dispersion(const agg_least_squares *fit)
-{
-    return fit->n_free > 0 ? fit->rss / (double)fit->n_free : 1;
 }
 
 agg_least_squares_entry agg_least_squares_enter(agg_least_squares *fit, size_t j)

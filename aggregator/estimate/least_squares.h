@@ -23,7 +23,6 @@ typedef struct agg_least_squares {
     double *coefficients;   // n_chosen; 0 for a column that is not in the factor
     double *residuals;      // n_rows
     unsigned char *is_tied; // n_chosen: 1 where the coefficient cannot be told from others'
-    double rss;             // sum of w times the residual's square
     size_t n_free;          // rows of weight above 0 less n_fitted; 0 where there are fewer
     // below: private
     size_t width;         // n_chosen + 1
@@ -55,9 +54,6 @@ agg_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error,
 // Returns: the covariance of the coefficients of chosen[i] and chosen[j], times phi; 0 where one of
 // them is left out.
 double agg_least_squares_covariance(const agg_least_squares *fit, size_t i, size_t j);
-
-// Returns: phi as the residuals estimate it, rss / n_free; 1 where no row is free.
-double agg_least_squares_dispersion(const agg_least_squares *fit);
 
 // The coefficient that column j, not chosen, would have in the model made larger by it alone. Cost:
 // n_chosen^2 / 2.

@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "estimator.h"
+#include "flip_chance.h"
 
 // ones of n records
 static agg_count mean_of(const shoal_part *part, double ones, double n)

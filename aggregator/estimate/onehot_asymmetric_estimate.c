@@ -9,6 +9,7 @@
 // The paper's listing subtracts n/(e^eps - 1); n q/(1/2 - q) is twice that and is what makes the
 // estimate unbiased.
 #include "estimator.h"
+#include "flip_chance.h"
 #include "index_counts.h"
 #include "joint_marks.h"
 

@@ -8,6 +8,7 @@
 //     1)
 //
 // which is Theorem C.2 with epsilon/2 in place of its epsilon, the deletion model's.
+#include "flip_chance.h"
 #include "index_counts.h"
 #include "joint_marks.h"
 

@@ -17,6 +17,7 @@
 #include "poly1.h"
 #include "rappor.h"
 #include "rappor_decode.h"
+#include "support_score.h"
 
 static void effective(double *p_star, double *q_star, const shoal_part *part)
 {

@@ -3,6 +3,7 @@
 // chance that the own index is in the set, and q = (d - p)/(s - 1), the chance of any other.
 #include "bytes.h"
 #include "estimator.h"
+#include "flip_chance.h"
 #include "index_counts.h"
 #include "joint_marks.h"
 

@@ -8,6 +8,7 @@
 
 #include "agg_size.h"
 #include "estimator.h"
+#include "flip_chance.h"
 #include "heavythresh.h"
 #include "normal_law.h"
 

@@ -10,6 +10,7 @@
 #include "compound.h"
 #include "estimate.h"
 #include "estimator.h"
+#include "flip_chance.h"
 #include "normal_law.h"
 
 void agg_track_init(agg_track *track, double confidence)

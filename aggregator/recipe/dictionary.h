@@ -47,25 +47,10 @@ agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const
                              const char *name, const char *bytes, size_t len, int has_counts,
                              agg_log_fn warn, void *warn_context) SHOAL_MUST_CHECK;
 
-// The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a
-// number (agg_bucket_print), the cells of its encoding (agg_recipe_label), or "mean" alone where a
-// mean is all there is. ARGUMENT for an open domain.
-agg_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
-                                 const agg_recipe *recipe) SHOAL_MUST_CHECK;
-
-// The buckets of one field of an encoding.
-agg_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error,
-                                const agg_recipe *recipe, uint32_t field) SHOAL_MUST_CHECK;
-
-#define AGG_LABEL_MAX 64
-
-// Writes the label of bucket i of a histogram: "[low, high)" in exact decimals, low being the least
-// number that lies in it; the last one is closed, "[low, high]". Returns: its length.
-int agg_bucket_print(char out[AGG_LABEL_MAX], const shoal_recipe *recipe, uint32_t i);
+// Returns: SHOAL_OK if the recipe has one value, AGG_ERR_USAGE if it is joint: a dictionary lists
+// the values of one variable.
+agg_err agg_dictionary_check(agg_error *error, const agg_recipe *recipe) SHOAL_MUST_CHECK;
 
 void agg_dictionary_release(agg_dictionary *dictionary);
-
-// Returns: whether the recipe's text rule (form, case, length) leaves the bytes as they are.
-int agg_text_is_kept(const shoal_recipe *recipe, const char *bytes, size_t len);
 
 #endif

@@ -31,22 +31,4 @@ int agg_recipe_event_is_part(const agg_recipe *recipe, const struct cJSON *event
 // Returns: whether the recipe's text rule leaves the event's tokens and listed values as they are.
 int agg_event_is_kept(const agg_recipe *recipe, const struct cJSON *event);
 
-// Returns: whether devices can have a listed entry: the rule leaves it as it is, the whole or each
-// of its tokens, and they cut tokens where it has a space and nowhere else.
-int agg_entry_is_kept(const shoal_recipe *recipe, agg_text entry, int is_tokens);
-
-#define AGG_BUCKET_LABEL_MAX (2 * SHOAL_TOKEN_TEXT_MAX + 2) // bytes with a NUL
-#define AGG_CELL_LABEL_MAX (SHOAL_ENCODED_MAX * (2 * SHOAL_TOKEN_TEXT_MAX + 1 + 3)) // the same
-
-// What a bucket of a field is called: "[20,30)", "[80,inf)", "hello world a", "hello world <end>",
-// "hello world <oov>", a listed value, of characters "cov<end>", "cov<oov>", "covid" and, where the
-// word ends before the step does, "covi<end>"; "<oov>" for bucket 0 ("<none>" where the prefix is
-// the empty one). And an item: the labels of its buckets, in order, between " | ". Lists are
-// hostile text: print it as such.
-//   out: cut short at cap - 1 bytes, NUL-terminated
-// Returns: bytes of the whole label.
-size_t agg_recipe_bucket_label(char *out, size_t cap, const agg_recipe *recipe, uint32_t field,
-                               uint32_t bucket);
-size_t agg_recipe_label(char *out, size_t cap, const agg_recipe *recipe, uint64_t item);
-
 #endif

@@ -7,6 +7,7 @@
 
 #include "event.h"
 #include "guarantee_print.h"
+#include "item_label.h"
 
 static void print_field(FILE *stream, const char *name, double x)
 {

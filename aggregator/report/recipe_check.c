@@ -9,7 +9,7 @@
 #include "account.h"
 #include "compound.h"
 #include "compound_check.h"
-#include "event.h"
+#include "item_label.h"
 #include "part_print.h"
 #include "print_text.h"
 #include "recipe_cost.h"

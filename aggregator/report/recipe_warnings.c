@@ -10,6 +10,7 @@
 #include "epoch.h"
 #include "event.h"
 #include "log.h"
+#include "text_rule.h"
 
 // Entries of a variable's list that the text rule changes.
 static void warn_of_variables(const agg_recipe *recipe)

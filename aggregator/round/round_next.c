@@ -22,6 +22,7 @@
 #include "next_trie.h"
 #include "recipe_write.h"
 #include "refine.h"
+#include "text_rule.h"
 #include "trie_guarantee.h"
 
 #define LARGE_RECORD 4096u // bytes, from where one bit a cell is worth a word of advice

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "domain_dictionary.h"
 
 // Makes room for one more. Returns: the slot, zeroed, or NULL with `error` filled.
 static serve_dictionary *next_dictionary(serve_collection *collection, agg_error *error)
@@ -51,7 +52,7 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
     serve_collection *made = &collections->list[i];
     agg_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
     if (err != SHOAL_OK) return err;
-    int is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
+    bool is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
     collections->n++; // from here on released with the rest
     if (is_repeated) {
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: recipe %s is given twice",

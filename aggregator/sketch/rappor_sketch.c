@@ -12,8 +12,8 @@ static uint32_t record_size(const agg_shape *shape)
 
 static agg_err check(const agg_shape *shape)
 {
-    int fits = shape->k >= 1 && shape->k <= SHOAL_RAPPOR_COHORTS_MAX && shape->m >= 2 &&
-               shape->m <= SHOAL_RAPPOR_BITS_MAX;
+    bool fits = shape->k >= 1 && shape->k <= SHOAL_RAPPOR_COHORTS_MAX && shape->m >= 2 &&
+                shape->m <= SHOAL_RAPPOR_BITS_MAX;
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 

@@ -13,8 +13,8 @@ static uint32_t record_size(const agg_shape *shape)
 
 static agg_err check(const agg_shape *shape)
 {
-    int fits = shape->m >= 3 && shape->m <= SHOAL_SUBSET_SIZE_MAX + 1 && shape->k >= 1 &&
-               shape->k < shape->m;
+    bool fits = shape->m >= 3 && shape->m <= SHOAL_SUBSET_SIZE_MAX + 1 && shape->k >= 1 &&
+                shape->k < shape->m;
     return fits && shape->k <= SHOAL_SUBSET_D_MAX ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "dictionary.h"
+#include "domain_dictionary.h"
 #include "joint_analysis.h"
 #include "joint_print.h"
 

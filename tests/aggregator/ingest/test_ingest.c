@@ -6,10 +6,12 @@
 #include "batch.h"
 #include "batch_ids.h"
 #include "dictionary.h"
+#include "domain_dictionary.h"
 #include "field_text.h"
 #include "hex_digits.h"
 #include "reader.h"
 #include "report_json.h"
+#include "text_rule.h"
 
 #define HEAD                                                                                       \
     "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":"      \
