@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stating memory; see memory_option.h.
+// The option --memory; see memory_option.h.
 #include "memory_option.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "options.h"
 
 #define MIB ((uint64_t)1 << 20)
-#define MUCH (64 * MIB) // said unasked
+#define MUCH (64 * MIB) // from here on a command says what it takes even without --memory
 #define MOST ((uint64_t)1 << 50)
 
 agg_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)

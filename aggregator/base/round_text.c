@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds as decimal digits; see round_text.h.
+// Prints bounds with directed rounding; see round_text.h.
 #include "round_text.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Half a unit of the last digit that is printed.
+// Returns: half a unit of the last digit that is printed.
 static double half_unit(double x, int digits)
 {
     return 0.5 * pow(10, floor(log10(x)) + 1 - digits);

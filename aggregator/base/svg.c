@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of pictures; see svg.h.
+// Escaping and lines for SVG pictures; see svg.h.
 #include "svg.h"
 
 #include <stdlib.h>

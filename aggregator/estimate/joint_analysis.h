@@ -6,6 +6,8 @@
 #ifndef JOINT_ANALYSIS_H
 #define JOINT_ANALYSIS_H
 
+#include <stdbool.h>
+
 #include "accumulator.h"
 #include "joint_share.h"
 #include "recipe_json.h"
@@ -20,12 +22,12 @@ typedef struct agg_joint_choice {
     const agg_text *labels; // n
     const uint64_t *items;  // n
     const double *shares;   // their marginal estimates, of all reports; NULL: found here
-    int has_other;          // one category more, for whatever those are not
+    bool has_other;         // one category more, for whatever those are not
 } agg_joint_choice;
 
 typedef struct agg_joint_analysis_options {
     double confidence; // in (0, 1); 0 means 0.95
-    int is_em_wald;    // the paper's form of the test
+    bool is_em_wald;   // the paper's form of the test
     uint32_t given;    // of two variables: which choice the rates are given; 0 or 1
     unsigned n_threads;
 } agg_joint_analysis_options;
@@ -34,7 +36,7 @@ typedef struct agg_joint_axis {
     agg_text name;
     uint32_t n;             // categories, the rest with them
     const agg_text *labels; // n, no two alike
-    int has_other;          // the last one stands for whatever the others are not
+    bool has_other;         // the last one stands for whatever the others are not
 } agg_joint_axis;
 
 // The test of two variables' independence.
@@ -59,9 +61,9 @@ typedef struct agg_joint_result {
     uint32_t given; // the axis that rates are given
     uint32_t n_pairs;
     const agg_joint_independence *pairs; // of all pairs of axes
-    int is_em_wald;                      // the paper's form, which is conservative
+    bool is_em_wald;                     // the paper's form, which is conservative
     uint64_t iterations;
-    int converged;
+    bool converged;
     double log_likelihood; // a report
     size_t rank,
         n_free; // of the information matrix, and what it would be if the data said everything

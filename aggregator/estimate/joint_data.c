@@ -2,6 +2,7 @@
 // From records to likelihood rows and tuples; see joint_data.h.
 #include "joint_data.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,9 +125,9 @@ static uint64_t most_rows(const shoal_part *part, const agg_joint_categories *ca
     const agg_sketch_kind *kind = agg_sketch_kind_of(part->mechanism);
     uint64_t k = kind->is_one_row ? 1 : part->k, hashes = part->hashes > 0 ? part->hashes : 1;
     uint64_t named = categories->n_items * hashes, rows = 2 * k * part->m;
-    int is_set = part->mechanism == shoal_subset_id ||
-                 part->mechanism == shoal_onehot_symmetric_id ||
-                 part->mechanism == shoal_onehot_asymmetric_id;
+    bool is_set = part->mechanism == shoal_subset_id ||
+                  part->mechanism == shoal_onehot_symmetric_id ||
+                  part->mechanism == shoal_onehot_asymmetric_id;
     if (kind->is_rows_of_bits || is_set) rows = named < 32 ? k << named : n_records;
     return rows < n_records ? rows : n_records;
 }

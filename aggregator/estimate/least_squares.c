@@ -3,6 +3,7 @@
 #include "least_squares.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +26,9 @@ static agg_err allocate(agg_least_squares *fit, agg_error *error)
     fit->position = agg_alloc(error, fit->width, sizeof *fit->position);
     fit->row_start = agg_alloc(error, n_rows + 1, sizeof *fit->row_start);
     fit->scratch = agg_alloc(error, 2 * fit->width, sizeof *fit->scratch);
-    int is_full = fit->coefficients != NULL && fit->is_tied != NULL && fit->residuals != NULL &&
-                  fit->factor != NULL && fit->inverse != NULL && fit->position != NULL &&
-                  fit->row_start != NULL && fit->scratch != NULL;
+    bool is_full = fit->coefficients != NULL && fit->is_tied != NULL && fit->residuals != NULL &&
+                   fit->factor != NULL && fit->inverse != NULL && fit->position != NULL &&
+                   fit->row_start != NULL && fit->scratch != NULL;
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
@@ -225,7 +226,7 @@ agg_least_squares_entry agg_least_squares_enter(agg_least_squares *fit, size_t j
     double *z = fit->scratch, slope = 0;
     double square = project(fit, z, j), pivot = pivot_of(fit, z, square);
     if (!(pivot > TIED * square)) {
-        entry.is_tied = 1;
+        entry.is_tied = true;
         mark_tied(fit, z);
         return entry;
     }

@@ -11,6 +11,8 @@
 #ifndef LEAST_SQUARES_H
 #define LEAST_SQUARES_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "bit_design.h"
 
@@ -39,8 +41,8 @@ typedef struct agg_least_squares {
 typedef struct agg_least_squares_entry {
     double coefficient;
     double variance; // times phi
-    int is_tied; // a combination of columns in the model (which are then marked is_tied too): the
-                 // others say nothing
+    bool is_tied; // a combination of columns in the model (which are then marked is_tied too): the
+                  // others say nothing
 } agg_least_squares_entry;
 
 // Fits.

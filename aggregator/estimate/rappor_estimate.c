@@ -9,6 +9,7 @@
 // Open strings share bits: rappor_decode.h. There an item's count depends on which others are asked
 // for.
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "agg_size.h"
@@ -90,7 +91,7 @@ static void make_columns(size_t *start, uint32_t *rows, const shoal_part *part, 
 // The null error is what makes the decoder's z of the count.
 static agg_count count_of(const agg_rappor_row *row)
 {
-    int has_z = row->count * row->z > 0 && isfinite(row->z);
+    bool has_z = row->count * row->z > 0 && isfinite(row->z);
     double null_error = has_z ? row->count / row->z : row->stderr_,
            score = row->count > 0 ? HUGE_VAL : 0;
     return (agg_count){row->count, row->stderr_, null_error,

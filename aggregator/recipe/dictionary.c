@@ -2,6 +2,7 @@
 // Dictionaries and counts files; see dictionary.h.
 #include "dictionary.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,20 +23,20 @@ typedef struct seen_set {
     size_t mask;
 } seen_set;
 
-static int same(agg_text a, agg_text b)
+static bool same(agg_text a, agg_text b)
 {
     return a.len == b.len && memcmp(a.bytes, b.bytes, a.len) == 0;
 }
 
 // Returns: whether the text was there already; puts it in otherwise, under index.
-static int was_seen(seen_set *set, const agg_text *values, agg_text text, uint32_t index)
+static bool was_seen(seen_set *set, const agg_text *values, agg_text text, uint32_t index)
 {
     static const uint8_t key[16] = {0};
     size_t at = (size_t)shoal_fingerprint(key, (const uint8_t *)text.bytes, text.len) & set->mask;
     for (; set->slots[at] != 0; at = (at + 1) & set->mask)
-        if (same(values[set->slots[at] - 1], text)) return 1;
+        if (same(values[set->slots[at] - 1], text)) return true;
     set->slots[at] = index + 1;
-    return 0;
+    return false;
 }
 
 typedef struct parsing {
@@ -45,8 +46,8 @@ typedef struct parsing {
     agg_log_fn warn;
     void *warn_context;
     seen_set seen;
-    int has_counts;
-    int has_words; // in place of events
+    bool has_counts;
+    bool has_words; // in place of events
 } parsing;
 
 static void say(const parsing *p, const char *name, size_t line, const char *what)
@@ -110,11 +111,11 @@ static const char *why_no_item(uint32_t kind)
     return "the value is not a number of at most 12 digits and six decimals";
 }
 
-static int has_field_twice(const cJSON *event)
+static bool has_field_twice(const cJSON *event)
 {
     for (const cJSON *item = event->child; item != NULL; item = item->next)
-        if (agg_json_came_before(event, item)) return 1;
-    return 0;
+        if (agg_json_came_before(event, item)) return true;
+    return false;
 }
 
 static void take_word(parsing *p, const char *name, size_t line, agg_text word)
@@ -180,7 +181,7 @@ static agg_err take_fields(parsing *p, const char *name, size_t line, agg_text v
     return SHOAL_OK;
 }
 
-static int is_joint(const agg_recipe *recipe)
+static bool is_joint(const agg_recipe *recipe)
 {
     return recipe->recipe.value == SHOAL_VALUE_VARIABLES;
 }
@@ -202,7 +203,7 @@ static agg_err take_value(parsing *p, const char *name, size_t line, agg_text va
 static agg_err take_line(parsing *p, const char *name, size_t number, char *line, size_t len)
 {
     agg_dictionary *out = p->out;
-    int is_last = out->kinds != NULL || is_joint(p->recipe); // the tab before the count
+    bool is_last = out->kinds != NULL || is_joint(p->recipe); // the tab before the count
     char *tab = is_last ? memrchr(line, '\t', len) : memchr(line, '\t', len);
     agg_text value = {line, tab != NULL ? (size_t)(tab - line) : len};
     if (value.len == 0) return refuse(p->error, SHOAL_ERR_RANGE, "the value is empty");
@@ -233,7 +234,7 @@ static agg_err reserve(parsing *p, size_t lines, const char *bytes, size_t len)
     out->pool = agg_alloc(p->error, len, 1);
     out->values = agg_alloc(p->error, lines, sizeof *out->values);
     out->items = agg_alloc(p->error, lines * out->width, sizeof *out->items);
-    int has_events = p->has_counts && p->recipe->recipe.encoding.n_fields > 0;
+    bool has_events = p->has_counts && p->recipe->recipe.encoding.n_fields > 0;
     if (p->has_counts) out->counts = agg_alloc(p->error, lines, sizeof *out->counts);
     if (has_events) out->kinds = agg_alloc(p->error, lines, 1);
     p->seen.slots = agg_alloc(p->error, slots, sizeof *p->seen.slots);
@@ -266,11 +267,12 @@ static agg_err take_lines(parsing *p, const char *name, size_t len)
 
 // One field of characters and no parts: plain words say all that an event would. The first line
 // tells which the file holds.
-static int holds_words(const agg_recipe *recipe, const char *bytes, size_t len)
+static bool holds_words(const agg_recipe *recipe, const char *bytes, size_t len)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;
     size_t mark = len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    if (encoding->n_fields != 1 || encoding->fields[0].scheme != SHOAL_SCHEME_CHARACTERS) return 0;
+    if (encoding->n_fields != 1 || encoding->fields[0].scheme != SHOAL_SCHEME_CHARACTERS)
+        return false;
     return recipe->recipe.n_splits == 0 && (len < mark + 2 || memcmp(bytes + mark, "{\"", 2) != 0);
 }
 
@@ -289,7 +291,7 @@ static agg_err parse_all(parsing *p, const char *name, const char *bytes, size_t
 }
 
 agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                             const char *name, const char *bytes, size_t len, int has_counts,
+                             const char *name, const char *bytes, size_t len, bool has_counts,
                              agg_log_fn warn, void *warn_context)
 {
     parsing p = {dictionary, error, recipe, warn, warn_context, {NULL, 0}, has_counts, 0};
@@ -303,7 +305,7 @@ agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const
 }
 
 static agg_err load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                    const char *path, int has_counts, agg_log_fn warn, void *warn_context)
+                    const char *path, bool has_counts, agg_log_fn warn, void *warn_context)
 {
     agg_bytes bytes;
     agg_err err = agg_file_read(&bytes, error, path, DICTIONARY_FILE_MAX);

@@ -4,6 +4,8 @@
 #ifndef DICTIONARY_H
 #define DICTIONARY_H
 
+#include <stdbool.h>
+
 #include "log.h"
 #include "recipe_json.h"
 
@@ -44,7 +46,7 @@ agg_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_reci
 
 // The same from bytes; `bytes` need not outlive the call.
 agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                             const char *name, const char *bytes, size_t len, int has_counts,
+                             const char *name, const char *bytes, size_t len, bool has_counts,
                              agg_log_fn warn, void *warn_context) SHOAL_MUST_CHECK;
 
 // Returns: SHOAL_OK if the recipe has one value, AGG_ERR_USAGE if it is joint: a dictionary lists

@@ -3,6 +3,7 @@
 #include "event.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "json_walk.h"
@@ -25,20 +26,20 @@ static agg_text text_of(const cJSON *value)
 
 // The first `depth` tokens with one space between them; what does not fit is no prefix. Returns: 0
 // where there are fewer.
-static int take_prefix(char out[SHOAL_TOKEN_TEXT_MAX + 1], agg_text *prefix, agg_text *text,
-                       uint32_t depth)
+static bool take_prefix(char out[SHOAL_TOKEN_TEXT_MAX + 1], agg_text *prefix, agg_text *text,
+                        uint32_t depth)
 {
     agg_text token;
     size_t len = 0;
     for (uint32_t i = 0; i < depth; i++) {
         if (!agg_text_take_token(&token, text) || len + (i > 0) + token.len > SHOAL_TOKEN_TEXT_MAX)
-            return 0;
+            return false;
         if (i > 0) out[len++] = ' ';
         memcpy(out + len, token.bytes, token.len);
         len += token.len;
     }
     *prefix = (agg_text){out, len};
-    return 1;
+    return true;
 }
 
 static uint32_t token_bucket(const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS],
@@ -96,13 +97,13 @@ static uint32_t bucket_of(const agg_recipe *recipe, uint32_t i, const cJSON *eve
 }
 
 // Of a trie: what devices have to report.
-static int is_reported(const agg_recipe *recipe, uint32_t bucket, agg_text word)
+static bool is_reported(const agg_recipe *recipe, uint32_t bucket, agg_text word)
 {
     return shoal_trie_is_answer(&recipe->recipe.encoding.fields[0], bucket) &&
            agg_list_find(&recipe->known, word) == AGG_NOT_LISTED;
 }
 
-int agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const cJSON *event)
+bool agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const cJSON *event)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;
     uint32_t buckets[SHOAL_ENCODED_MAX];
@@ -117,7 +118,7 @@ int agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const cJSON 
     return cJSON_IsString(word) && is_reported(recipe, buckets[0], text_of(word));
 }
 
-int agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word)
+bool agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word)
 {
     const shoal_encoded *field = &recipe->recipe.encoding.fields[0];
     *item = word_bucket(field, recipe->lists[0], word);
@@ -125,7 +126,7 @@ int agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word
                                                      : *item != 0;
 }
 
-int agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)
+bool agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)
 {
     const shoal_recipe *r = &recipe->recipe;
     for (uint32_t i = 0; i < r->n_part; i++) {
@@ -134,12 +135,12 @@ int agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)
                                                : AGG_NOT_LISTED;
         agg_text part =
             index == AGG_NOT_LISTED ? (agg_text){"other", 5} : recipe->splits[i].texts[index];
-        if (agg_text_compare(part, (agg_text){r->part[i].bytes, r->part[i].len}) != 0) return 0;
+        if (agg_text_compare(part, (agg_text){r->part[i].bytes, r->part[i].len}) != 0) return false;
     }
-    return 1;
+    return true;
 }
 
-int agg_event_is_kept(const agg_recipe *recipe, const cJSON *event)
+bool agg_event_is_kept(const agg_recipe *recipe, const cJSON *event)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
@@ -150,7 +151,7 @@ int agg_event_is_kept(const agg_recipe *recipe, const cJSON *event)
         if (field->scheme == SHOAL_SCHEME_TOKENS
                 ? !agg_tokens_are_kept(&joined, &recipe->recipe, text_of(value))
                 : !agg_entry_is_kept(&recipe->recipe, text_of(value), false))
-            return 0;
+            return false;
     }
-    return 1;
+    return true;
 }

@@ -10,6 +10,8 @@
 #ifndef EVENT_H
 #define EVENT_H
 
+#include <stdbool.h>
+
 #include "recipe_json.h"
 
 struct cJSON;
@@ -20,15 +22,15 @@ struct cJSON;
 // Returns: whether the event matches: none of its fields of tokens or characters is in bucket 0; of
 // a trie, whether devices report it: a cell of shoal_trie_is_answer, and not one of the known
 // words. The item is written either way.
-int agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const struct cJSON *event);
+bool agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const struct cJSON *event);
 
 // The same of a word, where the encoding is one field of characters.
-int agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word);
+bool agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word);
 
 // Returns: whether the event belongs to the recipe's part; always where the recipe has none.
-int agg_recipe_event_is_part(const agg_recipe *recipe, const struct cJSON *event);
+bool agg_recipe_event_is_part(const agg_recipe *recipe, const struct cJSON *event);
 
 // Returns: whether the recipe's text rule leaves the event's tokens and listed values as they are.
-int agg_event_is_kept(const agg_recipe *recipe, const struct cJSON *event);
+bool agg_event_is_kept(const agg_recipe *recipe, const struct cJSON *event);
 
 #endif

@@ -2,6 +2,7 @@
 // The labels of buckets, cells and items; see item_label.h.
 #include "item_label.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static int64_t lower_end(const shoal_recipe *r, uint32_t i)
 int agg_bucket_print(char out[AGG_LABEL_MAX], const shoal_recipe *recipe, uint32_t i)
 {
     char low[AGG_MICRO_MAX], high[AGG_MICRO_MAX];
-    int is_last = i + 1 == shoal_recipe_value_part(recipe)->size;
+    bool is_last = i + 1 == shoal_recipe_value_part(recipe)->size;
     agg_micro_print(low, lower_end(recipe, i));
     agg_micro_print(high, lower_end(recipe, i + 1));
     return snprintf(out, AGG_LABEL_MAX, "[%s, %s%c", low, high, is_last ? ']' : ')');
@@ -86,7 +87,7 @@ static void put_next(label *l, const shoal_encoded *field,
                      const agg_list lists[SHOAL_ENCODED_LISTS], uint32_t bucket)
 {
     uint32_t prefix = 0, next = 0;
-    int is_word = field->scheme == SHOAL_SCHEME_CHARACTERS;
+    bool is_word = field->scheme == SHOAL_SCHEME_CHARACTERS;
     if (!shoal_encoded_next_of(&prefix, &next, field, bucket)) return;
     put_entry(l, &lists[is_word ? SHOAL_LIST_STARTS : SHOAL_LIST_PREFIXES], prefix);
     if (field->depth > 0 && !is_word) put_text(l, " ");

@@ -8,6 +8,7 @@
 #ifndef RECIPE_SIGNATURE_H
 #define RECIPE_SIGNATURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,7 @@
 #include "recipe_json.h"
 
 // Returns: whether this build can sign and verify.
-int agg_signature_is_built(void);
+bool agg_signature_is_built(void);
 
 // Ed25519 itself.
 // Returns: AGG_ERR_SIGNATURE (exit code 3) when the signature is not the key's over these bytes.

@@ -3,6 +3,7 @@
 #include "track_law.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static double rare(uint32_t eps_micro)
 static void fill(agg_track_law *law)
 {
     const shoal_evolving *f = &law->figures;
-    int is_heavy = agg_track_is_heavy(law);
+    bool is_heavy = agg_track_is_heavy(law);
     law->epsilon = f->eps_micro / 1e6;
     law->cost = f->cost_micro / 1e6;
     law->a = f->vote_micro / 1e6;
@@ -97,10 +98,10 @@ static double samples_most(const shoal_evolving_plan *p)
     return floor(log(12 * p->users * epochs / delta) / (2 * h * h));
 }
 
-int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
+bool agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
 {
     switch (law->fault) {
-    case AGG_TRACK_RUNS: return 0;
+    case AGG_TRACK_RUNS: return false;
     case AGG_TRACK_GROUP: why_group(out, law); break;
     case AGG_TRACK_SAMPLES:
         snprintf(out, AGG_TRACK_WHY_MAX,
@@ -121,5 +122,5 @@ int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
         snprintf(out, AGG_TRACK_WHY_MAX, "parameters.%s is out of its range", law->field);
         break;
     }
-    return 1;
+    return true;
 }

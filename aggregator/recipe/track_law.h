@@ -10,6 +10,8 @@
 #ifndef TRACK_LAW_H
 #define TRACK_LAW_H
 
+#include <stdbool.h>
+
 #include "evolving.h"
 
 // What stands in the way of a run.
@@ -65,6 +67,6 @@ uint32_t agg_track_wait(const agg_track_law *law, int32_t level);
 // Writes why a run cannot be, with the smallest group and the least number of users that could: one
 // line, no newline. Returns: 0 where it can.
 #define AGG_TRACK_WHY_MAX 320
-int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law);
+bool agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law);
 
 #endif

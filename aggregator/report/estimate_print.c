@@ -3,6 +3,7 @@
 #include "estimate_print.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "event.h"
@@ -23,7 +24,7 @@ typedef struct columns {
     double numbers[COLUMNS_MAX]; // of one row
 } columns;
 
-static int is_mean(const agg_estimate *e)
+static bool is_mean(const agg_estimate *e)
 {
     return e->statistic != NULL && strcmp(e->statistic, "mean") == 0;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "guarantee_print.h"
@@ -20,7 +21,7 @@ static double column(const agg_joint_share *share, size_t i)
     return numbers[i];
 }
 
-int agg_joint_is_shown(const agg_joint_result *result, double p)
+bool agg_joint_is_shown(const agg_joint_result *result, double p)
 {
     return p * (double)result->n >= (double)result->recipe->recipe.release_threshold;
 }

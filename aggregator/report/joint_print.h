@@ -5,6 +5,7 @@
 #ifndef JOINT_PRINT_H
 #define JOINT_PRINT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "joint_analysis.h"
@@ -39,6 +40,6 @@ agg_err agg_joint_svg(FILE *stream, agg_error *error,
 void agg_joint_p_value(char out[AGG_JOINT_P_MAX], double p_value);
 
 // Returns: whether a share of the result may be shown.
-int agg_joint_is_shown(const agg_joint_result *result, double p);
+bool agg_joint_is_shown(const agg_joint_result *result, double p);
 
 #endif

@@ -2,6 +2,7 @@
 // The surface of apple-2017 Figure 4b as a picture: a heat map over m and k with its numbers, and
 // the same as one line an m. Plain SVG 1.1, no script, no font beyond the viewer's own.
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "trade_off_print.h"
@@ -118,7 +119,7 @@ static void draw_cell(FILE *stream, const agg_trade_off *s, uint32_t row, uint32
          words);
 }
 
-static int is_within(const agg_trade_off *s, uint32_t row, uint32_t column, double level)
+static bool is_within(const agg_trade_off *s, uint32_t row, uint32_t column, double level)
 {
     return isnan(s->error[row][column]) || s->error[row][column] <= level;
 }
