@@ -11,10 +11,10 @@
 #include "commands.h"
 #include "crowd_account.h"
 #include "guarantee.h"
+#include "log.h"
 #include "options.h"
 #include "result_options.h"
 #include "schedule.h"
-#include "talk.h"
 
 #define SCHEDULE_BYTES_MAX 65536
 
@@ -227,8 +227,9 @@ static agg_err show_account(agg_account *t, agg_error *error, const arguments *a
     if (err == SHOAL_OK)
         err = cli_result_write(error, a->output, print_account, &printed, AGG_TABLE);
     if (err == SHOAL_OK && t->reports > 0 && t->delta * t->reports > 1)
-        cli_talk(command,
-                 "delta is above 1 / reports: so large a delta lets one report out in the clear");
+        agg_log_line(
+            command,
+            "delta is above 1 / reports: so large a delta lets one report out in the clear");
     return err;
 }
 

@@ -9,9 +9,9 @@
 #include "audit_print.h"
 #include "commands.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal audit --recipe R [OPTION]...\n"
@@ -123,7 +123,7 @@ static agg_err audit_one(agg_error *error, arguments *a, const agg_recipe *recip
     if (err == SHOAL_OK) err = agg_audit_run(&audit, error, recipe, &draws, a->level, a->n_threads);
     if (err == SHOAL_OK) {
         agg_audit_print(&audit, &draws, a->is_json == 1);
-        for (uint32_t i = 0; i < audit.n_failures; i++) cli_talk(command, audit.failures[i]);
+        for (uint32_t i = 0; i < audit.n_failures; i++) agg_log_line(command, audit.failures[i]);
         *is_ok = *is_ok && audit.n_failures == 0;
         *low = audit.empirical_low;
     }

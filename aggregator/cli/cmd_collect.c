@@ -12,11 +12,11 @@
 #include "dap_token.h"
 #include "guarantee.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
 #include "split.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal collect --recipe R --key FILE --token-file FILE --from T --to T -o ACC\n"
@@ -123,14 +123,14 @@ static void say_batch(const agg_dap_batch *b)
     char command[] = "collect", text[128];
     snprintf(text, sizeof text, "%llu reports, from %s to %s",
              (unsigned long long)b->collected.n_reports, b->from, b->to);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 static void say_waiting(void *context, uint32_t seconds)
 {
     char text[64];
     snprintf(text, sizeof text, "not ready; asking again in %u s", seconds);
-    cli_talk(context, text);
+    agg_log_line(context, text);
 }
 
 // ---- what becomes of a batch ----
@@ -164,7 +164,7 @@ static agg_err write_sums(agg_error *error, const arguments *a, const agg_dap_ba
     agg_err err = cli_result_write(error, a->output, print_sums, b, a->sums_format);
     if (err != SHOAL_OK || a->sums_format != AGG_CSV) return err;
     say_batch(b);
-    cli_talk(command, label);
+    agg_log_line(command, label);
     return SHOAL_OK;
 }
 

@@ -8,11 +8,12 @@
 #include "commands.h"
 #include "compare.h"
 #include "compare_print.h"
+#include "domain_dictionary.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal compare --recipe R [--recipe-b R2] --dictionary FILE A B\n"
@@ -108,7 +109,7 @@ static agg_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const c
     char command[] = "compare";
     if (path != NULL) {
         agg_err err =
-            agg_dictionary_load(&a->dictionary, error, &a->recipe, path, cli_talk, command);
+            agg_dictionary_load(&a->dictionary, error, &a->recipe, path, agg_log_line, command);
         return err == SHOAL_OK
                    ? agg_dictionary_load(&b->dictionary, error, &b->recipe, path, NULL, NULL)
                    : err;
@@ -159,7 +160,7 @@ static agg_err compare(agg_error *error, const arguments *a, const loaded *of_a,
             text, sizeof text,
             "%zu of %zu values are below the release threshold on both sides and were withheld",
             result.n_withheld, result.n_dictionary);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     agg_compare_release(&result);
     return err;

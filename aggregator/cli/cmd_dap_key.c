@@ -6,9 +6,9 @@
 
 #include "commands.h"
 #include "hpke.h"
+#include "log.h"
 #include "options.h"
 #include "recipe_json.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal dap-key [--id N] -o FILE --public FILE\n"

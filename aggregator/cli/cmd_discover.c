@@ -11,10 +11,10 @@
 #include "discover_print.h"
 #include "input_memory.h"
 #include "known_texts.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 
 #define ROUNDS_MAX 1000u // as round.index
 
@@ -90,11 +90,11 @@ static void say_lines(char *command, const agg_discovery *d, agg_format format)
     if (format == AGG_JSON) return;
     for (uint32_t i = 0; i < d->n_notes; i++) {
         snprintf(text, sizeof text, "%s", d->notes[i]);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     for (uint32_t i = 0; i < d->n_cuts; i++) {
         snprintf(text, sizeof text, "cut: %s", d->cuts[i]);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
 }
 
@@ -103,12 +103,12 @@ static void say_left_out(char *command, const agg_discovery *d, agg_format forma
     char text[160];
     if (d->n_known > 0 && format != AGG_JSON) {
         snprintf(text, sizeof text, "%zu more were found that are known", d->n_known);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     if (d->n_withheld > 0) {
         snprintf(text, sizeof text, "%zu strings are below the release threshold and were withheld",
                  d->n_withheld);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
 }
 

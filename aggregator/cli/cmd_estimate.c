@@ -6,13 +6,14 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "domain_dictionary.h"
 #include "estimate.h"
 #include "estimate_print.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal estimate --recipe R --dictionary FILE ACC\n"
@@ -92,7 +93,7 @@ static void say_post(const agg_post *post, agg_format format, char *command)
     if (post->rule == AGG_POST_NONE || format == AGG_TABLE || format == AGG_JSON) return;
     agg_post_note(note, post);
     snprintf(text, sizeof text, "%s: %s", agg_post_name(post->rule), note);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate)
@@ -109,7 +110,7 @@ static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate
         snprintf(text, sizeof text,
                  "%zu of %zu values are below the release threshold and were withheld",
                  estimate->n_withheld, estimate->n_dictionary);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     cli_say_guarantee(command, &guarantee, NULL, a->result.format);
     estimate->guarantee = NULL;
@@ -137,7 +138,7 @@ static agg_err make_dictionary(agg_dictionary *dictionary, agg_error *error, con
     char command[] = "estimate";
     if (by > 0) return agg_dictionary_of_field(dictionary, error, recipe, by - 1);
     if (a->dictionary == NULL) return agg_dictionary_of_recipe(dictionary, error, recipe);
-    return agg_dictionary_load(dictionary, error, recipe, a->dictionary, cli_talk, command);
+    return agg_dictionary_load(dictionary, error, recipe, a->dictionary, agg_log_line, command);
 }
 
 // Of one question: before the accumulator is read, since that takes most of the memory.

@@ -10,10 +10,11 @@
 #include "input_memory.h"
 #include "joint_analysis.h"
 #include "joint_choice.h"
+#include "joint_print.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal joint --recipe R [--categories NAME=FILE]... ACC\n"
@@ -162,7 +163,7 @@ static agg_err read_wishes(agg_joint_wish *wishes, uint32_t *n, agg_error *error
         wishes[i].with_none = a->with_none;
         wishes[i].confidence = a->result.confidence;
         wishes[i].n_threads = a->result.n_threads;
-        wishes[i].talk = cli_talk;
+        wishes[i].talk = agg_log_line;
         wishes[i].talk_context = command;
     }
     return err;
@@ -192,7 +193,7 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
 static void say(const char *text)
 {
     char command[] = "joint";
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 static void say_empty(const agg_joint_result *r, uint32_t axis, uint32_t category)

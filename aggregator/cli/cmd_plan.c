@@ -6,6 +6,7 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "log.h"
 #include "options.h"
 #include "plan.h"
 #include "plan_counts.h"
@@ -14,8 +15,8 @@
 #include "plan_recipe.h"
 #include "probability.h"
 #include "result_options.h"
-#include "talk.h"
 #include "trade_off.h"
+#include "trade_off_print.h"
 
 #define OPEN_ASKED 10000.0 // values asked about where nothing says how many
 
@@ -282,12 +283,13 @@ static agg_err write_recipe(const planning *p, agg_error *error, const agg_plan 
     char command[] = "plan";
     if (a->recipe_out == NULL) return SHOAL_OK;
     if (plan->is_nothing) {
-        cli_talk(command, "nothing can be seen: no recipe was written");
+        agg_log_line(command, "nothing can be seen: no recipe was written");
         return SHOAL_OK;
     }
     if (plan->n < AGG_PLAN_COHORT)
-        cli_talk(command, "fewer reports than the recipe's minimum cohort of 1000: nothing will be "
-                          "shown");
+        agg_log_line(command,
+                     "fewer reports than the recipe's minimum cohort of 1000: nothing will be "
+                     "shown");
     const agg_text *values = a->size == NULL && p->wish.size > 0 ? p->counts.counts.values : NULL;
     return agg_plan_recipe_write(error, a->recipe_out, plan, &p->wish, values, a->expires);
 }

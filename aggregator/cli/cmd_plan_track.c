@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal plan --track: what a run over epochs (thresh, heavythresh) costs, and which changes it will
 // see how late.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "commands.h"
 #include "options.h"
 #include "plan_modes.h"
-#include "plan_track_print.h"
 #include "recipe_json.h"
 #include "result_options.h"
+#include "track_plan_print.h"
 
 #define PROJECTION_DEFAULT 2048u
 #define ESTIMATE_MICRO_DEFAULT 500000u
@@ -75,14 +76,14 @@ static agg_err read_plan(shoal_evolving_plan *plan, agg_error *error, const argu
     return err;
 }
 
-static agg_err read_arguments(agg_track_plan *p, agg_error *error, const arguments *a)
+static agg_err read_arguments(shoal_evolving_plan *plan, double *change, agg_error *error,
+                              const arguments *a)
 {
     agg_err err = SHOAL_OK;
     if (!a->is_items && (a->projection != NULL || a->epsilon_estimate != NULL))
         return command_refuse(error, "--projection and --epsilon-estimate go with --items");
-    p->is_items = a->is_items;
-    if (a->change != NULL) err = cli_read_decimal(&p->change, error, "change", a->change, 1e-9, 1);
-    return err == SHOAL_OK ? read_plan(&p->plan, error, a) : err;
+    if (a->change != NULL) err = cli_read_decimal(change, error, "change", a->change, 1e-9, 1);
+    return err == SHOAL_OK ? read_plan(plan, error, a) : err;
 }
 
 typedef struct printing {
@@ -101,16 +102,18 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
 {
     static const char *const formats[] = {"table", "json", NULL};
     const arguments *a = context;
-    agg_track_plan p = {.change = 0};
+    shoal_evolving_plan plan = {0};
+    agg_track_law law;
+    agg_track_plan p = {.law = &law, .change = NAN};
     char why[AGG_TRACK_WHY_MAX];
     size_t format = 0;
     (void)words;
     agg_err err =
         command_read_name(&format, error, formats, a->format, "--format is table or json");
-    if (err == SHOAL_OK) err = read_arguments(&p, error, a);
+    if (err == SHOAL_OK) err = read_arguments(&plan, &p.change, error, a);
     if (err != SHOAL_OK) return err;
-    agg_track_law_of(&p.law, &p.plan);
-    if (agg_track_why_not(why, &p.law)) return command_refuse(error, why);
+    agg_track_law_of(&law, &plan);
+    if (agg_track_why_not(why, &law)) return command_refuse(error, why);
     const printing printed = {&p, format == 1};
     return cli_result_write(error, a->output, print, &printed, AGG_TABLE);
 }

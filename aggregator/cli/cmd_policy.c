@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "log.h"
 #include "policy_json.h"
 #include "policy_print.h"
-#include "talk.h"
 
 static const char help_text[] = "Usage: shoal policy check FILE...\n"
                                 "       shoal policy hash FILE...\n"
@@ -30,7 +30,7 @@ static int show_file(const char *path, bool is_check)
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_policy policy;
     if (agg_policy_from_file(&policy, &error, path) != SHOAL_OK)
-        return cli_failed("policy", &error);
+        return agg_log_error("policy", &error);
     if (is_check)
         agg_policy_print(&policy);
     else

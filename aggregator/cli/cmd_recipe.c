@@ -4,13 +4,14 @@
 #include <time.h>
 
 #include "commands.h"
+#include "log.h"
 #include "recipe_check.h"
 #include "recipe_diff.h"
 #include "recipe_new.h"
 #include "recipe_part.h"
 #include "recipe_policy.h"
 #include "recipe_sign.h"
-#include "talk.h"
+#include "recipe_signer.h"
 
 static const char help_text[] =
     "Usage: shoal recipe check [--policy FILE] FILE...\n"
@@ -173,7 +174,7 @@ static int check_file(const char *path, const void *context)
     agg_error error;
     agg_recipe recipe;
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
-        return cli_failed("recipe", &error);
+        return agg_log_error("recipe", &error);
     recipe_check_print(&recipe, today());
     int code = context != NULL ? recipe_policy_print(&recipe, context, today())
                                : recipe_signer_print(&recipe);
@@ -198,7 +199,7 @@ static int hash_file(const char *path, const void *context)
     agg_error error;
     agg_recipe recipe;
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
-        return cli_failed("recipe", &error);
+        return agg_log_error("recipe", &error);
     agg_hex(hex, a->is_query ? recipe.recipe.query_hash : recipe.recipe.recipe_hash, 32);
     printf("%s\n", hex);
     agg_recipe_release(&recipe);

@@ -6,12 +6,12 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "recipe_json.h"
 #include "refine.h"
 #include "round_next.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal round next --recipe R ACC -o NEXT\n"

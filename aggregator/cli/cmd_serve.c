@@ -6,10 +6,10 @@
 
 #include "commands.h"
 #include "dap_serve.h"
+#include "http_stop.h"
 #include "memory_option.h"
 #include "serve_memory.h"
 #include "serve_run.h"
-#include "serve_stop.h"
 
 static const char help_text[] =
     "Usage: shoal serve --config FILE\n"
@@ -91,7 +91,7 @@ static agg_err run_dap(agg_error *error, const char *path, const char *role, uin
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                        "--role %s: %s is the configuration of a %s", role, path, own);
     } else {
-        serve_stop_block();
+        agg_http_stop_block();
         err = agg_dap_memory_plan(&plan, error, &config, serve_data_limit(limit));
         if (err == SHOAL_OK) err = cli_state_memory(error, command, plan.bytes, limit);
         if (err == SHOAL_OK) err = agg_dap_serve(error, &config, &plan, is_check);

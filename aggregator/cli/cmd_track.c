@@ -6,10 +6,10 @@
 #include "commands.h"
 #include "dictionary.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 #include "track_beside.h"
 #include "track_folder.h"
 #include "track_print.h"
@@ -110,10 +110,11 @@ static agg_err show(agg_error *error, const arguments *a, agg_track_result *resu
     for (uint32_t i = 0;
          err == SHOAL_OK && p.format >= AGG_TRACK_CSV && agg_track_note(note, result->track, i);
          i++)
-        cli_talk(command, note);
+        agg_log_line(command, note);
     if (err == SHOAL_OK && result->items == NULL && agg_track_is_heavy(&result->track->law))
-        cli_talk(command,
-                 "a run of heavythresh: --dictionary names the values whose shares are asked for");
+        agg_log_line(
+            command,
+            "a run of heavythresh: --dictionary names the values whose shares are asked for");
     return err;
 }
 
@@ -139,7 +140,7 @@ static agg_err show_items(agg_error *error, const arguments *a, agg_track_result
     if (!agg_track_is_heavy(&result->track->law))
         return command_refuse(error, "--dictionary is for heavythresh: this run follows a mean");
     agg_err err = agg_dictionary_load(&dictionary, error, &result->track->recipe, a->dictionary,
-                                      cli_talk, command);
+                                      agg_log_line, command);
     if (err != SHOAL_OK) return err;
     err = state_memory(error, a, result->track, &dictionary);
     if (err == SHOAL_OK) err = agg_track_items_run(&items, error, result->track, &dictionary);

@@ -11,10 +11,10 @@
 #include "dap_measurements.h"
 #include "dap_upload.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "reader.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal upload --recipe R FILE...\n"
@@ -145,14 +145,14 @@ static agg_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, a
 {
     char command[] = "upload";
     uploading up = {uploader, recipe->recipe.record_size};
-    cli_progress progress;
-    agg_reader reader = {recipe,  take_records,      &up,       cli_talk,
-                         command, cli_progress_show, &progress, 1};
+    agg_progress progress;
+    agg_reader reader = {recipe,  take_records,      &up,       agg_log_line,
+                         command, agg_progress_show, &progress, 1};
     agg_err err = SHOAL_OK;
     for (int i = 0; i < a->files->n && err == SHOAL_OK; i++) {
-        cli_progress_start(&progress, command, "bytes", cli_file_bytes(a->files->texts[i]));
+        agg_progress_start(&progress, command, "bytes", cli_file_bytes(a->files->texts[i]));
         err = agg_reader_file(count, error, &reader, a->files->texts[i]);
-        cli_progress_end(&progress);
+        agg_progress_end(&progress);
     }
     return err == SHOAL_OK ? agg_dap_upload_flush(uploader, error) : err;
 }
@@ -251,7 +251,7 @@ static agg_err run_task(agg_error *error, arguments *a, const agg_dap_task *task
     if (err != SHOAL_OK)
         agg_error_prefix(error, "%s", a->measurements);
     else
-        cli_talk(command, AGG_DAP_EXACT_LABEL);
+        agg_log_line(command, AGG_DAP_EXACT_LABEL);
     if (err == SHOAL_OK) err = upload(error, a, task, &bytes);
     wipe(bytes.data, bytes.len);
     free(bytes.data);

@@ -8,8 +8,8 @@
 
 #include "agg_size.h"
 #include "estimate_print.h"
+#include "log.h"
 #include "options.h"
-#include "talk.h"
 
 #define NAME_MAX_LEN 31u // characters of a word that can be a mistyped name
 #define NAME_SIZE 64u    // "recipe new" and the like
@@ -241,7 +241,7 @@ static agg_err read_command_line(parsed *p, agg_error *error, const cli_command 
 
 static int fail(const char *name, const agg_error *error)
 {
-    return error->text[0] == '\0' ? error->exit_code : cli_failed(name, error);
+    return error->text[0] == '\0' ? error->exit_code : agg_log_error(name, error);
 }
 
 static int run_row(const cli_command *row, const cli_command *parent, const char *name, int argc,

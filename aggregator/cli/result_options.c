@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "agg_file.h"
+#include "guarantee_print.h"
+#include "log.h"
 #include "options.h"
-#include "talk.h"
 
 agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
                                 const cli_result_texts *texts)
@@ -42,7 +43,7 @@ void cli_say_guarantee(char *command, const agg_guarantee *a, const agg_guarante
     if (format == AGG_TABLE || format == AGG_JSON) return;
     for (size_t i = 0;
          b == NULL ? agg_guarantee_line(line, a, i) : agg_guarantee_line_of_two(line, a, b, i); i++)
-        cli_talk(command, line);
+        agg_log_line(command, line);
 }
 
 agg_err cli_result_write(agg_error *error, const char *output, cli_result_print print,

@@ -9,20 +9,20 @@ static uint64_t times(uint64_t a, uint64_t b)
     return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-int agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums, size_t n_sums,
-                        uint64_t n)
+bool agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums, size_t n_sums,
+                         uint64_t n)
 {
-    const int is_number =
+    const bool is_number =
         vdaf->circuit == SHOAL_CIRCUIT_SUM || vdaf->circuit == SHOAL_CIRCUIT_SUM_VEC;
     const uint64_t most = is_number ? times(n, vdaf->max) : n;
     uint64_t total = 0;
     for (size_t i = 0; i < n_sums; i++) {
-        if (sums[i] > most) return 0;
+        if (sums[i] > most) return false;
         total = sums[i] > UINT64_MAX - total ? UINT64_MAX : total + sums[i];
     }
     if (vdaf->circuit == SHOAL_CIRCUIT_HISTOGRAM) return total == n; // each raises one entry
     if (vdaf->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC) return total <= times(n, vdaf->max);
-    return 1;
+    return true;
 }
 
 // Of a sketch that counts the records of each row.

@@ -5,13 +5,15 @@
 #ifndef DAP_ACCUMULATOR_H
 #define DAP_ACCUMULATOR_H
 
+#include <stdbool.h>
+
 #include "accumulator.h"
 #include "split.h"
 
 // Returns: whether n verified measurements of a VDAF can have these sums, one for each of its
 // outputs. Shares that are not of one batch mostly cannot.
-int agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums, size_t n_sums,
-                        uint64_t n);
+bool agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums, size_t n_sums,
+                         uint64_t n);
 
 // Makes the accumulator that adding n records one by one would have made.
 //   acc: release on OK; on error nothing is left

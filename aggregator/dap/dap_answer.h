@@ -4,6 +4,8 @@
 #ifndef DAP_ANSWER_H
 #define DAP_ANSWER_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "dap.h"
 #include "dap_store.h"
@@ -13,7 +15,7 @@ typedef struct agg_dap_answer {
     enum shoal_dap_message message; // what body is
     uint8_t *body;                  // from malloc, or NULL: an empty answer
     size_t len;
-    int has_location;
+    bool has_location;
     enum shoal_dap_resource resource; // of the location, with id
     uint8_t id[AGG_DAP_ID];
     unsigned retry_after_s; // 0: none

@@ -25,7 +25,7 @@ typedef struct collection {
     uint8_t request[REQUEST_MAX];
     size_t request_len;
     char url[AGG_HTTP_LOCATION_MAX]; // where to ask: first to create the job, then the job
-    int is_created;
+    bool is_created;
     time_t end; // by the monotonic clock: no question begins after it
 } collection;
 
@@ -65,7 +65,7 @@ static size_t answer_max(const agg_dap_vdaf *vdaf)
 
 // One request. *is_ready: the answer is the batch. *pause_s: else, after how long to ask again.
 // Returns: what ends the collection; an answer that may be another next time is not ready.
-static agg_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s, agg_error *error,
+static agg_err ask(agg_http_response *answer, bool *is_ready, uint32_t *pause_s, agg_error *error,
                    collection *c)
 {
     const agg_http_request request = {
@@ -78,7 +78,7 @@ static agg_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s, 
         .max_body = answer_max(&c->vdaf),
     };
     agg_err err = agg_http_fetch(answer, error, &request);
-    *is_ready = 0;
+    *is_ready = false;
     *pause_s = PAUSE_S;
     if (err != SHOAL_OK) return err;
     if (answer->retry_after_s > 0) *pause_s = answer->retry_after_s;
@@ -95,7 +95,7 @@ static agg_err ask(agg_http_response *answer, int *is_ready, uint32_t *pause_s, 
         *is_ready = answer->body_len > 0;
         if (!c->is_created && answer->location[0] != '\0') {
             memcpy(c->url, answer->location, sizeof c->url);
-            c->is_created = 1;
+            c->is_created = true;
         }
     }
     if (err != SHOAL_OK || !*is_ready) agg_http_response_release(answer);
@@ -114,7 +114,7 @@ static void pause_for(const collection *c, uint32_t seconds)
 static agg_err ask_until_ready(agg_http_response *answer, agg_error *error, collection *c)
 {
     for (;;) {
-        int is_ready;
+        bool is_ready;
         uint32_t pause_s;
         agg_err err = ask(answer, &is_ready, &pause_s, error, c);
         if (is_ready || (err != SHOAL_OK && err != AGG_ERR_IO)) return err;

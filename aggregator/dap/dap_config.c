@@ -10,10 +10,10 @@
 #include "agg_file.h"
 #include "agg_size.h"
 #include "bytes.h"
+#include "http_address.h"
 #include "json_object.h"
 #include "json_walk.h"
 #include "recipe_json.h"
-#include "serve_address.h"
 
 #define SEED_FILE_MAX 4096u
 #define DAY_S 86400u
@@ -42,7 +42,7 @@ static char *make_path(reader *r, const char *text)
     return path;
 }
 
-static char *take_path(reader *r, const char *name, int is_required)
+static char *take_path(reader *r, const char *name, bool is_required)
 {
     return make_path(r, agg_object_string(&r->object, name, is_required));
 }
@@ -162,15 +162,15 @@ static agg_err load_helper_token(reader *r, const char *path)
 
 static agg_err load_asked(reader *r, const char *path)
 {
-    return serve_secret_load(&r->config->asked, r->error, path);
+    return agg_http_secret_load(&r->config->asked, r->error, path);
 }
 
 static agg_err load_read_token(reader *r, const char *path)
 {
-    return serve_secret_load(&r->config->read_token, r->error, path);
+    return agg_http_secret_load(&r->config->read_token, r->error, path);
 }
 
-static void take_file(reader *r, const char *name, int is_required,
+static void take_file(reader *r, const char *name, bool is_required,
                       agg_err (*load)(reader *r, const char *path))
 {
     char *path = take_path(r, name, is_required);
@@ -185,8 +185,8 @@ static void take_listen(reader *r)
     r->config->listen = strdup(text);
     if (r->config->listen == NULL) {
         keep(r, agg_fail(r->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory"));
-    } else if (!serve_address_read(&r->config->address, &r->config->is_loopback, text)) {
-        (void)agg_object_refuse(&r->object, SHOAL_ERR_TYPE, "listen", SERVE_ADDRESS_WHY);
+    } else if (!agg_http_address_read(&r->config->address, &r->config->is_loopback, text)) {
+        (void)agg_object_refuse(&r->object, SHOAL_ERR_TYPE, "listen", AGG_HTTP_ADDRESS_WHY);
     }
 }
 
@@ -297,13 +297,13 @@ void agg_dap_config_release(agg_dap_config *config)
     wipe(config, sizeof *config);
 }
 
-int agg_dap_config_is(const char *path)
+bool agg_dap_config_is(const char *path)
 {
     agg_bytes bytes;
     agg_error ignored;
-    if (agg_file_read(&bytes, &ignored, path, AGG_DAP_CONFIG_MAX) != SHOAL_OK) return 0;
+    if (agg_file_read(&bytes, &ignored, path, AGG_DAP_CONFIG_MAX) != SHOAL_OK) return false;
     cJSON *json = agg_json_parse(&ignored, (const char *)bytes.data, bytes.len);
-    int is_one = cJSON_IsObject(json) && cJSON_GetObjectItemCaseSensitive(json, "role") != NULL;
+    bool is_one = cJSON_IsObject(json) && cJSON_GetObjectItemCaseSensitive(json, "role") != NULL;
     cJSON_Delete(json);
     free(bytes.data);
     return is_one;

@@ -5,6 +5,7 @@
 #ifndef DAP_CONFIG_H
 #define DAP_CONFIG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -13,7 +14,7 @@
 #include "dap_party.h"
 #include "dap_task.h"
 #include "dap_token.h"
-#include "serve_secret.h"
+#include "http_secret.h"
 
 #define AGG_DAP_CONFIG_MAX ((size_t)1 << 20)
 #define AGG_DAP_TASKS_MAX 256
@@ -22,7 +23,7 @@ typedef struct agg_dap_config {
     enum shoal_dap_role role;
     char *listen; // as written, for messages
     struct sockaddr_storage address;
-    int is_loopback;
+    bool is_loopback;
     char *store;
     agg_dap_task *tasks;
     size_t n_tasks;
@@ -30,8 +31,8 @@ typedef struct agg_dap_config {
     agg_hpke_key collector;
     uint8_t seed[32];                         // of verification keys; the same at both servers
     char helper_token[AGG_DAP_TOKEN_MAX + 1]; // leader: what it sends
-    serve_secret asked;                       // helper: the leader's token; leader: the collector's
-    serve_secret read_token;                  // for metrics; n 0: none
+    agg_http_secret asked;                    // helper: the leader's token; leader: the collector's
+    agg_http_secret read_token;               // for metrics; n 0: none
     char helper_url[SHOAL_URL_MAX + 1];       // leader; "": where the tasks say
     uint64_t keep_s;
     size_t max_body;
@@ -43,7 +44,7 @@ typedef struct agg_dap_config {
 
 // Returns: whether a configuration file has a "role", so that it is one of these. A file that
 // cannot be read has none.
-int agg_dap_config_is(const char *path);
+bool agg_dap_config_is(const char *path);
 
 // Reads and checks the file and what it names. Release on OK; on error nothing is left. Errors name
 // the file and the field.

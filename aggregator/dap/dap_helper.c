@@ -67,14 +67,14 @@ static int by_id(const void *a, const void *b)
 }
 
 // Whether two reports of the job have the same id. *found says so on SHOAL_OK.
-static agg_err find_twice(int *found, agg_error *error, const job *j)
+static agg_err find_twice(bool *found, agg_error *error, const job *j)
 {
     uint8_t(*ids)[SHOAL_DAP_REPORT_ID] = agg_alloc(error, j->n, SHOAL_DAP_REPORT_ID);
     if (ids == NULL) return AGG_ERR_MEMORY;
     for (size_t i = 0; i < j->n; i++)
         memcpy(ids[i], j->items[i].init.metadata.id, SHOAL_DAP_REPORT_ID);
     qsort(ids, j->n, sizeof *ids, by_id);
-    *found = 0;
+    *found = false;
     for (size_t i = 1; i < j->n; i++) *found |= by_id(ids[i - 1], ids[i]) == 0;
     free(ids);
     return SHOAL_OK;
@@ -161,7 +161,7 @@ static agg_err commit_one(job *j, agg_dap_sums *sums, agg_error *error, const ag
 {
     item *one = &j->items[i];
     const uint8_t *id = one->init.metadata.id;
-    int is_known = 0;
+    bool is_known = false;
     agg_err err =
         agg_dap_check_bucket(&one->error, j->party->store, error, task->number, one->bucket);
     if (err != SHOAL_OK || one->error != 0) return err;
@@ -238,7 +238,7 @@ static void count_job(const job *j, agg_dap_served *task)
 // none.
 static agg_err find_answer(uint8_t **body, size_t *len, agg_error *error,
                            const agg_dap_party *party, const agg_dap_served *task,
-                           enum agg_dap_answer_kind kind, const uint8_t *hash, int by_id)
+                           enum agg_dap_answer_kind kind, const uint8_t *hash, bool by_id)
 {
     agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
@@ -275,7 +275,7 @@ static void aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_serv
     agg_error error;
     uint8_t hash[AGG_DAP_HASH], *reply = NULL;
     size_t len = 0;
-    int is_twice = 0;
+    bool is_twice = false;
     agg_dap_hash(hash, body);
     agg_err err = find_answer(&reply, &len, &error, party, task, AGG_DAP_OF_JOB, hash, 0);
     if (err == SHOAL_OK && reply == NULL) {
@@ -315,7 +315,7 @@ static agg_err check_batch(int *problem, agg_dap_batch *batch, agg_error *error,
                            const agg_dap_party *party, const agg_dap_served *task,
                            const shoal_dap_aggregate_share_req *req)
 {
-    int is_collected = 0;
+    bool is_collected = false;
     *problem = AGG_DAP_NO_PROBLEM;
     agg_err err =
         agg_dap_is_collected(party->store, &is_collected, error, task->number, req->batch);

@@ -41,7 +41,7 @@ void agg_http_client_free(agg_http_client *client)
 typedef struct receiving {
     agg_http_response *r;
     size_t cap, max;
-    int is_too_large, is_out_of_memory;
+    bool is_too_large, is_out_of_memory;
     char location[AGG_HTTP_LOCATION_MAX]; // as sent
 } receiving;
 
@@ -51,11 +51,11 @@ static size_t take_body(char *bytes, size_t one, size_t len, void *context)
     void *body = in->r->body;
     (void)one; // is 1
     if (len > in->max - in->r->body_len) {
-        in->is_too_large = 1;
+        in->is_too_large = true;
         return 0;
     }
     if (agg_grow(&body, &in->cap, in->r->body_len + len + 1, 1, NULL) != SHOAL_OK) {
-        in->is_out_of_memory = 1;
+        in->is_out_of_memory = true;
         return 0;
     }
     in->r->body = body;
@@ -97,7 +97,7 @@ static void copy_text(char *out, size_t cap, const char *text, size_t len)
     out[len] = '\0';
 }
 
-static int is_space(char c)
+static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -137,10 +137,10 @@ static size_t take_header(char *line, size_t one, size_t len, void *context)
 // ---- where a new resource is ----
 
 // Are the parts of two URLs that name a server the same?
-static int is_same_origin(CURLU *a, CURLU *b)
+static bool is_same_origin(CURLU *a, CURLU *b)
 {
     static const CURLUPart parts[] = {CURLUPART_SCHEME, CURLUPART_HOST, CURLUPART_PORT};
-    int is_same = 1;
+    bool is_same = true;
     for (int i = 0; i < 3; i++) {
         char *of_a = NULL, *of_b = NULL;
         is_same &= curl_url_get(a, parts[i], &of_a, CURLU_DEFAULT_PORT) == CURLUE_OK &&
@@ -153,11 +153,11 @@ static int is_same_origin(CURLU *a, CURLU *b)
 }
 
 // Makes a Location absolute. Another origin would be given the token next time.
-static int resolve(char out[AGG_HTTP_LOCATION_MAX], const char *url, const char *location)
+static bool resolve(char out[AGG_HTTP_LOCATION_MAX], const char *url, const char *location)
 {
     CURLU *from = curl_url(), *to = curl_url();
     char *text = NULL;
-    int is_good =
+    bool is_good =
         from != NULL && to != NULL && curl_url_set(from, CURLUPART_URL, url, 0) == CURLUE_OK &&
         curl_url_set(to, CURLUPART_URL, url, 0) == CURLUE_OK &&
         curl_url_set(to, CURLUPART_URL, location, 0) == CURLUE_OK && is_same_origin(from, to) &&
@@ -172,7 +172,7 @@ static int resolve(char out[AGG_HTTP_LOCATION_MAX], const char *url, const char 
 
 // ---- the request ----
 
-static int add_header(struct curl_slist **headers, const char *name, const char *value)
+static bool add_header(struct curl_slist **headers, const char *name, const char *value)
 {
     char line[1024];
     int len = snprintf(line, sizeof line, "%s %s", name, value);
@@ -184,10 +184,10 @@ static int add_header(struct curl_slist **headers, const char *name, const char 
 
 // Nothing about who sends: no User-Agent. And no "Expect: 100-continue", which costs a second where
 // a server knows none.
-static int add_headers(struct curl_slist **headers, const agg_http_request *q)
+static bool add_headers(struct curl_slist **headers, const agg_http_request *q)
 {
     char bearer[600];
-    int is_done = add_header(headers, "Expect:", "") && add_header(headers, "Accept:", "*/*");
+    bool is_done = add_header(headers, "Expect:", "") && add_header(headers, "Accept:", "*/*");
     if (is_done && q->content_type != NULL)
         is_done = add_header(headers, "Content-Type:", q->content_type);
     if (!is_done || q->bearer == NULL) return is_done;
@@ -282,14 +282,14 @@ void agg_http_response_release(agg_http_response *r)
 
 // ---- what it says ----
 
-int agg_http_is_media(const agg_http_response *r, const char *media_type)
+bool agg_http_is_media(const agg_http_response *r, const char *media_type)
 {
     const char *a = r->media_type, *b = media_type;
     for (;; a++, b++) {
         while (is_space(*a)) a++;
         while (is_space(*b)) b++;
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b)) return 0;
-        if (*a == '\0') return 1;
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b)) return false;
+        if (*a == '\0') return true;
     }
 }
 
@@ -312,7 +312,7 @@ static const char *member(const cJSON *json, const char *name)
 
 void agg_http_problem(char text[AGG_HTTP_PROBLEM_MAX], int *problem, const agg_http_response *r)
 {
-    int is_document = agg_http_is_media(r, "application/problem+json");
+    bool is_document = agg_http_is_media(r, "application/problem+json");
     cJSON *json = is_document ? agg_json_parse(NULL, (const char *)r->body, r->body_len) : NULL;
     int found = find_problem(member(json, "type"));
     const char *name =

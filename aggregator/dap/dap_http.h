@@ -7,6 +7,8 @@
 #ifndef DAP_HTTP_H
 #define DAP_HTTP_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "dap.h"
 
@@ -53,7 +55,7 @@ void agg_http_response_release(agg_http_response *r);
 
 // Returns: whether the answer's media type is this one, whatever its spaces and the case of its
 // letters.
-int agg_http_is_media(const agg_http_response *r, const char *media_type);
+bool agg_http_is_media(const agg_http_response *r, const char *media_type);
 
 #define AGG_HTTP_PROBLEM_MAX 256
 

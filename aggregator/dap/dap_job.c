@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aggregation jobs of the leader; see dap_driver_private.h. Section "Leader Initialization" of the
+// Aggregation jobs of the leader; see dap_job.h. Section "Leader Initialization" of the
 // draft.
 //
 // A task has one job at a time. Its request is kept before it is sent, and its reports until it is
 // answered; sums, the reports' removal and the job's are one transaction.
+#include "dap_job.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "bytes.h"
-#include "dap_driver_private.h"
 
 #define STATES_MAX ((size_t)64 << 20)  // bytes of the states of one job
 #define BODIES_MAX ((size_t)128 << 20) // bytes of the reports of one job
@@ -191,7 +192,7 @@ static agg_err keep_job(const agg_dap_job *job, agg_error *error, const work_lis
         if (l->errors[i] != 0)
             err = agg_dap_report_remove(store, error, task->number, l->reports.list[i].id);
     }
-    err = agg_dap_step_end(store, error, err);
+    err = agg_dap_end(store, error, err);
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++) {
         if (l->errors[i] == 0) continue;
         atomic_fetch_add(&task->refused[l->errors[i]], 1);
@@ -250,14 +251,14 @@ static agg_err restore_list(work_list *l, agg_error *error, const agg_dap_job *j
 }
 
 // Whether a reply has a response for every report of the job, in order, and nothing else.
-static int is_whole_reply(const agg_dap_reply *reply, const agg_dap_job *job)
+static bool is_whole_reply(const agg_dap_reply *reply, const agg_dap_job *job)
 {
     shoal_dap_reader r = {reply->body, reply->len, 0};
     for (size_t i = 0; i < job->n; i++) {
         shoal_dap_verify_resp resp;
         if (shoal_dap_read_verify_resp(&resp, &r) != SHOAL_OK || resp.kind == SHOAL_DAP_FINISH ||
             memcmp(resp.id, job->ids + i * SHOAL_DAP_REPORT_ID, sizeof resp.id) != 0)
-            return 0;
+            return false;
     }
     return shoal_dap_is_at_end(&r);
 }
@@ -301,7 +302,7 @@ static agg_err commit_job(const agg_dap_sums *sums, const work_list *l, agg_erro
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++)
         err = agg_dap_report_remove(store, error, task->number, l->reports.list[i].id);
     if (err == SHOAL_OK) err = agg_dap_job_remove(store, error, task->number);
-    return agg_dap_step_end(store, error, err);
+    return agg_dap_end(store, error, err);
 }
 
 static agg_err end_job(work_list *l, agg_error *error, agg_dap_served *task, const agg_dap_job *job,
@@ -323,7 +324,7 @@ static agg_err end_job(work_list *l, agg_error *error, agg_dap_served *task, con
 // Gives a job up. with_reports: its reports are never sent again, for the helper may have
 // aggregated them.
 static agg_err drop_job(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
-                        const agg_dap_job *job, int with_reports)
+                        const agg_dap_job *job, bool with_reports)
 {
     agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
@@ -331,7 +332,7 @@ static agg_err drop_job(agg_dap_party *party, agg_error *error, const agg_dap_se
     for (size_t i = 0; with_reports && err == SHOAL_OK && i < job->n; i++)
         err = agg_dap_report_remove(party->store, error, task->number,
                                     job->ids + i * SHOAL_DAP_REPORT_ID);
-    return agg_dap_step_end(party->store, error, err);
+    return agg_dap_end(party->store, error, err);
 }
 
 // The helper answered something else than the job's responses.
@@ -366,17 +367,17 @@ static agg_err send_job(agg_dap_party *party, work_list *l, agg_error *error, ag
                              SHOAL_DAP_AGGREGATION_JOB_INIT_REQ,
                              (shoal_bytes){job->request, job->len}, SHOAL_DAP_AGGREGATION_JOB_RESP);
     if (err != SHOAL_OK) return err;
-    int is_answer = reply.status / 100 == 2 && reply.body != NULL && is_whole_reply(&reply, job);
+    bool is_answer = reply.status / 100 == 2 && reply.body != NULL && is_whole_reply(&reply, job);
     if (is_answer) task->bad_replies = 0;
     err = is_answer ? end_job(l, error, task, job, &reply)
                     : refuse_reply(party, error, task, link, job, &reply);
-    agg_dap_reply_end(&reply);
+    agg_dap_reply_release(&reply);
     return err;
 }
 
 // ---- turns ----
 
-agg_err agg_dap_job_resume(int *is_under_way, agg_dap_party *party, agg_error *error,
+agg_err agg_dap_job_resume(bool *is_under_way, agg_dap_party *party, agg_error *error,
                            agg_dap_served *task, const agg_dap_link *link)
 {
     agg_dap_job job = {0};

@@ -19,7 +19,7 @@ typedef struct upload {
     shoal_dap_report report;
     uint64_t bucket;
     uint32_t error; // enum shoal_dap_report_error
-    int is_new;     // it was not there before
+    bool is_new;    // it was not there before
 } upload;
 
 typedef struct uploads {
@@ -82,8 +82,8 @@ static agg_err check_known(upload *one, agg_dap_store *store, agg_error *error, 
 {
     agg_dap_pendings found = {0};
     agg_err err = agg_dap_report_find(store, &found, error, task, one->report.metadata.id);
-    int is_same = found.n == 1 && found.list[0].len == body.len &&
-                  memcmp(found.list[0].body, body.at, body.len) == 0;
+    bool is_same = found.n == 1 && found.list[0].len == body.len &&
+                   memcmp(found.list[0].body, body.at, body.len) == 0;
     if (err == SHOAL_OK && !is_same) one->error = SHOAL_DAP_REPORT_REPLAYED;
     agg_dap_pendings_release(&found);
     return err;
@@ -93,7 +93,7 @@ static agg_err check_known(upload *one, agg_dap_store *store, agg_error *error, 
 static agg_err keep_one(upload *one, agg_dap_party *party, agg_error *error,
                         const agg_dap_served *task)
 {
-    int is_known = 0;
+    bool is_known = false;
     const uint8_t *id = one->report.metadata.id;
     agg_err err = agg_dap_check_bucket(&one->error, party->store, error, task->number, one->bucket);
     if (err != SHOAL_OK || one->error != 0) return err;
@@ -109,7 +109,7 @@ static agg_err keep_one(upload *one, agg_dap_party *party, agg_error *error,
         err = agg_dap_know(party->store, error, task->number, id, one->bucket);
         if (err == SHOAL_OK)
             err = agg_dap_report_add(party->store, error, task->number, id, one->bucket, body);
-        one->is_new = 1;
+        one->is_new = true;
     }
     free(w.at);
     return err;
@@ -230,11 +230,11 @@ static void answer_state(agg_dap_answer *answer, agg_dap_collection *c, unsigned
 }
 
 // Finds the collection of a request or makes it. Between begin and commit.
-static agg_err find_or_make(agg_dap_collection *c, int *is_overlap, agg_error *error,
+static agg_err find_or_make(agg_dap_collection *c, bool *is_overlap, agg_error *error,
                             agg_dap_store *store, int64_t task, const shoal_dap_interval *query,
                             shoal_bytes body, const uint8_t hash[AGG_DAP_HASH])
 {
-    *is_overlap = 0;
+    *is_overlap = false;
     agg_err err = agg_dap_collection_get(store, c, error, task, hash);
     if (err != SHOAL_OK) return err;
     if (c->request != NULL) { // whose batch was too small may be asked for again
@@ -256,7 +256,8 @@ static agg_err find_or_make(agg_dap_collection *c, int *is_overlap, agg_error *e
 
 // The day that is under way may be asked for, whatever the units are; what comes later for it is
 // lost.
-static int is_far_ahead(const agg_dap_served *task, const shoal_dap_interval *query, uint64_t now_s)
+static bool is_far_ahead(const agg_dap_served *task, const shoal_dap_interval *query,
+                         uint64_t now_s)
 {
     return query->start + query->duration > (now_s + DAY_S) / task->vdaf.task.time_precision_s + 1;
 }
@@ -288,7 +289,7 @@ void agg_dap_leader_collect(agg_dap_answer *answer, agg_dap_party *party, agg_da
     agg_dap_collection c = {0};
     shoal_dap_interval query;
     uint8_t hash[AGG_DAP_HASH];
-    int is_overlap = 0;
+    bool is_overlap = false;
     if (read_request(&query, answer, task, body, now_s) != SHOAL_OK) return;
     agg_dap_hash(hash, body);
     agg_err err = agg_dap_begin(party->store, &error);

@@ -7,8 +7,9 @@
 #include "bytes.h"
 #include "dap_helper.h"
 #include "dap_http.h"
+#include "dap_job.h"
 #include "dap_leader.h"
-#include "store.h"
+#include "database.h"
 
 #define STEPS 8            // from what is usual to the least
 #define JSON_OF_RECIPE 12u // bytes that a recipe takes for each of its text
@@ -52,7 +53,7 @@ static agg_err add_task(sizes *s, agg_error *error, const agg_dap_config *config
     const agg_dap_vdaf *vdaf = &served.vdaf;
     agg_err err = agg_dap_vdaf_init(&served.vdaf, error, &task->task, config->seed);
     if (err != SHOAL_OK) return err;
-    int is_leader = config->role == SHOAL_DAP_LEADER;
+    bool is_leader = config->role == SHOAL_DAP_LEADER;
     uint64_t one =
         is_leader ? agg_dap_leader_report_bytes(vdaf) : agg_dap_helper_report_bytes(vdaf);
     uint64_t verifiers = agg_dap_verifiers(config);
@@ -91,14 +92,14 @@ static void plan_step(agg_dap_plan *plan, const agg_dap_config *config, const si
                       unsigned step)
 {
     size_t answer = (size_t)(2 * s->output + AGG_DAP_JOB_LEN / 8);
-    serve_room usual = serve_room_usual(config->max_body, answer),
-               least = serve_room_least(config->max_body, answer);
-    plan->room = (serve_room){(unsigned)between(least.connections, usual.connections, step),
-                              between(least.bodies, usual.bodies, step),
-                              between(least.answers, usual.answers, step)};
+    agg_http_room usual = agg_http_room_usual(config->max_body, answer),
+                  least = agg_http_room_least(config->max_body, answer);
+    plan->room = (agg_http_room){(unsigned)between(least.connections, usual.connections, step),
+                                 between(least.bodies, usual.bodies, step),
+                                 between(least.answers, usual.answers, step)};
     plan->job_bytes = more_of(s->of_one, s->of_one + (s->full_job - s->of_one) / STEPS * step);
-    plan->bytes = serve_listener_memory(&plan->room, config->threads + 1) + s->held +
-                  AGG_STORE_DATABASE_BYTES + more_of(AGG_DAP_JOB_LEN, s->report) +
+    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 1) + s->held +
+                  AGG_DATABASE_BYTES + more_of(AGG_DAP_JOB_LEN, s->report) +
                   answering_memory(config, s) + driving_memory(config, s, plan->job_bytes);
 }
 

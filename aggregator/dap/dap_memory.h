@@ -6,10 +6,10 @@
 #define DAP_MEMORY_H
 
 #include "dap_config.h"
-#include "serve_listener.h"
+#include "http_listener.h"
 
 typedef struct agg_dap_plan {
-    serve_room room;    // of the listener
+    agg_http_room room; // of the listener
     uint64_t job_bytes; // of memory for one job
     uint64_t bytes;     // that all takes at its peak, without the program
 } agg_dap_plan;

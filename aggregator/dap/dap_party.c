@@ -89,7 +89,7 @@ agg_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *err
                              uint64_t bucket)
 {
     uint64_t floor = 0;
-    int is_collected = 0;
+    bool is_collected = false;
     agg_err err = agg_dap_floor(store, &floor, error, task);
     if (err == SHOAL_OK)
         err = agg_dap_is_collected(store, &is_collected, error, task,
@@ -101,7 +101,7 @@ agg_err agg_dap_check_bucket(uint32_t *why, agg_dap_store *store, agg_error *err
 static agg_err forget_task(agg_dap_store *store, agg_error *error, agg_dap_served *task,
                            uint64_t floor)
 {
-    int is_left = 1;
+    bool is_left = true;
     uint64_t n_reports = 0;
     agg_err err = SHOAL_OK;
     while (err == SHOAL_OK && is_left) {
@@ -109,11 +109,7 @@ static agg_err forget_task(agg_dap_store *store, agg_error *error, agg_dap_serve
         if (err != SHOAL_OK) return err;
         err =
             agg_dap_forget(store, &is_left, &n_reports, error, task->number, floor, FORGET_AT_ONCE);
-        if (err == SHOAL_OK) {
-            err = agg_dap_commit(store, error);
-        } else {
-            agg_dap_abandon(store);
-        }
+        err = agg_dap_end(store, error, err);
         if (err == SHOAL_OK) atomic_fetch_add(&task->refused[SHOAL_DAP_REPORT_DROPPED], n_reports);
     }
     return err;
@@ -220,7 +216,7 @@ agg_err agg_dap_batch_load(agg_dap_batch *batch, agg_dap_store *store, agg_error
     agg_dap_bucket sum = {0}, next;
     uint64_t first = 0, from = interval.start;
     agg_err err = SHOAL_OK;
-    for (int is_first = 1; err == SHOAL_OK; is_first = 0) {
+    for (bool is_first = true; err == SHOAL_OK; is_first = false) {
         err = agg_dap_bucket_next(store, &next, error, task->number, interval, from);
         if (err != SHOAL_OK || next.share == NULL) break;
         if (is_first) first = next.bucket;

@@ -26,7 +26,7 @@ typedef struct agg_dap_served {
         collected; // reports taken, reports in sums, jobs done, batches given out
     atomic_ullong refused[AGG_DAP_ERRORS]; // reports, by enum shoal_dap_report_error
     atomic_llong pending;                  // leader: reports that wait, about
-    atomic_int is_failing;                 // the last exchange with the helper failed
+    atomic_bool is_failing;                // the last exchange with the helper failed
     // The leader's driver alone:
     double retry_s, retry_at; // pause after a failure, and its end on the driver's clock; 0: none
     size_t job_cap;           // reports that the helper takes in one job; 0: not known

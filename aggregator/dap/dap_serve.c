@@ -13,11 +13,12 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "bytes.h"
+#include "dap_driver.h"
 #include "dap_http.h"
 #include "dap_leader.h"
 #include "dap_route.h"
-#include "serve_address.h"
-#include "serve_stop.h"
+#include "http_address.h"
+#include "http_stop.h"
 
 #define HELPER_TIMEOUT_S 30
 #define HELPER_SPARE ((size_t)64 << 10) // bytes of its answers beside what they are about
@@ -32,11 +33,11 @@ typedef struct driver {
     const agg_dap_config *config;
     agg_http_client *client;
     pthread_t thread;
-    int is_running;
+    bool is_running;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    int is_awake, is_urgent, is_stopping; // under mutex
-    agg_error told;                       // the last failure, as it was told
+    bool is_awake, is_urgent, is_stopping; // under mutex
+    agg_error told;                        // the last failure, as it was told
 } driver;
 
 typedef struct server {
@@ -45,7 +46,7 @@ typedef struct server {
     agg_dap_party party;
     driver driver;
     agg_dap_http http;
-    serve_listener *listener;
+    agg_http_listener *listener;
     uint16_t port;
 } server;
 
@@ -119,10 +120,10 @@ static void remove_resource(void *self, const char *location)
 
 // ---- the driver ----
 
-static int is_stopping(driver *d)
+static bool is_stopping(driver *d)
 {
     pthread_mutex_lock(&d->mutex);
-    int stopping = d->is_stopping;
+    bool stopping = d->is_stopping;
     pthread_mutex_unlock(&d->mutex);
     return stopping;
 }
@@ -136,26 +137,26 @@ static double seconds_now(void)
 
 // Waits until somebody wakes the driver, or some seconds. Returns: whether somebody waits for what
 // it does.
-static int rest(driver *d, double seconds)
+static bool rest(driver *d, double seconds)
 {
     double end = seconds_now() + seconds;
     struct timespec until = {.tv_sec = (time_t)end,
                              .tv_nsec = (long)((end - (double)(time_t)end) * 1e9)};
     pthread_mutex_lock(&d->mutex);
-    int is_over = 0;
+    bool is_over = false;
     while (!is_over && !d->is_stopping && !d->is_awake)
         is_over = pthread_cond_timedwait(&d->wake, &d->mutex, &until) != 0;
-    int is_urgent = d->is_urgent;
-    d->is_awake = d->is_urgent = 0;
+    bool is_urgent = d->is_urgent;
+    d->is_awake = d->is_urgent = false;
     pthread_mutex_unlock(&d->mutex);
     return is_urgent;
 }
 
-static void wake(void *context, int is_urgent)
+static void wake(void *context, bool is_urgent)
 {
     driver *d = context;
     pthread_mutex_lock(&d->mutex);
-    d->is_awake = 1;
+    d->is_awake = true;
     d->is_urgent |= is_urgent;
     pthread_cond_signal(&d->wake);
     pthread_mutex_unlock(&d->mutex);
@@ -171,12 +172,12 @@ static void say_error(driver *d, const agg_error *error)
 
 // One turn of a task, unless it rests after a failure and nobody waits. Returns: whether there is
 // more to do at once.
-static int turn_one(driver *d, agg_dap_served *task, int is_eager, int is_urgent)
+static bool turn_one(driver *d, agg_dap_served *task, bool is_eager, bool is_urgent)
 {
     const agg_dap_link link = {d, post, remove_resource};
     agg_error error;
-    int is_more = 0;
-    if (!is_urgent && seconds_now() < task->retry_at) return 0;
+    bool is_more = false;
+    if (!is_urgent && seconds_now() < task->retry_at) return false;
     if (agg_dap_leader_turn(&is_more, &error, d->party, task, &link, (uint64_t)time(NULL),
                             is_eager) == SHOAL_OK) {
         if (task->retry_s > 0) d->told.text[0] = '\0'; // a later failure is news again
@@ -188,12 +189,12 @@ static int turn_one(driver *d, agg_dap_served *task, int is_eager, int is_urgent
                     : task->retry_s * 2 > RETRY_S_MAX ? RETRY_S_MAX
                                                       : task->retry_s * 2;
     task->retry_at = seconds_now() + task->retry_s;
-    return 0;
+    return false;
 }
 
-static int turn_all(driver *d, int is_eager, int is_urgent)
+static bool turn_all(driver *d, bool is_eager, bool is_urgent)
 {
-    int is_more = 0;
+    bool is_more = false;
     for (size_t i = 0; i < d->party->n_tasks && !is_stopping(d); i++)
         is_more |= turn_one(d, &d->party->tasks[i], is_eager, is_urgent);
     return is_more;
@@ -222,7 +223,7 @@ static void keep_house(driver *d)
 static void *drive(void *context)
 {
     driver *d = context;
-    int is_leader = d->party->role == SHOAL_DAP_LEADER, is_urgent = 1, is_woken = 0;
+    bool is_leader = d->party->role == SHOAL_DAP_LEADER, is_urgent = true, is_woken = false;
     double next_house = seconds_now(), next_eager = next_house;
     while (!is_stopping(d)) {
         double now = seconds_now();
@@ -234,9 +235,9 @@ static void *drive(void *context)
             (void)rest(d, HOUSEKEEPING_S);
             continue;
         }
-        int is_eager = is_urgent || now >= next_eager;
-        int is_more = turn_all(d, is_eager, is_woken);
-        is_woken = 0; // one try, whoever waits
+        bool is_eager = is_urgent || now >= next_eager;
+        bool is_more = turn_all(d, is_eager, is_woken);
+        is_woken = false; // one try, whoever waits
         if (is_more) continue;
         if (is_eager) next_eager = now + d->config->job_interval_s;
         is_urgent = is_woken = rest(d, pause_of(d, next_eager, next_house));
@@ -266,7 +267,7 @@ static void stop_driver(driver *d)
 {
     if (!d->is_running) return;
     pthread_mutex_lock(&d->mutex);
-    d->is_stopping = 1;
+    d->is_stopping = true;
     pthread_cond_signal(&d->wake);
     pthread_mutex_unlock(&d->mutex);
     pthread_join(d->thread, NULL);
@@ -314,18 +315,18 @@ static void close_party(agg_dap_party *party)
 static agg_err listen_to(server *s, agg_error *error)
 {
     const agg_dap_config *config = s->config;
-    serve_service service = {.max_body = config->max_body,
-                             .body_timeout_s = config->body_timeout_s,
-                             .threads = config->threads,
-                             .room = s->plan->room,
-                             .listen = config->listen,
-                             .address = config->address};
+    agg_http_service service = {.max_body = config->max_body,
+                                .body_timeout_s = config->body_timeout_s,
+                                .threads = config->threads,
+                                .room = s->plan->room,
+                                .listen = config->listen,
+                                .address = config->address};
     s->http.config = config;
     s->http.party = &s->party;
     s->http.wake = wake;
     s->http.wake_context = &s->driver;
     agg_dap_route_service(&service, &s->http);
-    return serve_listener_start(&s->listener, &s->port, error, &service);
+    return agg_http_listener_start(&s->listener, &s->port, error, &service);
 }
 
 static void say_tasks(const server *s)
@@ -347,7 +348,7 @@ static void refuse_core_files(void)
 }
 
 agg_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan,
-                      int is_check)
+                      bool is_check)
 {
     server s = {.config = config, .plan = plan};
     refuse_core_files();
@@ -356,11 +357,11 @@ agg_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_
     if (err == SHOAL_OK && !is_check) err = listen_to(&s, error);
     if (err == SHOAL_OK) say_tasks(&s);
     if (err == SHOAL_OK && !is_check) {
-        serve_address_say(config->listen, s.port);
-        serve_stop_wait();
+        agg_http_address_say(config->listen, s.port);
+        agg_http_stop_wait();
     }
-    if (s.listener != NULL) serve_listener_quiesce(s.listener);
-    serve_listener_stop(s.listener);
+    if (s.listener != NULL) agg_http_listener_quiesce(s.listener);
+    agg_http_listener_stop(s.listener);
     stop_driver(&s.driver);
     close_party(&s.party);
     return err;

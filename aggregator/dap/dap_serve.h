@@ -14,12 +14,14 @@
 #ifndef DAP_SERVE_H
 #define DAP_SERVE_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "dap_memory.h"
 
 // Serves until SIGTERM or SIGINT.
 //   is_check: read everything and end
 agg_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan,
-                      int is_check) SHOAL_MUST_CHECK;
+                      bool is_check) SHOAL_MUST_CHECK;
 
 #endif

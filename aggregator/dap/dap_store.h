@@ -15,11 +15,13 @@
 #ifndef DAP_STORE_H
 #define DAP_STORE_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "dap.h"
+#include "dap_store_batches.h"
+#include "dap_store_reports.h"
 
-#define AGG_DAP_STORE_VERSION 1
-#define AGG_DAP_ID 16   // bytes of a job's id: the first of its request's digest
 #define AGG_DAP_HASH 32 // SHA-256 of a request
 
 typedef struct agg_dap_store agg_dap_store;
@@ -33,6 +35,9 @@ agg_err agg_dap_begin(agg_dap_store *store, agg_error *error) SHOAL_MUST_CHECK;
 agg_err agg_dap_commit(agg_dap_store *store,
                        agg_error *error) SHOAL_MUST_CHECK; // abandons when it fails
 void agg_dap_abandon(agg_dap_store *store);
+// Commits when `err` is SHOAL_OK and abandons otherwise.
+// Returns: `err`, or the commit's error.
+agg_err agg_dap_end(agg_dap_store *store, agg_error *error, agg_err err) SHOAL_MUST_CHECK;
 
 // Empties the write-ahead log, where replaced shares still lie. Not between begin and commit.
 void agg_dap_store_tidy(agg_dap_store *store);
@@ -52,123 +57,10 @@ agg_err agg_dap_floor(agg_dap_store *store, uint64_t *floor, agg_error *error,
 
 // Raises the floor and forgets up to `limit` ids, answers and pending reports before it; reports
 // only while there is no job.
-//   n_left: how many more calls would find some, at least: 0 or 1
+//   is_left: whether another call would find more, perhaps
 //   n_reports: reports that were dropped
-agg_err agg_dap_forget(agg_dap_store *store, int *n_left, uint64_t *n_reports, agg_error *error,
+agg_err agg_dap_forget(agg_dap_store *store, bool *is_left, uint64_t *n_reports, agg_error *error,
                        int64_t task, uint64_t floor, int64_t limit) SHOAL_MUST_CHECK;
-
-// ---- report ids ----
-
-agg_err agg_dap_is_known(agg_dap_store *store, int *is_known, agg_error *error, int64_t task,
-                         const uint8_t id[SHOAL_DAP_REPORT_ID]) SHOAL_MUST_CHECK;
-agg_err agg_dap_know(agg_dap_store *store, agg_error *error, int64_t task,
-                     const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket) SHOAL_MUST_CHECK;
-
-// ---- reports that wait at the leader ----
-
-typedef struct agg_dap_pending {
-    uint8_t id[SHOAL_DAP_REPORT_ID];
-    uint64_t bucket;
-    uint8_t *body; // the encoded report
-    size_t len;
-} agg_dap_pending;
-typedef struct agg_dap_pendings {
-    agg_dap_pending *list;
-    size_t n, cap;
-} agg_dap_pendings;
-void agg_dap_pendings_release(agg_dap_pendings *pendings);
-
-agg_err agg_dap_report_add(agg_dap_store *store, agg_error *error, int64_t task,
-                           const uint8_t id[SHOAL_DAP_REPORT_ID], uint64_t bucket,
-                           shoal_bytes body) SHOAL_MUST_CHECK;
-agg_err agg_dap_report_remove(agg_dap_store *store, agg_error *error, int64_t task,
-                              const uint8_t id[SHOAL_DAP_REPORT_ID]) SHOAL_MUST_CHECK;
-// Removes all of an interval of buckets.
-agg_err agg_dap_report_remove_all(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
-                                  shoal_dap_interval interval) SHOAL_MUST_CHECK;
-// Appends the report of that id, if it waits.
-agg_err agg_dap_report_find(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
-                            int64_t task, const uint8_t id[SHOAL_DAP_REPORT_ID]) SHOAL_MUST_CHECK;
-// Appends the first reports in the order of their ids, which says nothing of the order of arrival.
-//   max_n, max_len: reports and bytes at most, but one report at least
-agg_err agg_dap_report_next(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
-                            int64_t task, size_t max_n, size_t max_len) SHOAL_MUST_CHECK;
-// Counts those of an interval, up to `most`.
-agg_err agg_dap_report_count(agg_dap_store *store, uint64_t *n, agg_error *error, int64_t task,
-                             shoal_dap_interval interval, uint64_t most) SHOAL_MUST_CHECK;
-
-// ---- the leader's job: at most one a task ----
-
-typedef struct agg_dap_job {
-    uint8_t *ids; // n report ids
-    size_t n;
-    uint8_t *request; // NULL: there is no job
-    size_t len;
-} agg_dap_job;
-void agg_dap_job_release(agg_dap_job *job);
-agg_err agg_dap_job_get(agg_dap_store *store, agg_dap_job *job, agg_error *error,
-                        int64_t task) SHOAL_MUST_CHECK;
-agg_err agg_dap_job_set(agg_dap_store *store, agg_error *error, int64_t task,
-                        const agg_dap_job *job) SHOAL_MUST_CHECK;
-agg_err agg_dap_job_remove(agg_dap_store *store, agg_error *error, int64_t task) SHOAL_MUST_CHECK;
-
-// ---- batch buckets ----
-
-typedef struct agg_dap_bucket {
-    uint64_t bucket, n_reports;
-    uint8_t checksum[SHOAL_DAP_CHECKSUM];
-    uint8_t *share; // NULL: there is no such bucket yet
-    size_t len;
-} agg_dap_bucket;
-void agg_dap_bucket_release(agg_dap_bucket *bucket); // wipes the share
-agg_err agg_dap_bucket_get(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
-                           int64_t task, uint64_t bucket) SHOAL_MUST_CHECK;
-agg_err agg_dap_bucket_set(agg_dap_store *store, agg_error *error, int64_t task,
-                           const agg_dap_bucket *bucket) SHOAL_MUST_CHECK;
-// The first bucket of an interval that is at or behind `from`.
-agg_err agg_dap_bucket_next(agg_dap_store *store, agg_dap_bucket *out, agg_error *error,
-                            int64_t task, shoal_dap_interval interval,
-                            uint64_t from) SHOAL_MUST_CHECK;
-// How many reports were aggregated into an interval's buckets.
-agg_err agg_dap_bucket_count(agg_dap_store *store, uint64_t *n_reports, agg_error *error,
-                             int64_t task, shoal_dap_interval interval) SHOAL_MUST_CHECK;
-
-// Whether some bucket of the interval was collected.
-agg_err agg_dap_is_collected(agg_dap_store *store, int *is_collected, agg_error *error,
-                             int64_t task, shoal_dap_interval interval) SHOAL_MUST_CHECK;
-// Enters an interval as collected and removes its buckets.
-agg_err agg_dap_batch_close(agg_dap_store *store, agg_error *error, int64_t task,
-                            shoal_dap_interval interval) SHOAL_MUST_CHECK;
-
-// ---- the leader's collection jobs ----
-
-enum agg_dap_collection_state {
-    AGG_DAP_WAITING = 0, // for reports
-    AGG_DAP_SENDING = 1, // share_request is on its way to the helper; nothing may be aggregated
-                         // until it is answered
-    AGG_DAP_READY = 2,   // answer is a CollectionJobResp
-    AGG_DAP_FAILED = 3   // problem
-};
-typedef struct agg_dap_collection {
-    uint8_t id[AGG_DAP_ID];
-    enum agg_dap_collection_state state;
-    shoal_dap_interval query;
-    uint32_t problem; // enum shoal_dap_problem
-    uint8_t *request, *share_request, *answer;
-    size_t request_len, share_request_len, answer_len;
-} agg_dap_collection;
-void agg_dap_collection_release(agg_dap_collection *collection);
-// request NULL afterwards: there is none.
-agg_err agg_dap_collection_get(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
-                               int64_t task, const uint8_t id[AGG_DAP_ID]) SHOAL_MUST_CHECK;
-// The next one in that state whose id is above `after` (NULL: the first).
-agg_err agg_dap_collection_next(agg_dap_store *store, agg_dap_collection *out, agg_error *error,
-                                int64_t task, enum agg_dap_collection_state state,
-                                const uint8_t *after) SHOAL_MUST_CHECK;
-agg_err agg_dap_collection_set(agg_dap_store *store, agg_error *error, int64_t task,
-                               const agg_dap_collection *collection) SHOAL_MUST_CHECK;
-agg_err agg_dap_collection_remove(agg_dap_store *store, agg_error *error, int64_t task,
-                                  const uint8_t id[AGG_DAP_ID]) SHOAL_MUST_CHECK;
 
 // ---- the helper's answers ----
 
@@ -177,7 +69,7 @@ enum agg_dap_answer_kind { AGG_DAP_OF_JOB = 0, AGG_DAP_OF_SHARE = 1 };
 // *body NULL: none; else free it.
 agg_err agg_dap_answer_get(agg_dap_store *store, uint8_t **body, size_t *len, agg_error *error,
                            int64_t task, enum agg_dap_answer_kind kind, const uint8_t *hash,
-                           int by_id) SHOAL_MUST_CHECK;
+                           bool by_id) SHOAL_MUST_CHECK;
 //   bucket: of now; answers are forgotten as ids are
 agg_err agg_dap_answer_set(agg_dap_store *store, agg_error *error, int64_t task,
                            enum agg_dap_answer_kind kind, const uint8_t hash[AGG_DAP_HASH],

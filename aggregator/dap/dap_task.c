@@ -199,7 +199,7 @@ static agg_err read_task(agg_dap_task *t, agg_error *error, const cJSON *json)
     read_vdaf(&o, &t->task);
     read_id(&o, t);
     agg_err err = agg_object_end(&o);
-    t->is_exact = 1;
+    t->is_exact = true;
     if (err == SHOAL_OK && cJSON_GetObjectItemCaseSensitive(json, "task_id") == NULL) derive_id(t);
     return err;
 }
@@ -217,7 +217,7 @@ static agg_err read_recipe(agg_dap_task *t, agg_error *error, const char *name, 
         agg_recipe_release(&t->recipe);
         return agg_fail(error, err, AGG_EXIT_USAGE, "%s: %s", name, why);
     }
-    t->has_recipe = 1;
+    t->has_recipe = true;
     t->expires_day = t->recipe.recipe.expires_day;
     return SHOAL_OK;
 }

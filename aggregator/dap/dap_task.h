@@ -18,6 +18,7 @@
 #ifndef DAP_TASK_H
 #define DAP_TASK_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "agg_error.h"
@@ -31,8 +32,8 @@ typedef struct agg_dap_task {
     shoal_dap_task task;
     char id_text[AGG_DAP_ID_TEXT]; // its id as in URLs
     char info[SHOAL_NAME_MAX + 1];
-    int has_recipe;    // records of a local randomizer are added up
-    int is_exact;      // measurements are, without any noise: label what comes of them
+    bool has_recipe;   // records of a local randomizer are added up
+    bool is_exact;     // measurements are, without any noise: label what comes of them
     agg_recipe recipe; // where has_recipe
     uint32_t
         expires_day; // last valid day, days since 1970-01-01 UTC; UINT32_MAX where there is none

@@ -196,7 +196,7 @@ static agg_err take_errors(agg_dap_uploader *u, agg_error *error, const agg_http
     return SHOAL_OK;
 }
 
-static int is_worth_another_try(agg_err err, const agg_http_response *r)
+static bool is_worth_another_try(agg_err err, const agg_http_response *r)
 {
     return err == AGG_ERR_IO ||
            (err == SHOAL_OK && (r->status >= 500 || r->status == 429 || r->status == 408));
@@ -333,7 +333,7 @@ const agg_dap_upload_count *agg_dap_upload_counts(const agg_dap_uploader *u)
 size_t agg_dap_upload_words(const agg_dap_task *task)
 {
     const shoal_prio3_parameters *v = &task->task.vdaf;
-    int is_vector =
+    bool is_vector =
         v->circuit == SHOAL_CIRCUIT_SUM_VEC || v->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
     return is_vector ? v->length : 1;
 }
@@ -425,8 +425,8 @@ static agg_err make_sharing(agg_dap_uploader *u, agg_error *error)
     s->plaintext = bytes(error, s->plaintext_len);
     s->scratch = agg_alloc(error, s->scratch_words, sizeof *s->scratch);
     s->aad = bytes(error, s->aad_len);
-    int is_there = s->rand != NULL && s->public_share != NULL && s->plaintext != NULL &&
-                   s->scratch != NULL && s->aad != NULL;
+    bool is_there = s->rand != NULL && s->public_share != NULL && s->plaintext != NULL &&
+                    s->scratch != NULL && s->aad != NULL;
     for (int i = 0; i < 2; i++) {
         s->shares[i] = bytes(error, s->share_len[i]);
         s->sealed[i] = bytes(error, sealed_len(u, i));
@@ -447,8 +447,8 @@ static agg_err make_request(agg_dap_uploader *u, agg_error *error)
     u->ids = agg_alloc(error, u->cap, sizeof *u->ids);
     u->reasons = agg_alloc(error, u->cap, sizeof *u->reasons);
     u->text = agg_alloc(error, text_len(u), 1);
-    int is_there = u->body != NULL && u->kept != NULL && u->next != NULL && u->ids != NULL &&
-                   u->reasons != NULL;
+    bool is_there = u->body != NULL && u->kept != NULL && u->next != NULL && u->ids != NULL &&
+                    u->reasons != NULL;
     return is_there && u->text != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 

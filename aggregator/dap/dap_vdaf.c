@@ -48,18 +48,18 @@ const agg_hpke_key *agg_dap_key_of(const agg_dap_keys *keys, uint8_t id)
 // The draft's section "VDAF Verification Key Requirements": HKDF-SHA256 (RFC 5869) of the common
 // seed, with the task's id as its info. One block is enough; of a shorter key its first bytes are
 // what HKDF gives.
-static int derive_verify_key(uint8_t key[32], const uint8_t seed[32],
-                             const uint8_t task_id[SHOAL_DAP_TASK_ID])
+static bool derive_verify_key(uint8_t key[32], const uint8_t seed[32],
+                              const uint8_t task_id[SHOAL_DAP_TASK_ID])
 {
     static const char salt[] = "verify_key";
     uint8_t prk[32], info[SHOAL_DAP_TASK_ID + 1];
     unsigned len = 0;
     memcpy(info, task_id, SHOAL_DAP_TASK_ID);
     info[SHOAL_DAP_TASK_ID] = 1; // the block's number
-    int is_done = HMAC(EVP_sha256(), salt, sizeof salt - 1, seed, 32, prk, &len) != NULL &&
-                  len == sizeof prk &&
-                  HMAC(EVP_sha256(), prk, sizeof prk, info, sizeof info, key, &len) != NULL &&
-                  len == 32;
+    bool is_done = HMAC(EVP_sha256(), salt, sizeof salt - 1, seed, 32, prk, &len) != NULL &&
+                   len == sizeof prk &&
+                   HMAC(EVP_sha256(), prk, sizeof prk, info, sizeof info, key, &len) != NULL &&
+                   len == 32;
     wipe(prk, sizeof prk);
     return is_done;
 }
@@ -137,8 +137,8 @@ void agg_dap_work_release(agg_dap_work *work)
 
 // ---- shares ----
 
-int agg_dap_has_lengths(const agg_dap_vdaf *vdaf, shoal_bytes public_share,
-                        const shoal_dap_ciphertext *share, enum shoal_dap_role role)
+bool agg_dap_has_lengths(const agg_dap_vdaf *vdaf, shoal_bytes public_share,
+                         const shoal_dap_ciphertext *share, enum shoal_dap_role role)
 {
     size_t len = shoal_prio3_input_share_len(&vdaf->prio3, role == SHOAL_DAP_LEADER ? 0 : 1);
     return public_share.len == shoal_prio3_public_share_len(&vdaf->prio3) &&

@@ -9,6 +9,8 @@
 #ifndef DAP_VDAF_H
 #define DAP_VDAF_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "dap.h"
 #include "hpke.h"
@@ -40,7 +42,7 @@ typedef struct agg_dap_wire {
     // NULL: an upload is many reports, and answered with UploadErrors. Else it is one, and this the
     // type of the problem.
     const char *(*upload_problem)(enum shoal_dap_report_error error);
-    int times_are_seconds; // reports state seconds, not units of the task's precision
+    bool times_are_seconds; // reports state seconds, not units of the task's precision
 } agg_dap_wire;
 
 typedef struct agg_dap_vdaf {
@@ -85,8 +87,8 @@ static inline size_t agg_dap_output_len(const agg_dap_vdaf *vdaf)
 
 // Whether a report's public parts have the lengths that the task's clients make; decides without
 // any key.
-int agg_dap_has_lengths(const agg_dap_vdaf *vdaf, shoal_bytes public_share,
-                        const shoal_dap_ciphertext *share, enum shoal_dap_role role);
+bool agg_dap_has_lengths(const agg_dap_vdaf *vdaf, shoal_bytes public_share,
+                         const shoal_dap_ciphertext *share, enum shoal_dap_role role);
 
 // The leader's first step.
 //   state: agg_dap_state_len bytes; secret

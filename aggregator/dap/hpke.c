@@ -46,28 +46,28 @@ static void put_label(message *m, shoal_bytes suite, const char *label)
 }
 
 // Returns: whether the library did it. HMAC of an empty key wants a pointer all the same.
-static int hmac(uint8_t out[32], shoal_bytes key, const message *m)
+static bool hmac(uint8_t out[32], shoal_bytes key, const message *m)
 {
     unsigned len = 0;
     const void *at = key.len > 0 ? (const void *)key.at : "";
     return HMAC(EVP_sha256(), at, (int)key.len, m->bytes, m->len, out, &len) != NULL && len == 32;
 }
 
-static int extract(uint8_t out[32], shoal_bytes salt, shoal_bytes suite, const char *label,
-                   shoal_bytes ikm)
+static bool extract(uint8_t out[32], shoal_bytes salt, shoal_bytes suite, const char *label,
+                    shoal_bytes ikm)
 {
     message m = {.len = 0};
     put_label(&m, suite, label);
     put(&m, ikm.at, ikm.len);
-    int is_done = hmac(out, salt, &m);
+    bool is_done = hmac(out, salt, &m);
     OPENSSL_cleanse(&m, sizeof m);
     return is_done;
 }
 
 // One block is enough for all that is expanded here.
 //   len: 1 .. 32
-static int expand(uint8_t *out, uint8_t len, const uint8_t prk[32], shoal_bytes suite,
-                  const char *label, shoal_bytes info)
+static bool expand(uint8_t *out, uint8_t len, const uint8_t prk[32], shoal_bytes suite,
+                   const char *label, shoal_bytes info)
 {
     static const uint8_t first = 1;
     const uint8_t prefix[2] = {0, len};
@@ -77,7 +77,7 @@ static int expand(uint8_t *out, uint8_t len, const uint8_t prk[32], shoal_bytes 
     put_label(&m, suite, label);
     put(&m, info.at, info.len);
     put(&m, &first, 1);
-    int is_done = hmac(block, (shoal_bytes){prk, 32}, &m);
+    bool is_done = hmac(block, (shoal_bytes){prk, 32}, &m);
     if (is_done) memcpy(out, block, len);
     OPENSSL_cleanse(block, sizeof block);
     return is_done;
@@ -90,30 +90,30 @@ typedef struct context {
 } context;
 
 // Section 5.1 in base mode: no pre-shared key, so that its fields are empty.
-static int schedule(context *c, const uint8_t shared_secret[32], shoal_bytes info)
+static bool schedule(context *c, const uint8_t shared_secret[32], shoal_bytes info)
 {
     static const shoal_bytes none = {NULL, 0};
     const shoal_bytes suite = {hpke_suite, sizeof hpke_suite};
     uint8_t secret[32], about[65] = {0}; // mode_base, hash of the empty key's id, hash of info
     const shoal_bytes all = {about, sizeof about};
-    int is_done = extract(about + 1, none, suite, "psk_id_hash", none) &&
-                  extract(about + 33, none, suite, "info_hash", info) &&
-                  extract(secret, (shoal_bytes){shared_secret, 32}, suite, "secret", none) &&
-                  expand(c->key, sizeof c->key, secret, suite, "key", all) &&
-                  expand(c->nonce, sizeof c->nonce, secret, suite, "base_nonce", all);
+    bool is_done = extract(about + 1, none, suite, "psk_id_hash", none) &&
+                   extract(about + 33, none, suite, "info_hash", info) &&
+                   extract(secret, (shoal_bytes){shared_secret, 32}, suite, "secret", none) &&
+                   expand(c->key, sizeof c->key, secret, suite, "key", all) &&
+                   expand(c->nonce, sizeof c->nonce, secret, suite, "base_nonce", all);
     OPENSSL_cleanse(secret, sizeof secret);
     return is_done;
 }
 
 // ---- DHKEM(X25519, HKDF-SHA256) ----
 
-static int raw_public(uint8_t out[32], const EVP_PKEY *pkey)
+static bool raw_public(uint8_t out[32], const EVP_PKEY *pkey)
 {
     size_t len = 32;
     return EVP_PKEY_get_raw_public_key(pkey, out, &len) == 1 && len == 32;
 }
 
-static int is_all_zero(const uint8_t bytes[32])
+static bool is_all_zero(const uint8_t bytes[32])
 {
     unsigned any = 0;
     for (int i = 0; i < 32; i++) any |= bytes[i];
@@ -140,12 +140,12 @@ static agg_err diffie_hellman(uint8_t out[32], EVP_PKEY *own, const uint8_t thei
 
 //   dh: of the ephemeral and the recipient's key; either side has one secret half
 //   both: the encapsulated key, then the recipient's public key
-static int kem_secret(uint8_t shared_secret[32], const uint8_t dh[32], const uint8_t both[64])
+static bool kem_secret(uint8_t shared_secret[32], const uint8_t dh[32], const uint8_t both[64])
 {
     const shoal_bytes suite = {kem_suite, sizeof kem_suite}, none = {NULL, 0};
     uint8_t prk[32];
-    int is_done = extract(prk, none, suite, "eae_prk", (shoal_bytes){dh, 32}) &&
-                  expand(shared_secret, 32, prk, suite, "shared_secret", (shoal_bytes){both, 64});
+    bool is_done = extract(prk, none, suite, "eae_prk", (shoal_bytes){dh, 32}) &&
+                   expand(shared_secret, 32, prk, suite, "shared_secret", (shoal_bytes){both, 64});
     OPENSSL_cleanse(prk, sizeof prk);
     return is_done;
 }
@@ -167,23 +167,23 @@ static agg_err agree(context *c, EVP_PKEY *own, const uint8_t their_public[32],
 
 // ---- AES-128-GCM ----
 
-static int is_long(shoal_bytes bytes)
+static bool is_long(shoal_bytes bytes)
 {
     return bytes.len > INT_MAX - AGG_HPKE_TAG;
 }
 
-static int update(EVP_CIPHER_CTX *ctx, uint8_t *out, shoal_bytes in)
+static bool update(EVP_CIPHER_CTX *ctx, uint8_t *out, shoal_bytes in)
 {
     int len = 0;
     return in.len == 0 ||
            (EVP_CipherUpdate(ctx, out, &len, in.at, (int)in.len) == 1 && (size_t)len == in.len);
 }
 
-static int encrypt(uint8_t *ciphertext, const context *c, shoal_bytes aad, shoal_bytes plaintext)
+static bool encrypt(uint8_t *ciphertext, const context *c, shoal_bytes aad, shoal_bytes plaintext)
 {
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
     int rest = 0;
-    int is_done =
+    bool is_done =
         ctx != NULL && EVP_EncryptInit_ex(ctx, EVP_aes_128_gcm(), NULL, c->key, c->nonce) == 1 &&
         update(ctx, NULL, aad) && update(ctx, ciphertext, plaintext) &&
         EVP_EncryptFinal_ex(ctx, ciphertext + plaintext.len, &rest) == 1 && rest == 0 &&
@@ -298,24 +298,24 @@ agg_err agg_hpke_key_new(agg_hpke_key *key, agg_error *error, uint8_t id)
 {
     size_t len = 32;
     EVP_PKEY *pkey = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
-    int is_done = pkey != NULL && EVP_PKEY_get_raw_private_key(pkey, key->secret_key, &len) == 1 &&
-                  len == 32 && raw_public(key->public_key, pkey);
+    bool is_done = pkey != NULL && EVP_PKEY_get_raw_private_key(pkey, key->secret_key, &len) == 1 &&
+                   len == 32 && raw_public(key->public_key, pkey);
     EVP_PKEY_free(pkey);
     if (!is_done)
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of keys fails");
     key->id = id;
-    key->has_secret = 1;
+    key->has_secret = true;
     return SHOAL_OK;
 }
 
 // Do the halves belong together? A server that advertised another key than it has would refuse
 // every report.
-static int is_pair(const agg_hpke_key *key)
+static bool is_pair(const agg_hpke_key *key)
 {
     uint8_t its_public[32];
     EVP_PKEY *pkey = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, key->secret_key, 32);
-    int is_one = pkey != NULL && raw_public(its_public, pkey) &&
-                 memcmp(its_public, key->public_key, 32) == 0;
+    bool is_one = pkey != NULL && raw_public(its_public, pkey) &&
+                  memcmp(its_public, key->public_key, 32) == 0;
     EVP_PKEY_free(pkey);
     return is_one;
 }
@@ -363,7 +363,7 @@ static agg_err refuse_readers(agg_error *error, const char *path)
 agg_err agg_hpke_key_load(agg_hpke_key *key, agg_error *error, const char *path)
 {
     agg_bytes bytes;
-    *key = (agg_hpke_key){.has_secret = 0};
+    *key = (agg_hpke_key){.has_secret = false};
     agg_err err = agg_file_read(&bytes, error, path, KEY_FILE_MAX);
     if (err != SHOAL_OK) return err;
     cJSON *json = agg_json_parse(error, (const char *)bytes.data, bytes.len);
@@ -402,8 +402,8 @@ agg_err agg_hpke_key_save(const agg_hpke_key *key, agg_error *error, const char 
     agg_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
     // Before a byte is in it; a device or a pipe stays as it is.
-    int is_own = file.temporary[0] == '\0' || half == AGG_HPKE_PUBLIC ||
-                 fchmod(fileno(file.stream), 0600) == 0;
+    bool is_own = file.temporary[0] == '\0' || half == AGG_HPKE_PUBLIC ||
+                  fchmod(fileno(file.stream), 0600) == 0;
     setvbuf(file.stream, buffer, _IOFBF, sizeof buffer);
     if (is_own) {
         print_key(file.stream, key, half);

@@ -11,6 +11,8 @@
 #ifndef HPKE_H
 #define HPKE_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "dap.h"
 
@@ -36,7 +38,7 @@ agg_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext,
 typedef struct agg_hpke_key {
     uint8_t id; // what ciphertexts name; distinct among the keys of one server
     uint8_t public_key[32], secret_key[32];
-    int has_secret;
+    bool has_secret;
 } agg_hpke_key;
 
 // A fresh pair.

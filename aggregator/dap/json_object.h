@@ -8,10 +8,11 @@
 #ifndef JSON_OBJECT_H
 #define JSON_OBJECT_H
 
+#include <cjson/cJSON.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agg_error.h"
-#include <cjson/cJSON.h>
 
 #define AGG_OBJECT_MEMBERS_MAX 64
 
@@ -39,19 +40,19 @@ enum { AGG_OPTIONAL = 0, AGG_REQUIRED = 1 };
 
 // Returns: the member's text, which is not empty and lives as long as the JSON; NULL where it is
 // absent or refused.
-const char *agg_object_string(agg_object *o, const char *name, int is_required);
+const char *agg_object_string(agg_object *o, const char *name, bool is_required);
 
 // Returns: the index of the member's text in a list of words that ends with NULL; -1 where it is
 // absent or refused.
-int agg_object_word(agg_object *o, const char *name, const char *const *words, int is_required);
+int agg_object_word(agg_object *o, const char *name, const char *const *words, bool is_required);
 
 // Reads a whole number of low .. high; high is at most 2^53.
 // Returns: whether there is one; *number is as it was otherwise.
-int agg_object_whole(uint64_t *number, agg_object *o, const char *name, uint64_t low, uint64_t high,
-                     int is_required);
+bool agg_object_whole(uint64_t *number, agg_object *o, const char *name, uint64_t low,
+                      uint64_t high, bool is_required);
 
 // Reads 2 * len lower-case hex digits. Returns: whether they are there.
-int agg_object_hex(uint8_t *bytes, agg_object *o, const char *name, size_t len, int is_required);
+bool agg_object_hex(uint8_t *bytes, agg_object *o, const char *name, size_t len, bool is_required);
 
 // Ends: a member that was not taken is refused.
 agg_err agg_object_end(agg_object *o) SHOAL_MUST_CHECK;

@@ -9,7 +9,8 @@
 #include "agg_file.h"
 #include "agg_size.h"
 #include "dictionary.h"
-#include "talk.h"
+#include "log.h"
+#include "text_rule.h"
 
 #define KNOWN_FILE_MAX ((size_t)1 << 28)
 
@@ -68,7 +69,7 @@ static void say_changed(const known_texts *known, const agg_recipe *recipe)
         text, sizeof text,
         "--known: the recipe's text rule would change %zu of %zu lines; they leave nothing out", n,
         known->n);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 agg_err agg_known_texts_load(agg_list *known, agg_error *error, const char *path,

@@ -9,6 +9,7 @@
 #include "part_recipe.h"
 #include "recipe_json.h"
 #include "recipe_new.h"
+#include "recipe_write.h"
 
 #define EXPIRES_DAYS 180
 

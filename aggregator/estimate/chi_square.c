@@ -60,7 +60,11 @@ static double upper_fraction(double a, double x)
     return a * value;
 }
 
-double agg_gamma_upper(double a, double x)
+// Returns: Q(a, x) = Gamma(a, x) / Gamma(a), the regularized upper incomplete gamma function; NaN
+// outside the ranges.
+//   a: 0.5 .. 1e6
+//   x: at least 0, may be infinite
+static double gamma_upper(double a, double x)
 {
     if (!(a >= 0.5 && a <= 1e6 && x >= 0)) return NAN;
     if (x == 0) return 1;
@@ -71,7 +75,7 @@ double agg_gamma_upper(double a, double x)
 
 double agg_chi_square_tail(double x, double df)
 {
-    return agg_gamma_upper(df / 2, x / 2);
+    return gamma_upper(df / 2, x / 2);
 }
 
 // Half the quantile to begin with, by Wilson and Hilferty's cube root, or by the law's first term
@@ -93,7 +97,7 @@ double agg_chi_square_quantile(double tail, double df)
     if (!(tail > 0 && tail < 1 && a >= 0.5 && a <= 1e6)) return NAN;
     double x = fmax(first_guess(tail, a), DBL_MIN);
     for (int i = 0; i < 200; i++) {
-        double q = agg_gamma_upper(a, x), density = gamma_factor(a, x) * a / x;
+        double q = gamma_upper(a, x), density = gamma_factor(a, x) * a / x;
         if (q > tail)
             low = x;
         else

@@ -3,19 +3,21 @@
 #include "compare.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
 #include "estimator.h"
 #include "normal_law.h"
+#include "support_score.h"
 
 // One side, its numbers in the unit that is compared: x = origin + unit * count, a share being a
 // count times 1/n.
 typedef struct side {
     agg_count *counts;
     agg_debias debias;
-    int has_law; // debias says what the variance is at any count
+    bool has_law; // debias says what the variance is at any count
     double n, origin, unit;
     double threshold; // of release, reports
 } side;
@@ -88,7 +90,7 @@ static void judge(agg_compare_row *row, agg_compare_of of, const side *a, const 
 }
 
 // A mean has all reports behind it.
-static int is_withheld(const agg_compare *c, const side *s, size_t i)
+static bool is_withheld(const agg_compare *c, const side *s, size_t i)
 {
     double count = c->of == AGG_COMPARE_MEANS ? s->n : s->counts[i].count;
     return s->threshold > 0 && count < s->threshold;
@@ -149,7 +151,7 @@ static void cut_rows(agg_compare *c, size_t top)
     c->n_rows = top > 0 && kept > top ? top : kept;
 }
 
-static int is_same_sketch(const agg_sketch *x, const agg_sketch *y)
+static bool is_same_sketch(const agg_sketch *x, const agg_sketch *y)
 {
     return x->n_cells == y->n_cells &&
            memcmp(x->cells.ones, y->cells.ones, (size_t)x->n_cells * sizeof *x->cells.ones) == 0;
@@ -160,8 +162,8 @@ static int is_same_sketch(const agg_sketch *x, const agg_sketch *y)
 static agg_err check_apart(agg_error *error, const agg_compare_side *a, const agg_compare_side *b)
 {
     const agg_accumulator *x = a->acc, *y = b->acc;
-    int is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 &&
-                  x->n == y->n && x->n > 0;
+    bool is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 &&
+                   x->n == y->n && x->n > 0;
     uint64_t n_cells = 0;
     for (uint32_t i = 0; is_same && i < x->n_parts; i++) {
         n_cells += x->parts[i].n_cells;
@@ -175,7 +177,7 @@ static agg_err check_apart(agg_error *error, const agg_compare_side *a, const ag
                     a->recipe->id);
 }
 
-static int is_mean(const agg_recipe *recipe)
+static bool is_mean(const agg_recipe *recipe)
 {
     return recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }

@@ -38,6 +38,8 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
+#include <stdbool.h>
+
 #include "estimate.h"
 
 typedef enum agg_compare_of {
@@ -68,7 +70,7 @@ typedef struct agg_compare_row {
                                 // nor the difference
     double difference, stderr_, low, high;
     double z; // difference over its standard deviation where nothing changed
-    int detected;
+    bool detected;
     double score; // what `detected` goes by: z, or less where few reports make the normal law too
                   // ready to believe
 } agg_compare_row;

@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #define SWEEPS_MAX 60 // of Jacobi; convergence is quadratic, 12 is much
 
-int agg_dense_cholesky(double *a, size_t n)
+bool agg_dense_cholesky(double *a, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         double *row = a + i * n, diagonal = row[i];
@@ -25,10 +26,10 @@ int agg_dense_cholesky(double *a, size_t n)
             else if (sum > AGG_DENSE_TINY * diagonal && isfinite(sum))
                 row[i] = sqrt(sum);
             else
-                return 0;
+                return false;
         }
     }
-    return 1;
+    return true;
 }
 
 // Solves L L' x = b for `width` right-hand sides side by side: x is n rows of `width`, and rows
@@ -49,11 +50,6 @@ static void solve_some(double *x, const double *factor, size_t n, size_t width, 
         for (size_t k = 0; k < i; k++)
             for (size_t c = 0; c < width; c++) x[k * width + c] -= row[k] * from[c];
     }
-}
-
-void agg_dense_cholesky_solve(double *x, const double *factor, size_t n)
-{
-    solve_some(x, factor, n, 1, 0);
 }
 
 void agg_dense_cholesky_inverse(double *inverse, double *scratch, const double *factor, size_t n)

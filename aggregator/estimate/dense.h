@@ -8,6 +8,7 @@
 #ifndef DENSE_H
 #define DENSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "agg_error.h"
@@ -19,12 +20,7 @@
 // Replaces the lower triangle of a symmetric positive definite matrix by L with a = L L'; the
 // strict upper one is left as it is. Returns: whether every pivot was above AGG_DENSE_TINY of its
 // diagonal element; a's lower triangle is spoilt where it was not. Cost: n^3 / 3 multiply-adds.
-int agg_dense_cholesky(double *a, size_t n) SHOAL_MUST_CHECK;
-
-// Solves L L' x = b.
-//   x: n; b on entry, the solution on return
-//   factor: of agg_dense_cholesky
-void agg_dense_cholesky_solve(double *x, const double *factor, size_t n);
+bool agg_dense_cholesky(double *a, size_t n) SHOAL_MUST_CHECK;
 
 // Writes the whole inverse of L L'.
 //   scratch: AGG_DENSE_BLOCK * n

@@ -3,6 +3,7 @@
 #include "estimate.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "marginal.h"
 #include "normal_law.h"
 
-static int is_mean(const agg_estimate *e)
+static bool is_mean(const agg_estimate *e)
 {
     return e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }
@@ -66,7 +67,7 @@ static agg_err post_process(agg_estimate *e, agg_error *error)
     double *counts = agg_alloc(error, e->n_rows, sizeof *counts),
            *stderrs = agg_alloc(error, e->n_rows, sizeof *stderrs);
     uint8_t *is_detected = agg_alloc(error, e->n_rows, 1);
-    int has_all = counts != NULL && stderrs != NULL && is_detected != NULL;
+    bool has_all = counts != NULL && stderrs != NULL && is_detected != NULL;
     for (size_t i = 0; has_all && i < e->n_rows; i++) {
         counts[i] = e->rows[i].raw;
         stderrs[i] = e->rows[i].stderr_;

@@ -13,6 +13,7 @@
 #ifndef ESTIMATE_H
 #define ESTIMATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,7 +42,7 @@ typedef struct agg_estimate_row {
     double low, high; // normal interval at the confidence
     double score;     // how far the count stands out of the noise of a value that nobody sent, in
                       // standard errors
-    int detected;
+    bool detected;
     double raw; // the count before post-processing, which stderr_, low, high and detected are about
 } agg_estimate_row;
 

@@ -4,7 +4,9 @@
 //
 // At T/2^64 = (s - 1)/(e^epsilon + s - 1) that is Var = n (e^epsilon + s - 2)/(e^epsilon - 1)^2 + f
 // (s - 2)/(e^epsilon - 1).
+#include "flip_chance.h"
 #include "index_counts.h"
+#include "joint_marks.h"
 
 static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)
 {
@@ -13,4 +15,17 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, p, agg_rare_probability(part) / (part->m - 1));
 }
 
-const agg_estimator agg_grr_estimator = {shoal_grr_id, agg_index_support, debias, NULL, NULL};
+static const agg_joint_marks marks = {
+    .columns = AGG_JOINT_ALIKE,
+    .set_coins = agg_marks_one_answer,
+    .is_marked = agg_marks_is_answer,
+    .sum_marked = agg_marks_weight_of_answer,
+    .none_has_column = true,
+};
+
+const agg_estimator agg_grr_estimator = {
+    .id = shoal_grr_id,
+    .support = agg_index_support,
+    .debias = debias,
+    .marks = &marks,
+};

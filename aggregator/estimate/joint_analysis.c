@@ -3,6 +3,7 @@
 #include "joint_analysis.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,16 +15,16 @@
 
 static const agg_text other = {"Other", 5}, rest = {"<other>", 7}, the_rest = {"<Other>", 7};
 
-static int is_same(agg_text a, agg_text b)
+static bool is_same(agg_text a, agg_text b)
 {
     return agg_text_compare(a, b) == 0;
 }
 
-static int is_label(const agg_joint_choice *choice, agg_text text)
+static bool is_label(const agg_joint_choice *choice, agg_text text)
 {
     for (uint32_t i = 0; i < choice->n; i++)
-        if (is_same(choice->labels[i], text)) return 1;
-    return 0;
+        if (is_same(choice->labels[i], text)) return true;
+    return false;
 }
 
 // A value may be called as the rest is.
@@ -83,7 +84,7 @@ static agg_err reserve(agg_joint_analysis *a, agg_error *error)
     agg_joint_result *r = &a->result;
     a->cells = agg_alloc(error, r->n_cells, sizeof *a->cells);
     a->rates = agg_alloc(error, r->n_cells, sizeof *a->rates);
-    int has_all = a->cells != NULL && a->rates != NULL;
+    bool has_all = a->cells != NULL && a->rates != NULL;
     for (uint32_t v = 0; v < r->n_axes; v++) {
         a->marginals[v] = agg_alloc(error, r->axes[v].n, sizeof *a->marginals[v]);
         has_all &= a->marginals[v] != NULL;

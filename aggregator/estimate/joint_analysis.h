@@ -6,8 +6,11 @@
 #ifndef JOINT_ANALYSIS_H
 #define JOINT_ANALYSIS_H
 
+#include <stdbool.h>
+
 #include "accumulator.h"
-#include "joint_print.h"
+#include "joint_share.h"
+#include "recipe_json.h"
 
 #define AGG_JOINT_TABLE_MAX                                                                        \
     1024u // cells: the inverse of the information takes their number to the third
@@ -19,15 +22,53 @@ typedef struct agg_joint_choice {
     const agg_text *labels; // n
     const uint64_t *items;  // n
     const double *shares;   // their marginal estimates, of all reports; NULL: found here
-    int has_other;          // one category more, for whatever those are not
+    bool has_other;         // one category more, for whatever those are not
 } agg_joint_choice;
 
 typedef struct agg_joint_analysis_options {
     double confidence; // in (0, 1); 0 means 0.95
-    int is_em_wald;    // the paper's form of the test
+    bool is_em_wald;   // the paper's form of the test
     uint32_t given;    // of two variables: which choice the rates are given; 0 or 1
     unsigned n_threads;
 } agg_joint_analysis_options;
+
+typedef struct agg_joint_axis {
+    agg_text name;
+    uint32_t n;             // categories, the rest with them
+    const agg_text *labels; // n, no two alike
+    bool has_other;         // the last one stands for whatever the others are not
+} agg_joint_axis;
+
+// The test of two variables' independence.
+typedef struct agg_joint_independence {
+    uint32_t first, second; // axes
+    double statistic;
+    uint32_t df;
+    double p_value; // NAN where there is nothing to test: one category
+} agg_joint_independence;
+
+typedef struct agg_joint_result {
+    const agg_recipe *recipe;
+    uint64_t n; // reports
+    double confidence;
+    uint32_t n_axes;
+    agg_joint_axis axes[SHOAL_VARIABLES_MAX];
+    size_t n_cells;
+    const agg_joint_share *cells;                          // the last axis changes fastest
+    const agg_joint_share *marginals[SHOAL_VARIABLES_MAX]; // axes[i].n each
+    const agg_joint_share
+        *rates; // of two axes: P(the other one's category | `given`'s), as cells; NULL otherwise
+    uint32_t given; // the axis that rates are given
+    uint32_t n_pairs;
+    const agg_joint_independence *pairs; // of all pairs of axes
+    bool is_em_wald;                     // the paper's form, which is conservative
+    uint64_t iterations;
+    bool converged;
+    double log_likelihood; // a report
+    size_t rank,
+        n_free; // of the information matrix, and what it would be if the data said everything
+    const struct agg_guarantee *guarantee; // NULL: nothing is said
+} agg_joint_result;
 
 typedef struct agg_joint_analysis {
     agg_joint_result result; // its guarantee is NULL, for the caller to set

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "domain_dictionary.h"
 
 static agg_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_t i,
                              const char *why)

@@ -23,7 +23,7 @@ typedef struct agg_joint_wish {
     bool with_none;    // of a list that is named whole: one category more, "none of the list"
     double confidence; // of the test that a value is there; 0: the default
     unsigned n_threads;
-    agg_talk talk; // takes remarks; may be NULL
+    agg_log_fn talk; // takes remarks; may be NULL
     void *talk_context;
 } agg_joint_wish;
 

@@ -9,6 +9,7 @@
 #include "joint_covariance.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,8 +67,8 @@ static void spread(double *sum, const double *a, const double *block, size_t n_f
 // Tuples [start, stop): their sum to `sum`.
 //   scratch: rest_pairs + 2 n_rest
 // Returns: whether every report has a chance under p.
-static int add_tuples(const information *in, double *sum, double *scratch, size_t start,
-                      size_t stop)
+static bool add_tuples(const information *in, double *sum, double *scratch, size_t start,
+                       size_t stop)
 {
     const agg_joint_data *data = in->data;
     double *block = scratch, *weights = block + in->rest_pairs, *b = weights + in->n_rest;
@@ -81,7 +82,7 @@ static int add_tuples(const information *in, double *sum, double *scratch, size_
             double chance = 0, *to = block;
             weigh_rest(b, data, t);
             for (size_t r = 0; r < in->n_rest; r++) chance += weights[r] * b[r];
-            if (!(chance > 0)) return 0;
+            if (!(chance > 0)) return false;
             double scale = data->counts[t] / (chance * chance);
             for (size_t i = 0; i < in->n_rest; to += ++i) {
                 double share = scale * b[i];
@@ -90,7 +91,7 @@ static int add_tuples(const information *in, double *sum, double *scratch, size_
         }
         spread(sum, a, block, in->n_first, in->rest_pairs);
     }
-    return 1;
+    return true;
 }
 
 static void add_pieces(void *context, unsigned part, unsigned n_parts)
@@ -371,7 +372,7 @@ static agg_err collapse(collapsed *to, agg_error *error, const agg_joint_covaria
     to->unknown = agg_alloc(error, n_pairs, sizeof *to->unknown);
     to->unknown_given = agg_alloc(error, map.n_given, sizeof *to->unknown_given);
     double *scratch = agg_alloc(error, n_pairs, sizeof *scratch);
-    int is_full =
+    bool is_full =
         to->p != NULL && to->blocks != NULL && to->unknown != NULL && to->unknown_given != NULL;
     if (is_full && scratch != NULL) {
         sum_shares(to, from, &map);

@@ -3,6 +3,7 @@
 #include "joint_em.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,7 +223,7 @@ static double map(const climb *c, double *next, const double *p)
     return log_likelihood;
 }
 
-static int has_settled(const climb *c, const double *p, const double *next)
+static bool has_settled(const climb *c, const double *p, const double *next)
 {
     double most = 0;
     for (uint32_t i = 0; i < c->n_cells; i++) most = fmax(most, fabs(next[i] - p[i]));
@@ -266,7 +267,7 @@ static void swap(double **a, double **b)
 static void leap(climb *c, double likelihood_of_one)
 {
     double length = step_length(c);
-    int is_longest = !(length < c->longest), is_better = 0;
+    bool is_longest = !(length < c->longest), is_better = false;
     if (length > 1) {
         extrapolate(c, length);
         is_better = map(c, c->one, c->far) >= likelihood_of_one;
@@ -277,15 +278,15 @@ static void leap(climb *c, double likelihood_of_one)
 }
 
 // Returns: whether a rule stopped it; then the result is of c->p.
-static int climb_up(climb *c)
+static bool climb_up(climb *c)
 {
     const agg_joint_em_options *o = c->options;
     double before = -HUGE_VAL, n = (double)c->m->data->n;
     uint32_t evaluations = o->is_plain ? 1 : 3; // of the map, in a step
     while (c->result->iterations + evaluations < o->iterations_max) {
         double here = map(c, c->one, c->p);
-        if (has_settled(c, c->p, c->one)) return 1;
-        if (o->gain > 0 && here - before < o->gain * n) return 1;
+        if (has_settled(c, c->p, c->one)) return true;
+        if (o->gain > 0 && here - before < o->gain * n) return true;
         before = here;
         if (o->is_plain) {
             swap(&c->p, &c->one);
@@ -294,18 +295,18 @@ static int climb_up(climb *c)
         double likelihood_of_one = map(c, c->two, c->one);
         if (has_settled(c, c->one, c->two)) {
             swap(&c->p, &c->one);
-            return 1;
+            return true;
         }
         leap(c, likelihood_of_one);
     }
     map(c, c->one, c->p);
-    return 0;
+    return false;
 }
 
-static int is_identifiable(const agg_joint_data *data)
+static bool is_identifiable(const agg_joint_data *data)
 {
     for (uint32_t v = 0; v < data->n_variables; v++)
-        if (data->variables[v].twins[0] != data->variables[v].twins[1]) return 0;
+        if (data->variables[v].twins[0] != data->variables[v].twins[1]) return false;
     return data->n > 0;
 }
 
@@ -329,7 +330,7 @@ static agg_err start(em *m, agg_error *error, const agg_joint_data *data, unsign
     m->log_likelihoods = agg_alloc(error, m->n_pieces, sizeof *m->log_likelihoods);
     m->work = agg_alloc(error, m->n_threads * m->scratch, sizeof *m->work);
     m->slope = agg_alloc(error, data->n_cells, sizeof *m->slope);
-    int is_there =
+    bool is_there =
         m->slopes != NULL && m->log_likelihoods != NULL && m->work != NULL && m->slope != NULL;
     return is_there ? SHOAL_OK : AGG_ERR_MEMORY;
 }
@@ -345,8 +346,8 @@ static void release(em *m)
 static agg_err check(agg_error *error, const agg_joint_data *data,
                      const agg_joint_em_options *options)
 {
-    int has_rule = options->gain > 0 || options->change > 0;
-    int is_given =
+    bool has_rule = options->gain > 0 || options->change > 0;
+    bool is_given =
         data->n_variables > 0 && data->n_cells > 0 && data->n_cells <= AGG_JOINT_CELLS_MAX;
     if (is_given && has_rule && options->iterations_max > 0) return SHOAL_OK;
     return agg_fail_core(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME);

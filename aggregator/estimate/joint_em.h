@@ -20,6 +20,8 @@
 #ifndef JOINT_EM_H
 #define JOINT_EM_H
 
+#include <stdbool.h>
+
 #include "joint_data.h"
 
 typedef struct agg_joint_em_options {
@@ -28,7 +30,7 @@ typedef struct agg_joint_em_options {
     double change; // stops when EM's own step moves no cell by this much (google/rappor: 1e-6); 0:
                    // never
     uint32_t iterations_max; // evaluations of the map
-    int is_plain;            // EM without extrapolation
+    bool is_plain;           // EM without extrapolation
     unsigned n_threads;
 } agg_joint_em_options;
 
@@ -36,8 +38,8 @@ typedef struct agg_joint_em_result {
     double log_likelihood; // of all reports, up to a factor of the reports alone
     double gap;            // a report: log_likelihood is at most n * gap below its maximum
     uint32_t iterations;   // evaluations of the map
-    int has_converged;     // a rule stopped it
-    int is_identifiable;   // 0 where two categories of a variable cannot be told apart: p is one of
+    bool has_converged;    // a rule stopped it
+    bool is_identifiable;  // 0 where two categories of a variable cannot be told apart: p is one of
                            // many maxima
 } agg_joint_em_result;
 

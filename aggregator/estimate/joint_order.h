@@ -7,11 +7,13 @@
 #ifndef JOINT_ORDER_H
 #define JOINT_ORDER_H
 
+#include <stdbool.h>
+
 #include "joint_data.h"
 
 typedef struct agg_joint_order {
     uint32_t of[SHOAL_PARTS_MAX]; // of[i]: which of the given variables is the i-th here
-    int is_copy;
+    bool is_copy;
     agg_joint_data data;           // where is_copy is 0, what was given
     double *rows[SHOAL_PARTS_MAX]; // copies of the variables', in the tuples' order; NULL where
                                    // is_copy is 0

@@ -3,6 +3,7 @@
 #include "joint_wald.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static agg_err allocate_scores(scores *s, agg_error *error)
     s->rows = agg_alloc(error, v->n_rows, s->n * sizeof *s->rows);
     s->covariance = agg_alloc(error, s->n, s->n * sizeof *s->covariance);
     s->inverse = agg_alloc(error, s->n, s->n * sizeof *s->inverse);
-    int is_full =
+    bool is_full =
         s->reference != NULL && s->rows != NULL && s->covariance != NULL && s->inverse != NULL;
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }

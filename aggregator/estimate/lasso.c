@@ -10,6 +10,7 @@
 #include "lasso.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,8 +58,8 @@ static void set_columns(agg_lasso *lasso)
     for (size_t j = 0; j < lasso->design->n_columns; j++) {
         double mean = agg_bit_design_sum(lasso->design, j, lasso->weights); // of x and of x^2
         double variance = mean - mean * mean;
-        int is_flat = !(variance > FLAT * mean),
-            needs_variance = options->has_intercept || options->standardize;
+        bool is_flat = !(variance > FLAT * mean),
+             needs_variance = options->has_intercept || options->standardize;
         lasso->mean[j] = mean;
         lasso->penalty[j] = options->standardize && !is_flat ? sqrt(variance) : 1;
         lasso->curvature[j] = is_flat && needs_variance ? 0
@@ -73,7 +74,7 @@ agg_err agg_lasso_init(agg_lasso *lasso, agg_error *error, const agg_bit_design 
     double **const rows[] = {&lasso->weights, &lasso->gradient};
     double **const columns[] = {&lasso->coefficients, &lasso->mean, &lasso->curvature,
                                 &lasso->penalty};
-    int is_full = 1;
+    bool is_full = true;
     memset(lasso, 0, sizeof *lasso);
     lasso->design = design;
     lasso->options = *options;
@@ -109,7 +110,7 @@ double agg_lasso_largest(const agg_lasso *lasso)
     return largest;
 }
 
-static double shrink(double x, double by, int is_nonnegative)
+static double shrink(double x, double by, bool is_nonnegative)
 {
     if (x > by) return x - by;
     if (!is_nonnegative && x < -by) return x + by;
@@ -154,11 +155,11 @@ void agg_lasso_solve(agg_lasso *lasso, double lambda)
 {
     double enough = lasso->options.tolerance * lasso->null_square;
     unsigned left = lasso->options.max_cycles;
-    lasso->has_converged = 0;
+    lasso->has_converged = false;
     // Active columns until they rest, then all: at rest when a visit of all moves nothing.
     while (left > 0 && !lasso->has_converged) {
         left--;
-        if (cycle(lasso, lambda, 0) <= enough) lasso->has_converged = 1;
+        if (cycle(lasso, lambda, 0) <= enough) lasso->has_converged = true;
         while (!lasso->has_converged && left > 0 && cycle(lasso, lambda, 1) > enough) left--;
     }
     lasso->intercept = -lasso->level;

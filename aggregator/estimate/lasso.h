@@ -16,13 +16,15 @@
 #ifndef LASSO_H
 #define LASSO_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "bit_design.h"
 
 typedef struct agg_lasso_options {
     int standardize;
-    int has_intercept; // never penalised
-    int is_nonnegative;
+    bool has_intercept; // never penalised
+    bool is_nonnegative;
     double tolerance; // a cycle that moves the fit by less than this share of the null deviance is
                       // the last
     unsigned max_cycles; // of one solve
@@ -34,7 +36,7 @@ typedef struct agg_lasso {
     double *coefficients; // n_columns; the last solution
     double intercept;
     size_t n_active;    // columns whose coefficient is not zero
-    int has_converged;  // 0 when max_cycles ended the last solve
+    bool has_converged; // 0 when max_cycles ended the last solve
     double *weights;    // w, n_rows
     double *gradient;   // w_i times the residual without `level`, n_rows
     double *mean;       // n_columns: weighted mean of a column

@@ -3,6 +3,7 @@
 #include "least_squares.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +26,9 @@ static agg_err allocate(agg_least_squares *fit, agg_error *error)
     fit->position = agg_alloc(error, fit->width, sizeof *fit->position);
     fit->row_start = agg_alloc(error, n_rows + 1, sizeof *fit->row_start);
     fit->scratch = agg_alloc(error, 2 * fit->width, sizeof *fit->scratch);
-    int is_full = fit->coefficients != NULL && fit->is_tied != NULL && fit->residuals != NULL &&
-                  fit->factor != NULL && fit->inverse != NULL && fit->position != NULL &&
-                  fit->row_start != NULL && fit->scratch != NULL;
+    bool is_full = fit->coefficients != NULL && fit->is_tied != NULL && fit->residuals != NULL &&
+                   fit->factor != NULL && fit->inverse != NULL && fit->position != NULL &&
+                   fit->row_start != NULL && fit->scratch != NULL;
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
@@ -175,7 +176,6 @@ static void take_residuals(agg_least_squares *fit)
         for (size_t e = fit->row_start[i]; e < fit->row_start[i + 1]; e++)
             r -= fit->coefficients[fit->row_chosen[e]];
         fit->residuals[i] = r;
-        fit->rss += fit->weights[i] * r * r;
         n_used += fit->weights[i] > 0;
     }
     fit->n_free = n_used > fit->n_fitted ? n_used - fit->n_fitted : 0;
@@ -219,11 +219,6 @@ double agg_least_squares_covariance(const agg_least_squares *fit, size_t i, size
     return sum;
 }
 
-double agg_least_squares_dispersion(const agg_least_squares *fit)
-{
-    return fit->n_free > 0 ? fit->rss / (double)fit->n_free : 1;
-}
-
 agg_least_squares_entry agg_least_squares_enter(agg_least_squares *fit, size_t j)
 {
     const agg_bit_design *d = fit->design;
@@ -231,7 +226,7 @@ agg_least_squares_entry agg_least_squares_enter(agg_least_squares *fit, size_t j
     double *z = fit->scratch, slope = 0;
     double square = project(fit, z, j), pivot = pivot_of(fit, z, square);
     if (!(pivot > TIED * square)) {
-        entry.is_tied = 1;
+        entry.is_tied = true;
         mark_tied(fit, z);
         return entry;
     }

@@ -11,6 +11,8 @@
 #ifndef LEAST_SQUARES_H
 #define LEAST_SQUARES_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "bit_design.h"
 
@@ -23,7 +25,6 @@ typedef struct agg_least_squares {
     double *coefficients;   // n_chosen; 0 for a column that is not in the factor
     double *residuals;      // n_rows
     unsigned char *is_tied; // n_chosen: 1 where the coefficient cannot be told from others'
-    double rss;             // sum of w times the residual's square
     size_t n_free;          // rows of weight above 0 less n_fitted; 0 where there are fewer
     // below: private
     size_t width;         // n_chosen + 1
@@ -40,8 +41,8 @@ typedef struct agg_least_squares {
 typedef struct agg_least_squares_entry {
     double coefficient;
     double variance; // times phi
-    int is_tied; // a combination of columns in the model (which are then marked is_tied too): the
-                 // others say nothing
+    bool is_tied; // a combination of columns in the model (which are then marked is_tied too): the
+                  // others say nothing
 } agg_least_squares_entry;
 
 // Fits.
@@ -55,9 +56,6 @@ agg_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error,
 // Returns: the covariance of the coefficients of chosen[i] and chosen[j], times phi; 0 where one of
 // them is left out.
 double agg_least_squares_covariance(const agg_least_squares *fit, size_t i, size_t j);
-
-// Returns: phi as the residuals estimate it, rss / n_free; 1 where no row is free.
-double agg_least_squares_dispersion(const agg_least_squares *fit);
 
 // The coefficient that column j, not chosen, would have in the model made larger by it alone. Cost:
 // n_chosen^2 / 2.

@@ -23,6 +23,8 @@
 #include <stdlib.h>
 
 #include "agg_size.h"
+#include "flip_chance.h"
+#include "support_score.h"
 
 // Mean and variance of a number of cells.
 typedef struct moments {

@@ -3,6 +3,7 @@
 #include "rappor_decode.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,8 +38,8 @@ static double clamp_share(double x)
 static agg_err check(decoder *d, agg_error *error)
 {
     const agg_rappor_counts *c = d->counts;
-    int is_ok = c->p_star >= 0 && c->q_star <= 1 && d->gap > 0 &&
-                d->design->n_rows == (size_t)c->n_cohorts * c->n_bits;
+    bool is_ok = c->p_star >= 0 && c->q_star <= 1 && d->gap > 0 &&
+                 d->design->n_rows == (size_t)c->n_cohorts * c->n_bits;
     for (uint32_t j = 0; j < c->n_cohorts && is_ok; j++) {
         d->n += c->reports[j];
         if (c->reports[j] > 0) d->n_usable += c->n_bits;
@@ -290,8 +291,8 @@ static agg_err allocate(decoder *d, agg_error *error)
     d->weights = agg_alloc(error, d->design->n_rows, sizeof *d->weights);
     d->chosen = agg_alloc(error, d->design->n_columns, sizeof *d->chosen);
     d->is_twin = agg_alloc(error, d->design->n_columns, sizeof *d->is_twin);
-    int is_full = d->y != NULL && d->variances != NULL && d->weights != NULL && d->chosen != NULL &&
-                  d->is_twin != NULL;
+    bool is_full = d->y != NULL && d->variances != NULL && d->weights != NULL &&
+                   d->chosen != NULL && d->is_twin != NULL;
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 

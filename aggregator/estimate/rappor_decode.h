@@ -29,6 +29,8 @@
 #ifndef RAPPOR_DECODE_H
 #define RAPPOR_DECODE_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "bit_design.h"
 
@@ -42,8 +44,9 @@ typedef struct agg_rappor_counts {
 typedef struct agg_rappor_row {
     double count;   // reports; may be negative
     double stderr_; // reports
-    double z;    // how far the count stands out: standard normal for a candidate that nobody sent
-    int is_tied; // other candidates explain the same bits: count 0, stderr the number of reports, z
+    double z; // how far the count stands out: standard normal for a candidate that nobody sent
+    bool
+        is_tied; // other candidates explain the same bits: count 0, stderr the number of reports, z
                  // 0
 } agg_rappor_row;
 

@@ -6,6 +6,7 @@
 // cache meanwhile, or in the second where rows are long.
 #include "row_scan.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ typedef struct scan {
     const agg_sketch *sketch;
     agg_row_values values;
     agg_poly1_columns poly1_columns;
-    int is_signed;
+    bool is_signed;
     uint64_t *points, *squares; // items as points of the hash's field; squares for poly1 only
     size_t n_items, block;
     int64_t *sums; // n_items per thread
@@ -62,7 +63,7 @@ static void prepare_affine(affine_tables *hash, const shoal_part *part, uint32_t
     }
 }
 
-static int is_affine(const shoal_part *part)
+static bool is_affine(const shoal_part *part)
 {
     return part->hash == SHOAL_HASH_AFFINE1;
 }
@@ -154,7 +155,7 @@ static void fill_group(row_group *group, uint32_t m)
     }
 }
 
-static int is_empty(const int32_t *values, uint32_t m)
+static bool is_empty(const int32_t *values, uint32_t m)
 {
     int32_t any = 0;
     for (uint32_t l = 0; l < m; l++) any |= values[l];
@@ -208,7 +209,7 @@ static agg_err run(scan *s, int64_t *support, agg_error *error, const uint64_t *
     s->squares = agg_alloc(error, s->n_items, sizeof *s->squares);
     s->sums = agg_alloc(error, s->n_items, n_threads * sizeof *s->sums);
     void *rows = agg_alloc(error, s->part->m + AGG_LINE, n_threads * TOGETHER * sizeof *s->rows);
-    int has_all = s->points != NULL && s->squares != NULL && s->sums != NULL && rows != NULL;
+    bool has_all = s->points != NULL && s->squares != NULL && s->sums != NULL && rows != NULL;
     if (has_all) {
         s->rows = agg_line_start(rows);
         make_points(s, items);

@@ -3,11 +3,13 @@
 #include "track_items.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
 #include "estimator.h"
+#include "flip_chance.h"
 #include "heavythresh.h"
 #include "normal_law.h"
 
@@ -64,7 +66,7 @@ static void finish_update(agg_track_items *items, size_t u, double z, double z_t
     for (size_t i = 0; i < items->n; i++) {
         agg_track_share *s = &now[i];
         double own = s->is_detected ? square(s->share) : 0;
-        int is_in = before != NULL && (s->is_detected || before[i].is_detected);
+        bool is_in = before != NULL && (s->is_detected || before[i].is_detected);
         double reports =
             before != NULL ? square(s->reports_error) + square(before[i].reports_error) : NAN;
         s->stderr_ = sqrt(square(s->reports_error) + fmax(0, shares - own) / w);
@@ -152,7 +154,7 @@ void agg_track_items_release(agg_track_items *items)
     memset(items, 0, sizeof *items);
 }
 
-int agg_track_is_withheld(const agg_track_items *items, size_t u, size_t i)
+bool agg_track_is_withheld(const agg_track_items *items, size_t u, size_t i)
 {
     double threshold = (double)items->track->recipe.recipe.release_threshold,
            n = (double)items->track->updates[u].n;

@@ -17,6 +17,8 @@
 #ifndef TRACK_ITEMS_H
 #define TRACK_ITEMS_H
 
+#include <stdbool.h>
+
 #include "dictionary.h"
 #include "track_series.h"
 
@@ -24,8 +26,8 @@ typedef struct agg_track_share {
     double share, stderr_, low, high; // unbiased; may be negative
     double change, change_error;      // since the update before; NaN at the first
     double reports_error;             // the part of stderr_ that more reports would lower
-    int is_detected;                  // distinguishable from zero, among all values
-    int has_moved;                    // its change is, among all values
+    bool is_detected;                 // distinguishable from zero, among all values
+    bool has_moved;                   // its change is, among all values
 } agg_track_share;
 
 typedef struct agg_track_items {
@@ -57,6 +59,6 @@ static inline const agg_track_share *agg_track_items_at(const agg_track_items *i
 
 // Returns: whether the value's reports of that update are below the recipe's release threshold: it
 // is not shown there.
-int agg_track_is_withheld(const agg_track_items *items, size_t u, size_t i);
+bool agg_track_is_withheld(const agg_track_items *items, size_t u, size_t i);
 
 #endif

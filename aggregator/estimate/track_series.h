@@ -16,6 +16,7 @@
 #ifndef TRACK_SERIES_H
 #define TRACK_SERIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,10 +30,10 @@ typedef struct agg_track_row {
     uint64_t n;           // reports
     double votes, needed; // share of yes among them, and from which share on it is an update
     double value, stderr_, low,
-        high;       // in the recipe's units; NaN where there is none, and for items
-    int is_update;  // votes were enough, or the next recipe says so
-    int is_pending; // its estimates come with the next epoch's reports: no value yet
-    int is_frozen;  // it came after the last update that devices answer
+        high;        // in the recipe's units; NaN where there is none, and for items
+    bool is_update;  // votes were enough, or the next recipe says so
+    bool is_pending; // its estimates come with the next epoch's reports: no value yet
+    bool is_frozen;  // it came after the last update that devices answer
 } agg_track_row;
 
 // What an update measured.

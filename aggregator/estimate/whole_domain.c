@@ -2,6 +2,7 @@
 // A sketch's rows into the transform of the domain, and back; see whole_domain.h.
 #include "whole_domain.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ typedef struct decoding {
     const shoal_part *part;
     const agg_sketch *sketch;
     size_t size;     // of the domain, a power of two
-    int is_signed;   // cells are sums of Hadamard entries already
+    bool is_signed;  // cells are sums of Hadamard entries already
     uint64_t *sums;  // F; the first thread adds here
     uint64_t *more;  // `size` numbers for each other thread
     int64_t *values; // m numbers a thread
@@ -68,18 +69,18 @@ static void scatter(uint64_t *sums, const places *p, const int64_t *values, uint
 }
 
 // Widens a row's cells. Returns: whether any is not zero.
-static int read_row(int64_t *values, const decoding *d, uint32_t j)
+static bool read_row(int64_t *values, const decoding *d, uint32_t j)
 {
     uint32_t m = d->part->m, any = 0;
     const uint32_t *ones = d->sketch->cells.ones + (size_t)j * m;
     const int32_t *sums = d->sketch->cells.sums + (size_t)j * m;
     for (uint32_t l = 0; l < m; l++) any |= ones[l];
-    if (any == 0) return 0;
+    if (any == 0) return false;
     if (d->is_signed)
         for (uint32_t l = 0; l < m; l++) values[l] = sums[l];
     else
         for (uint32_t l = 0; l < m; l++) values[l] = ones[l];
-    return 1;
+    return true;
 }
 
 static void add_rows(void *context, unsigned part, unsigned n_parts)
@@ -130,7 +131,7 @@ size_t agg_whole_domain_size(const shoal_part *part)
 agg_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *part,
                          const agg_sketch *sketch, unsigned n_threads)
 {
-    int is_signed = agg_sketch_kind_of(sketch->shape.mechanism)->is_signed;
+    bool is_signed = agg_sketch_kind_of(sketch->shape.mechanism)->is_signed;
     decoding d = {part, sketch, agg_whole_domain_size(part), is_signed, (uint64_t *)support, NULL,
                   NULL, 1};
     d.n_parts = parts_of(d.size, n_threads);
@@ -158,7 +159,7 @@ agg_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *p
 #define DOMAIN_NS 10.0 // an index of the domain: its memory, its transform
 #define NEAR_SIZE ((size_t)1 << 19)
 
-static int whole_is_cheaper(const shoal_part *part, size_t n_items)
+static bool whole_is_cheaper(const shoal_part *part, size_t n_items)
 {
     double k = part->k, size = (double)agg_whole_domain_size(part);
     double add = size <= (double)NEAR_SIZE ? NEAR_NS : FAR_NS;

@@ -11,9 +11,9 @@
 #include "batch_ids.h"
 #include "folder.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "reader.h"
-#include "talk.h"
 
 #define LEAST_BUFFER ((size_t)64 << 10) // below it --memory is refused
 
@@ -59,7 +59,7 @@ static agg_err take_run(void *context, agg_error *error, unsigned part, const ag
     agg_lock_take(&in->guard);
     agg_err err = note_batch(in, error, run, &is_fresh);
     agg_lock_leave(&in->guard);
-    return err == SHOAL_OK && is_fresh ? agg_folder_add_lane(&in->folder, error, part, &records)
+    return err == SHOAL_OK && is_fresh ? agg_folder_add_as(&in->folder, error, part, &records)
                                        : err;
 }
 
@@ -68,15 +68,15 @@ static agg_err ingest_file(ingesting *in, agg_error *error, const agg_ingest_opt
 {
     char text[512], command[] = "ingest";
     agg_read_count count = {0, 0, 0, 0, 0};
-    cli_progress progress;
-    cli_progress_start(&progress, command, "bytes", cli_file_bytes(path));
-    agg_reader reader = {recipe,  take_records,      in,        cli_talk,
-                         command, cli_progress_show, &progress, a->n_threads};
+    agg_progress progress;
+    agg_progress_start(&progress, command, "bytes", cli_file_bytes(path));
+    agg_reader reader = {recipe,  take_records,      in,        agg_log_line,
+                         command, agg_progress_show, &progress, a->n_threads};
     agg_share share =
-        a->n_threads > 1 && agg_folder_lanes(&in->folder) >= a->n_threads ? take_run : NULL;
+        a->n_threads > 1 && agg_folder_workers(&in->folder) >= a->n_threads ? take_run : NULL;
     agg_err err =
         agg_reader_file_shared(&count, error, &reader, share, agg_folder_span(&in->folder), path);
-    cli_progress_end(&progress);
+    agg_progress_end(&progress);
     if (err != SHOAL_OK || count.rejected == 0) return err;
     snprintf(text, sizeof text, "%s: %llu of %llu lines were rejected",
              strcmp(path, "-") == 0 ? "standard input" : path, (unsigned long long)count.rejected,
@@ -84,7 +84,7 @@ static agg_err ingest_file(ingesting *in, agg_error *error, const agg_ingest_opt
     if ((double)count.rejected > a->max_rejected * (double)count.lines)
         return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED,
                         "%s, more than a share of %g; nothing was written", text, a->max_rejected);
-    cli_talk(command, text);
+    agg_log_line(command, text);
     return SHOAL_OK;
 }
 
@@ -136,7 +136,7 @@ static agg_err ingest_files(agg_accumulator *acc, agg_error *error, const agg_in
                             const agg_recipe *recipe, size_t buffer)
 {
     char text[128], command[] = "ingest";
-    ingesting in = {.folder = {.n_threads = 1}};
+    ingesting in = {.folder = {.acc = NULL}};
     if (!agg_lock_init(&in.guard))
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
     agg_err err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);
@@ -146,7 +146,7 @@ static agg_err ingest_files(agg_accumulator *acc, agg_error *error, const agg_in
     if (err == SHOAL_OK && in.n_repeated > 0) {
         snprintf(text, sizeof text, "%llu batches came more than once and were counted once",
                  (unsigned long long)in.n_repeated);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     agg_folder_release(&in.folder);
     agg_batch_ids_release(&in.ids);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "next_epoch.h"
-#include "recipe_new.h"
+#include "recipe_write.h"
 #include "round_work.h"
 
 static agg_err check_epoch_options(agg_error *error, const round_options *o)

@@ -9,6 +9,7 @@
 #include "estimate.h"
 #include "marginal.h"
 #include "round_work.h"
+#include "text_rule.h"
 
 static bool is_name(const shoal_name *name, const char *text)
 {

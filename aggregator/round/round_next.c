@@ -7,7 +7,7 @@
 #include "compound.h"
 #include "input_memory.h"
 #include "memory_option.h"
-#include "recipe_new.h"
+#include "recipe_write.h"
 #include "round_work.h"
 
 static agg_err run(round_work *w, agg_error *error)

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log.h"
 #include "mechanism.h"
-#include "recipe_new.h"
+#include "recipe_write.h"
 #include "round_work.h"
-#include "talk.h"
 
 #define LARGE_RECORD 4096u // bytes, from where one bit a cell is worth a word of advice
 
@@ -19,7 +19,7 @@ void round_say(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 // Reads a text back; what came is what went, or it is not written.

@@ -31,7 +31,7 @@ typedef struct serve_collection {
     serve_dictionary *dictionaries; // the first one answers when none is asked for
     size_t n_dictionaries;
     atomic_ullong counters[COUNTER_COUNT]; // since the start
-    atomic_int is_fold_failing;            // the last fold failed
+    atomic_bool is_fold_failing;           // the last fold failed
     uint64_t records_room; // bytes, of records that are kept; 0: none are. The folder's alone once
                            // it runs
 } serve_collection;
@@ -46,7 +46,7 @@ typedef struct serve_collections {
 //   config: outlives the collections
 //   talk: told of dictionary lines that the text rule would change
 agg_err serve_collections_load(serve_collections *collections, agg_error *error,
-                               const serve_config *config, agg_store *store, agg_talk talk,
+                               const serve_config *config, agg_store *store, agg_log_fn talk,
                                void *talk_context) SHOAL_MUST_CHECK;
 void serve_collections_release(serve_collections *collections);
 

@@ -10,8 +10,8 @@
 #include "agg_file.h"
 #include "agg_size.h"
 #include "batch.h"
+#include "http_address.h"
 #include "json_walk.h"
-#include "serve_address.h"
 
 typedef struct reader {
     serve_config *config;
@@ -25,7 +25,7 @@ typedef agg_err (*read_field)(reader *r, const cJSON *json);
 typedef struct field {
     const char *name;
     read_field read;
-    int is_required;
+    bool is_required;
 } field;
 
 static agg_err refuse(reader *r, const char *name, const char *why)
@@ -88,9 +88,9 @@ static agg_err read_listen(reader *r, const cJSON *json)
 {
     r->config->listen = copy_string(r, json, "listen");
     if (r->config->listen == NULL) return r->error->code;
-    return serve_address_read(&r->config->address, &r->config->is_loopback, r->config->listen)
+    return agg_http_address_read(&r->config->address, &r->config->is_loopback, r->config->listen)
                ? SHOAL_OK
-               : refuse(r, "listen", SERVE_ADDRESS_WHY);
+               : refuse(r, "listen", AGG_HTTP_ADDRESS_WHY);
 }
 
 static agg_err read_store(reader *r, const cJSON *json)

@@ -4,6 +4,7 @@
 #ifndef SERVE_CONFIG_H
 #define SERVE_CONFIG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -22,7 +23,7 @@ typedef struct serve_dictionary_path {
 typedef struct serve_config {
     char *listen; // as written, for messages
     struct sockaddr_storage address;
-    int is_loopback;
+    bool is_loopback;
     char *store;
     char **recipes;
     size_t n_recipes;

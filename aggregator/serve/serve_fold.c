@@ -25,7 +25,7 @@ struct serve_folder {
     pthread_t thread;
     pthread_mutex_t mutex; // guards is_stopping
     pthread_cond_t wake;
-    int is_stopping;
+    bool is_stopping;
 };
 
 static double now_s(void)
@@ -39,7 +39,7 @@ static double now_s(void)
 static agg_err check_room(serve_folder *folder, serve_collection *collection, agg_error *error)
 {
     char command[] = "serve";
-    int has_grown = 0;
+    bool has_grown = false;
     agg_err err = serve_memory_check(folder->plan, error, collection, folder->store, &has_grown);
     return has_grown ? cli_state_memory(error, command, folder->plan->bytes, 0) : err;
 }
@@ -84,7 +84,7 @@ static void fold_due(serve_folder *folder)
 }
 
 // Returns: whether to go on.
-static int rest(serve_folder *folder)
+static bool rest(serve_folder *folder)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -97,7 +97,7 @@ static int rest(serve_folder *folder)
     while (!folder->is_stopping &&
            pthread_cond_timedwait(&folder->wake, &folder->mutex, &until) == 0) {
     }
-    int goes_on = !folder->is_stopping;
+    bool goes_on = !folder->is_stopping;
     pthread_mutex_unlock(&folder->mutex);
     return goes_on;
 }
@@ -149,7 +149,7 @@ agg_err serve_folder_stop(serve_folder *folder, agg_error *error)
 {
     if (folder == NULL) return SHOAL_OK;
     pthread_mutex_lock(&folder->mutex);
-    folder->is_stopping = 1;
+    folder->is_stopping = true;
     pthread_cond_signal(&folder->wake);
     pthread_mutex_unlock(&folder->mutex);
     pthread_join(folder->thread, NULL);

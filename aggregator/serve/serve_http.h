@@ -17,10 +17,10 @@
 #define SERVE_HTTP_H
 
 #include "collection.h"
+#include "http_listener.h"
+#include "http_secret.h"
 #include "serve_config.h"
-#include "serve_listener.h"
 #include "serve_result.h"
-#include "serve_secret.h"
 
 typedef struct serve_http serve_http;
 
@@ -30,9 +30,9 @@ typedef struct serve_rooms {
     agg_store *store;
     const serve_collections *collections;
     serve_results *results;
-    const serve_secret *batch_secret;
-    const serve_secret *read_token; // NULL: none
-    serve_room room;                // of the listener
+    const agg_http_secret *batch_secret;
+    const agg_http_secret *read_token; // NULL: none
+    agg_http_room room;                // of the listener
 } serve_rooms;
 
 // Listens.

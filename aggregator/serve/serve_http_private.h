@@ -5,8 +5,8 @@
 
 #include <stdatomic.h>
 
+#include "http_listener.h"
 #include "serve_http.h"
-#include "serve_listener.h"
 
 // Reasons for which a batch is refused; metrics count them by these names.
 enum refusal {
@@ -21,7 +21,7 @@ enum refusal {
 
 struct serve_http {
     serve_rooms rooms;
-    serve_listener *listener;
+    agg_http_listener *listener;
     atomic_ullong refused[REFUSAL_COUNT];
     atomic_ullong results;
 };
@@ -41,7 +41,7 @@ typedef enum route {
 } route;
 
 typedef struct request {
-    serve_exchange x; // first: the listener makes the whole
+    agg_http_exchange x; // first: the listener makes the whole
     serve_http *http;
     route route;
     serve_job job;

@@ -8,6 +8,7 @@
 
 #include "agg_parallel.h"
 #include "compound.h"
+#include "database.h"
 #include "estimate.h"
 #include "folder.h"
 #include "input_memory.h"
@@ -38,7 +39,7 @@ static size_t between(size_t least, size_t most, unsigned step)
     return most <= least ? least : least + (most - least) / STEPS * step;
 }
 
-static int keeps_records(const shoal_recipe *recipe)
+static bool keeps_records(const shoal_recipe *recipe)
 {
     const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
     return compound != NULL && compound->keeps_records;
@@ -51,7 +52,7 @@ static uint64_t json_bytes(const agg_dictionary *dictionary)
     for (size_t i = 0; i < dictionary->n; i++)
         for (size_t j = 0; j < dictionary->values[i].len; j++) {
             unsigned char c = (unsigned char)dictionary->values[i].bytes[j];
-            int is_plain =
+            bool is_plain =
                 c > ' ' && c < 127 && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
             bytes += is_plain || c >= 128 ? 1 : 6;
         }
@@ -121,12 +122,12 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
                          const serve_collections *collections, const sizes *s, unsigned step)
 {
     size_t answer = (size_t)more_of(s->answer, s->sums), estimate = (size_t)s->estimate;
-    serve_room usual = serve_room_usual(config->max_body, answer),
-               least = serve_room_least(config->max_body, answer);
+    agg_http_room usual = agg_http_room_usual(config->max_body, answer),
+                  least = agg_http_room_least(config->max_body, answer);
     uint64_t fold = 0;
-    plan->room = (serve_room){(unsigned)between(least.connections, usual.connections, step),
-                              between(least.bodies, usual.bodies, step),
-                              between(least.answers, usual.answers, step)};
+    plan->room = (agg_http_room){(unsigned)between(least.connections, usual.connections, step),
+                                 between(least.bodies, usual.bodies, step),
+                                 between(least.answers, usual.answers, step)};
     plan->fold_bytes = between(FOLD_LEAST, AGG_STORE_FOLD_BYTES, step);
     plan->kept_bytes = between(estimate, (size_t)more_of(KEPT_LEAST, KEPT_TIMES * estimate), step);
     if (plan->kept_bytes > 8 * estimate) plan->kept_bytes = 8 * estimate; // no more are kept
@@ -139,9 +140,9 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
     uint64_t page = s->answer > 0 ? SERVE_PAGE_ROWS_MAX * (uint64_t)PAGE_ROW : 0;
     uint64_t answering =
         more_of(s->result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
-    plan->bytes = serve_listener_memory(&plan->room, config->threads + 2) + s->held +
+    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 2) + s->held +
                   plan->kept_bytes + answering + s->records + folding + summing +
-                  AGG_STORE_DATABASE_BYTES;
+                  AGG_DATABASE_BYTES;
     return err;
 }
 
@@ -161,11 +162,11 @@ agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config
 }
 
 agg_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection *collection,
-                           agg_store *store, int *has_grown)
+                           agg_store *store, bool *has_grown)
 {
     uint64_t files = 0, waiting = 0;
     uint32_t size = collection->recipe.recipe.record_size;
-    *has_grown = 0;
+    *has_grown = false;
     if (collection->records_room == 0) return SHOAL_OK;
     agg_err err = agg_store_bytes(store, &files, &waiting, error, collection->number);
     uint64_t needed = files + waiting / size * (size + 4); // a record is kept with its count
@@ -177,7 +178,7 @@ agg_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection 
             "its records take more than --memory has room for; batches wait on the disk");
     plan->bytes += more;
     collection->records_room = 2 * needed;
-    *has_grown = 1;
+    *has_grown = true;
     return SHOAL_OK;
 }
 

@@ -16,6 +16,8 @@
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
 
+_Static_assert(AGG_HTTP_POLICY_MAX >= AGG_PAGE_CSP_SIZE, "an answer holds a page's policy");
+
 // An estimate, or why there is none, as of a stamp of the store.
 typedef struct kept {
     const serve_collection *collection; // NULL: free
@@ -38,7 +40,7 @@ struct serve_results {
     pthread_cond_t wake;
     serve_job *first, **last;
     unsigned n_waiting;
-    int is_stopping;
+    bool is_stopping;
     kept kept[KEPT_MAX];
     uint64_t questions;
 };
@@ -101,8 +103,8 @@ static unsigned status_of(agg_err code)
     return code == AGG_ERR_IO || code == AGG_ERR_MEMORY ? 503 : 500;
 }
 
-static int is_same(const kept *k, const serve_collection *collection,
-                   const serve_dictionary *dictionary, agg_span span)
+static bool is_same(const kept *k, const serve_collection *collection,
+                    const serve_dictionary *dictionary, agg_span span)
 {
     return k->collection == collection && k->dictionary == dictionary &&
            k->span.first == span.first && k->span.last == span.last;
@@ -144,9 +146,9 @@ static const kept *answer_of(serve_results *results, const serve_collection *col
     uint64_t stamp = 0;
     agg_error error = {0};
     agg_err err = agg_store_stamp(results->store, &stamp, &error, collection->number);
-    int is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) &&
-                  slot->stamp == stamp &&
-                  (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
+    bool is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) &&
+                   slot->stamp == stamp &&
+                   (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
     if (!is_kept) {
         forget(slot);
         make_room(results, slot, dictionary->dictionary.n);
@@ -168,21 +170,21 @@ static void answer_json(serve_results *results, serve_job *job)
     unsigned status = k->error.code == SHOAL_OK ? 200 : status_of(k->error.code);
     if (status >= 500) {
         tell_log(job->collection, &k->error);
-        serve_answer_error(&job->answer, status, agg_err_name(k->error.code), (int)k->error.code,
-                           "the result could not be made; the server's log says why");
+        agg_http_answer_error(&job->answer, status, agg_err_name(k->error.code), (int)k->error.code,
+                              "the result could not be made; the server's log says why");
         return;
     }
     if (status != 200) {
-        serve_answer_fail(&job->answer, status, &k->error);
+        agg_http_answer_fail(&job->answer, status, &k->error);
         return;
     }
     agg_estimate shown = k->estimate;
     if (job->top > 0 && job->top < shown.n_rows) shown.n_rows = job->top;
     agg_error error;
-    FILE *stream = serve_answer_open(&job->answer);
+    FILE *stream = agg_http_answer_open(&job->answer);
     if (stream != NULL)
         (void)!agg_estimate_print(stream, &error, &shown, AGG_JSON); // its failure is the stream's
-    serve_answer_close(&job->answer, stream, 200, SERVE_TYPE_JSON);
+    agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_JSON);
 }
 
 // A section that owns what it shows: the kept estimate may be forgotten while the page's other
@@ -214,7 +216,7 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     }
     const kept *k = answer_of(results, collection, dictionary, job->span);
     if (k->error.code != SHOAL_OK) {
-        int is_inside = status_of(k->error.code) >= 500;
+        bool is_inside = status_of(k->error.code) >= 500;
         if (is_inside) tell_log(collection, &k->error);
         snprintf(s->note, sizeof s->note, "%s",
                  is_inside ? "The result could not be made; the server's log says why."
@@ -240,7 +242,7 @@ static void fill_section(serve_results *results, section *s, const serve_collect
 static void write_page(serve_job *job, const section *made, size_t n)
 {
     agg_page_section *sections = agg_alloc(NULL, n, sizeof *sections);
-    FILE *stream = sections == NULL ? NULL : serve_answer_open(&job->answer);
+    FILE *stream = sections == NULL ? NULL : agg_http_answer_open(&job->answer);
     if (stream != NULL) {
         for (size_t i = 0; i < n; i++) sections[i] = made[i].page;
         const agg_page page = {.title = "shoal",
@@ -251,8 +253,8 @@ static void write_page(serve_job *job, const section *made, size_t n)
         agg_error error;
         (void)!agg_page_write(stream, &error, &page); // its failure is the stream's
     }
-    serve_answer_close(&job->answer, stream, 200, SERVE_TYPE_HTML);
-    job->answer.is_page = 1;
+    agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_HTML);
+    agg_page_csp(job->answer.policy, 1);
     free(sections);
 }
 
@@ -278,12 +280,12 @@ static void answer_page(serve_results *results, serve_job *job)
 
 static void answer_stopping(serve_job *job)
 {
-    serve_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
+    agg_http_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
     job->answer.retry_after_s = 5;
 }
 
 // Returns: the next job, or NULL when stopping and none is left.
-static serve_job *next_job(serve_results *results, int *is_stopping)
+static serve_job *next_job(serve_results *results, bool *is_stopping)
 {
     pthread_mutex_lock(&results->mutex);
     while (results->first == NULL && !results->is_stopping)
@@ -302,7 +304,7 @@ static serve_job *next_job(serve_results *results, int *is_stopping)
 static void *work(void *context)
 {
     serve_results *results = context;
-    int is_stopping;
+    bool is_stopping;
     for (serve_job *job; (job = next_job(results, &is_stopping)) != NULL;) {
         if (is_stopping) {
             answer_stopping(job);
@@ -336,10 +338,10 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     return SHOAL_OK;
 }
 
-int serve_results_ask(serve_results *results, serve_job *job)
+bool serve_results_ask(serve_results *results, serve_job *job)
 {
     pthread_mutex_lock(&results->mutex);
-    int is_taken = !results->is_stopping && results->n_waiting < QUEUE_MAX;
+    bool is_taken = !results->is_stopping && results->n_waiting < QUEUE_MAX;
     if (is_taken) {
         job->next = NULL;
         *results->last = job;
@@ -355,7 +357,7 @@ void serve_results_stop(serve_results *results)
 {
     if (results == NULL) return;
     pthread_mutex_lock(&results->mutex);
-    results->is_stopping = 1;
+    results->is_stopping = true;
     pthread_cond_signal(&results->wake);
     pthread_mutex_unlock(&results->mutex);
     pthread_join(results->thread, NULL);

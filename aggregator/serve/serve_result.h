@@ -5,8 +5,10 @@
 #ifndef SERVE_RESULT_H
 #define SERVE_RESULT_H
 
+#include <stdbool.h>
+
 #include "collection.h"
-#include "serve_answer.h"
+#include "http_answer.h"
 
 #define SERVE_PAGE_ROWS_MAX 10000u // rows of a page, all its sections together; results have all
 
@@ -19,8 +21,8 @@ typedef struct serve_job {
     agg_span span;
     char period[32]; // the span for people; "" for all
     size_t top;      // rows; 0: all
-    int is_page;     // HTML instead of JSON
-    serve_answer answer;
+    bool is_page;    // HTML instead of JSON
+    agg_http_answer answer;
     void (*done)(void *context);
     void *context;
     struct serve_job *next; // private
@@ -33,7 +35,7 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
                             size_t kept_bytes) SHOAL_MUST_CHECK;
 
 // Hands a job over. Returns: 1, or 0 when too many are waiting (then `done` is not called).
-int serve_results_ask(serve_results *results, serve_job *job);
+bool serve_results_ask(serve_results *results, serve_job *job);
 
 // Answers every waiting job with 503 and ends the thread; later jobs are not taken. results may be
 // NULL.

@@ -7,7 +7,7 @@
 #include "batch.h"
 #include "bytes.h"
 #include "checksum.h"
-#include "estimate_print.h"
+#include "print_text.h"
 #include "refresh_script.h"
 #include "serve_http_private.h"
 
@@ -20,7 +20,7 @@
 static const char *const refusal_names[REFUSAL_COUNT] = {
     "unauthorized", "content-type", "too-large", "recipe-hash", "damaged", "busy"};
 
-static int starts_with(const char *text, const char *prefix)
+static bool starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
@@ -55,18 +55,19 @@ static void count_refusal(request *r)
 
 static void answer_not_found(request *r, const char *message)
 {
-    serve_answer_error(&r->x.answer, 404, "not-found", 404, message);
+    agg_http_answer_error(&r->x.answer, 404, "not-found", 404, message);
 }
 
 void serve_route_start(request *r, const char *method, const char *url)
 {
     r->route = route_of(url);
     const char *allow = r->route == ROUTE_BATCHES ? "POST" : "GET, HEAD";
-    int is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     if (r->route == ROUTE_NONE) {
         answer_not_found(r, "no such path");
     } else if (r->route == ROUTE_BATCHES ? strcmp(method, "POST") != 0 : !is_get) {
-        serve_answer_error(&r->x.answer, 405, "method", 405, "this path does not take this method");
+        agg_http_answer_error(&r->x.answer, 405, "method", 405,
+                              "this path does not take this method");
         r->x.answer.allow = allow;
     } else if (r->route == ROUTE_BATCHES) {
         serve_request_check_sender(r);
@@ -78,9 +79,9 @@ void serve_route_start(request *r, const char *method, const char *url)
 
 static void answer_text(request *r, unsigned status, const char *type, const char *text)
 {
-    FILE *stream = serve_answer_open(&r->x.answer);
+    FILE *stream = agg_http_answer_open(&r->x.answer);
     if (stream != NULL) fputs(text, stream);
-    serve_answer_close(&r->x.answer, stream, status, type);
+    agg_http_answer_close(&r->x.answer, stream, status, type);
 }
 
 static void refuse_batch(request *r, agg_err err, uint32_t bad_record)
@@ -91,8 +92,8 @@ static void refuse_batch(request *r, agg_err err, uint32_t bad_record)
     } else {
         snprintf(message, sizeof message, "%s", shoal_err_text(err));
     }
-    serve_answer_error(&r->x.answer, err == SHOAL_ERR_RECIPE_HASH ? 404 : 400, shoal_err_name(err),
-                       (int)err, message);
+    agg_http_answer_error(&r->x.answer, err == SHOAL_ERR_RECIPE_HASH ? 404 : 400,
+                          shoal_err_name(err), (int)err, message);
 }
 
 // Finds damage in a batch whose recipe is not known, by what needs no recipe: its length and
@@ -110,12 +111,12 @@ static agg_err check_damage(const shoal_batch *batch, const uint8_t *bytes, size
 static void refuse_put(request *r, const agg_error *error)
 {
     if (error->code == SHOAL_ERR_RANGE) {
-        serve_answer_fail(&r->x.answer, 400, error);
+        agg_http_answer_fail(&r->x.answer, 400, error);
         return;
     }
     fprintf(stderr, "shoal: serve: %s\n", error->text);
-    serve_answer_error(&r->x.answer, 503, agg_err_name(error->code), (int)error->code,
-                       "the batch could not be kept; send it again");
+    agg_http_answer_error(&r->x.answer, 503, agg_err_name(error->code), (int)error->code,
+                          "the batch could not be kept; send it again");
     r->x.answer.retry_after_s = 10;
 }
 
@@ -132,11 +133,11 @@ static void keep_batch(request *r, serve_collection *collection, const shoal_bat
         refuse_put(r, &error);
     } else if (put == AGG_PUT_KNOWN) {
         atomic_fetch_add(&collection->counters[COUNT_BATCHES_KNOWN], 1);
-        answer_text(r, 200, SERVE_TYPE_JSON, "{\"status\":\"known\"}\n");
+        answer_text(r, 200, AGG_HTTP_TYPE_JSON, "{\"status\":\"known\"}\n");
     } else {
         atomic_fetch_add(&collection->counters[COUNT_BATCHES_STORED], 1);
         atomic_fetch_add(&collection->counters[COUNT_RECORDS_STORED], batch->count);
-        answer_text(r, 201, SERVE_TYPE_JSON, "{\"status\":\"stored\"}\n");
+        answer_text(r, 201, AGG_HTTP_TYPE_JSON, "{\"status\":\"stored\"}\n");
     }
 }
 
@@ -173,7 +174,7 @@ static void put_recipe(FILE *stream, const agg_recipe *recipe)
 static void answer_recipes(request *r)
 {
     const serve_collections *collections = r->http->rooms.collections;
-    FILE *stream = serve_answer_open(&r->x.answer);
+    FILE *stream = agg_http_answer_open(&r->x.answer);
     if (stream != NULL) {
         fputs("{\"recipes\":[", stream);
         for (size_t i = 0; i < collections->n; i++) {
@@ -182,7 +183,7 @@ static void answer_recipes(request *r)
         }
         fputs("]}\n", stream);
     }
-    serve_answer_close(&r->x.answer, stream, 200, SERVE_TYPE_JSON);
+    agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_JSON);
 }
 
 static void answer_recipe(request *r, const char *hash)
@@ -190,24 +191,24 @@ static void answer_recipe(request *r, const char *hash)
     const serve_collections *collections = r->http->rooms.collections;
     for (size_t i = 0; i < collections->n; i++) {
         if (strcmp(collections->list[i].recipe.hash_hex, hash) != 0) continue;
-        answer_text(r, 200, SERVE_TYPE_JSON, collections->list[i].recipe.json);
+        answer_text(r, 200, AGG_HTTP_TYPE_JSON, collections->list[i].recipe.json);
         return;
     }
-    serve_answer_error(&r->x.answer, 404, shoal_err_name(SHOAL_ERR_RECIPE_HASH),
-                       SHOAL_ERR_RECIPE_HASH, "no recipe has this hash");
+    agg_http_answer_error(&r->x.answer, 404, shoal_err_name(SHOAL_ERR_RECIPE_HASH),
+                          SHOAL_ERR_RECIPE_HASH, "no recipe has this hash");
 }
 
 static void refuse_argument(request *r, const char *message)
 {
-    serve_answer_error(&r->x.answer, 400, "argument", 400, message);
+    agg_http_answer_error(&r->x.answer, 400, "argument", 400, message);
 }
 
 // ?period=2026-11-21 | 2026-W47 | all, or ?from=2026-11-01&to=2026-11-30; absent: all.
 static void read_span(request *r)
 {
-    const char *period = serve_exchange_argument(&r->x, "period");
-    const char *from = serve_exchange_argument(&r->x, "from"),
-               *to = serve_exchange_argument(&r->x, "to");
+    const char *period = agg_http_exchange_argument(&r->x, "period");
+    const char *from = agg_http_exchange_argument(&r->x, "from"),
+               *to = agg_http_exchange_argument(&r->x, "to");
     r->job.span = AGG_SPAN_ALL;
     if (period != NULL && (from != NULL || to != NULL)) {
         refuse_argument(r, "period stands alone, without from and to");
@@ -232,7 +233,7 @@ static void read_span(request *r)
 
 static void read_top(request *r)
 {
-    const char *text = serve_exchange_argument(&r->x, "top");
+    const char *text = agg_http_exchange_argument(&r->x, "top");
     if (text == NULL) return;
     size_t len = strlen(text);
     if (len == 0 || len > 7 || strspn(text, "0123456789") != len ||
@@ -250,7 +251,7 @@ static void read_collection(request *r, const char *id)
         answer_not_found(r, "no recipe has this id");
         return;
     }
-    const char *name = serve_exchange_argument(&r->x, "dictionary");
+    const char *name = agg_http_exchange_argument(&r->x, "dictionary");
     r->job.dictionary = serve_dictionary_of(r->job.collection, name);
     if (r->job.dictionary != NULL || (r->route == ROUTE_PAGE_ONE && name == NULL)) return;
     answer_not_found(r, name != NULL ? "no dictionary of this recipe has this name"
@@ -276,14 +277,14 @@ static void write_sum(request *r, const serve_collection *collection, const agg_
     if (acc->n < minimum) {
         snprintf(message, sizeof message, "fewer reports than the recipe's minimum cohort of %u",
                  minimum);
-        serve_answer_error(&r->x.answer, 403, agg_err_name(AGG_ERR_COHORT), (int)AGG_ERR_COHORT,
-                           message);
+        agg_http_answer_error(&r->x.answer, 403, agg_err_name(AGG_ERR_COHORT), (int)AGG_ERR_COHORT,
+                              message);
         return;
     }
-    FILE *stream = serve_answer_open(&r->x.answer);
+    FILE *stream = agg_http_answer_open(&r->x.answer);
     if (stream != NULL)
         (void)!agg_accumulator_write(stream, &error, acc); // its failure is the stream's
-    serve_answer_close(&r->x.answer, stream, 200, SERVE_TYPE_BYTES);
+    agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_BYTES);
 }
 
 // What is released of a collection whose accumulators are not files: for the next round, and for
@@ -305,11 +306,11 @@ static void answer_sum(request *r, const char *id)
         write_sum(r, collection, &acc);
         agg_accumulator_release(&acc);
     } else if (err == SHOAL_ERR_RANGE) {
-        serve_answer_fail(&r->x.answer, 400, &error);
+        agg_http_answer_fail(&r->x.answer, 400, &error);
     } else {
         fprintf(stderr, "shoal: serve: sum of %s: %s\n", collection->recipe.id, error.text);
-        serve_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,
-                           "the sum could not be read");
+        agg_http_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,
+                              "the sum could not be read");
     }
 }
 
@@ -393,15 +394,15 @@ static void answer_metrics(request *r)
     }
     if (err != SHOAL_OK) {
         fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
-        serve_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,
-                           "the store could not be read");
+        agg_http_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,
+                              "the store could not be read");
     } else {
-        FILE *stream = serve_answer_open(&r->x.answer);
+        FILE *stream = agg_http_answer_open(&r->x.answer);
         if (stream != NULL) {
             put_traffic(stream, http);
             put_state(stream, http, stats);
         }
-        serve_answer_close(&r->x.answer, stream, 200, SERVE_TYPE_METRICS);
+        agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_METRICS);
     }
     free(stats);
 }
@@ -412,10 +413,10 @@ static void answer_health(request *r)
     const serve_collections *collections = r->http->rooms.collections;
     for (size_t i = 0; i < collections->n; i++) {
         if (!atomic_load(&collections->list[i].is_fold_failing)) continue;
-        answer_text(r, 503, SERVE_TYPE_JSON, "{\"status\":\"fold-failing\"}\n");
+        answer_text(r, 503, AGG_HTTP_TYPE_JSON, "{\"status\":\"fold-failing\"}\n");
         return;
     }
-    answer_text(r, 200, SERVE_TYPE_JSON, "{\"status\":\"ok\"}\n");
+    answer_text(r, 200, AGG_HTTP_TYPE_JSON, "{\"status\":\"ok\"}\n");
 }
 
 void serve_route_answer(request *r, const char *url)
@@ -428,7 +429,7 @@ void serve_route_answer(request *r, const char *url)
     case ROUTE_SUM: answer_sum(r, url + strlen(SUMS)); break;
     case ROUTE_PAGE_ALL: ask_result(r, NULL); break;
     case ROUTE_PAGE_ONE: ask_result(r, url + strlen(PAGES)); break;
-    case ROUTE_SCRIPT: answer_text(r, 200, SERVE_TYPE_SCRIPT, refresh_script); break;
+    case ROUTE_SCRIPT: answer_text(r, 200, AGG_HTTP_TYPE_SCRIPT, refresh_script); break;
     case ROUTE_METRICS: answer_metrics(r); break;
     case ROUTE_HEALTH: answer_health(r); break;
     case ROUTE_NONE: answer_not_found(r, "no such path"); break;

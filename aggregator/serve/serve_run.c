@@ -5,18 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "http_address.h"
+#include "http_stop.h"
+#include "log.h"
 #include "memory_option.h"
-#include "serve_address.h"
 #include "serve_config.h"
 #include "serve_fold.h"
 #include "serve_http.h"
 #include "serve_memory.h"
-#include "serve_stop.h"
-#include "talk.h"
 
 typedef struct server {
     serve_config config;
-    serve_secret batch_secret, read_token;
+    agg_http_secret batch_secret, read_token;
     agg_store *store;
     serve_collections collections;
     serve_results *results;
@@ -30,9 +30,9 @@ static agg_err load(server *s, agg_error *error, const char *path)
 {
     agg_err err = serve_config_load(&s->config, error, path);
     if (err == SHOAL_OK)
-        err = serve_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
+        err = agg_http_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
     if (err == SHOAL_OK && s->config.read_token_file != NULL) {
-        err = serve_secret_load(&s->read_token, error, s->config.read_token_file);
+        err = agg_http_secret_load(&s->read_token, error, s->config.read_token_file);
     }
     return err;
 }
@@ -42,7 +42,8 @@ static agg_err open_rooms(server *s, agg_error *error)
     static char name[] = "serve";
     agg_err err = agg_store_open(&s->store, error, s->config.store);
     if (err == SHOAL_OK)
-        err = serve_collections_load(&s->collections, error, &s->config, s->store, cli_talk, name);
+        err = serve_collections_load(&s->collections, error, &s->config, s->store, agg_log_line,
+                                     name);
     return err;
 }
 
@@ -99,15 +100,15 @@ static agg_err stop(server *s, agg_error *error)
 agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit, bool is_check)
 {
     server s = {0};
-    serve_stop_block();
+    agg_http_stop_block();
     agg_err err = load(&s, error, path);
     if (err == SHOAL_OK) err = open_rooms(&s, error);
     if (err == SHOAL_OK) err = plan_memory(&s, error, memory_limit);
     if (err == SHOAL_OK && !is_check) err = start(&s, error);
     if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
     if (err == SHOAL_OK && !is_check) {
-        serve_address_say(s.config.listen, s.port);
-        serve_stop_wait();
+        agg_http_address_say(s.config.listen, s.port);
+        agg_http_stop_wait();
     }
     agg_error at_stop = {0};
     agg_err stopped = stop(&s, &at_stop);

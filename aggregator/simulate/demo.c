@@ -62,20 +62,20 @@ static size_t buffer_bytes(const agg_demo *a, const agg_accumulator *acc)
 
 static agg_err simulate(agg_accumulator *acc, agg_error *error, const agg_demo *a)
 {
-    agg_folder folder = {.n_threads = 1};
-    cli_progress progress;
+    agg_folder folder = {.acc = NULL};
+    agg_progress progress;
     agg_drawn out = {.counts = a->drawn};
     agg_simulation s = {.recipe = &a->recipe,
                         .counts = &a->counts,
                         .n_devices = a->n_devices,
                         .n_threads = a->n_threads,
-                        .progress = cli_progress_show,
+                        .progress = agg_progress_show,
                         .progress_context = &progress};
     agg_simulation_seed(s.seed, a->seed);
     agg_err err = agg_folder_init(&folder, error, acc, buffer_bytes(a, acc), a->n_threads);
-    cli_progress_start(&progress, "demo", "devices", a->n_devices);
+    agg_progress_start(&progress, "demo", "devices", a->n_devices);
     if (err == SHOAL_OK) err = agg_simulation_run(&out, error, &s, fold_batch, &folder);
-    cli_progress_end(&progress);
+    agg_progress_end(&progress);
     if (err == SHOAL_OK) err = agg_folder_flush(&folder, error);
     agg_folder_release(&folder);
     return err;
@@ -136,7 +136,7 @@ agg_err agg_demo_run(agg_demo *demo, agg_error *error)
                                         sizeof recipe_text - 1);
     if (err != SHOAL_OK) return err;
     err = demo->counts_path != NULL ? agg_counts_load(&demo->counts, error, &demo->recipe,
-                                                      demo->counts_path, cli_talk, command)
+                                                      demo->counts_path, agg_log_line, command)
                                     : made_up_counts(&demo->counts, error, &demo->recipe);
     if (err == SHOAL_OK) err = agg_accumulator_init(&acc, error, &demo->recipe.recipe);
     if (err != SHOAL_OK) return err;

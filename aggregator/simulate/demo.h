@@ -6,7 +6,7 @@
 
 #include "dictionary.h"
 #include "estimate.h"
-#include "talk.h"
+#include "log.h"
 
 typedef struct agg_demo {
     // The question.

@@ -12,10 +12,11 @@
 #include "batch.h"
 #include "event.h"
 #include "input_memory.h"
+#include "item_label.h"
+#include "log.h"
 #include "memory_option.h"
 #include "report_json.h"
 #include "simulation.h"
-#include "talk.h"
 
 typedef struct output {
     const agg_recipe *recipe;
@@ -86,7 +87,7 @@ static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
         snprintf(text, sizeof text,
                  "%llu of %llu devices are of another part and send nothing here",
                  (unsigned long long)drawn->n_outside, (unsigned long long)s->n_devices);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     if (drawn->n_nothing > 0) {
         snprintf(text, sizeof text,
@@ -94,13 +95,13 @@ static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
                  (unsigned long long)drawn->n_nothing,
                  (unsigned long long)(s->n_devices - drawn->n_outside) *
                      s->recipe->recipe.contributions);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     if (drawn->n_random > 0) {
         snprintf(text, sizeof text,
                  "%llu devices have no event that the query is about and answer at random",
                  (unsigned long long)drawn->n_random);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
 }
 
@@ -108,26 +109,26 @@ static agg_err simulate_to(FILE *stream, agg_error *error, const simulate_device
                            const agg_recipe *recipe, const agg_dictionary *counts)
 {
     output out = {recipe, stream, NULL, agg_report_size(recipe) + 1};
-    cli_progress progress;
+    agg_progress progress;
     agg_simulation s = {.recipe = recipe,
                         .counts = counts,
                         .first = a->first,
                         .n_devices = a->n_devices,
                         .n_events = a->n_events,
                         .n_threads = a->n_threads,
-                        .progress = cli_progress_show,
+                        .progress = agg_progress_show,
                         .progress_context = &progress};
     agg_drawn drawn = {agg_alloc(error, agg_drawn_size(&s), sizeof *drawn.counts), 0, 0, 0};
     out.line = agg_alloc(error, out.line_len, 1);
     agg_err err = drawn.counts == NULL || out.line == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    cli_progress_start(&progress, "simulate", "devices", a->n_devices);
+    agg_progress_start(&progress, "simulate", "devices", a->n_devices);
     if (err == SHOAL_OK) {
         out.line[out.line_len - 1] = '\n';
         agg_simulation_seed(s.seed, a->seed);
         err =
             agg_simulation_run(&drawn, error, &s, a->is_ndjson ? write_reports : write_batch, &out);
     }
-    cli_progress_end(&progress);
+    agg_progress_end(&progress);
     if (err == SHOAL_OK) say_drawn(&s, &drawn);
     if (err == SHOAL_OK && fflush(stream) != 0) err = fail_write(error);
     if (err == SHOAL_OK && a->truth != NULL) err = write_truth(a->truth, error, &s, &drawn);
@@ -169,7 +170,7 @@ agg_err simulate_devices(agg_error *error, const agg_recipe *recipe,
 {
     char command[] = "simulate";
     agg_dictionary counts = {0};
-    agg_err err = agg_counts_load(&counts, error, recipe, options->counts, cli_talk, command);
+    agg_err err = agg_counts_load(&counts, error, recipe, options->counts, agg_log_line, command);
     if (err == SHOAL_OK) err = state_memory(error, options, recipe, &counts);
     if (err == SHOAL_OK) err = simulate_file(error, options, recipe, &counts);
     agg_dictionary_release(&counts);

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "accumulator.h"
+#include "log.h"
 #include "memory_option.h"
-#include "talk.h"
 
 static agg_err check_doubles(agg_error *error, const char *const *files, int n_files)
 {
@@ -28,7 +28,7 @@ static void say_records(int n_keeping, int n_files)
     if (n_keeping == 0 || n_keeping == n_files) return;
     snprintf(text, sizeof text, "%d of %d accumulators have no records any more: the sum has none",
              n_files - n_keeping, n_files);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 // The sum so far and one more lie in memory; sums of one recipe are alike, records that are kept
@@ -37,11 +37,11 @@ static agg_err plan_memory(agg_error *error, uint64_t limit, const char *const *
 {
     char command[] = "merge";
     uint64_t most = 0, sum = 0;
-    int has_records = 0;
+    bool has_records = false;
     for (int i = 0; i < n_files; i++) {
         struct stat about;
         agg_error ignored;
-        int keeps_records = 0;
+        bool keeps_records = false;
         if (strcmp(files[i], "-") == 0 || stat(files[i], &about) != 0 || !S_ISREG(about.st_mode))
             continue;
         uint64_t size = (uint64_t)about.st_size;

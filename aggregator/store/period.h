@@ -8,6 +8,7 @@
 #ifndef PERIOD_H
 #define PERIOD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,13 +42,13 @@ agg_span agg_period_span(agg_period period);
 agg_overlap agg_period_overlap(agg_period period, agg_span span);
 
 // Reads "day", "week" or "all". Returns: 1, or 0 for anything else.
-int agg_period_kind_parse(agg_period_kind *kind, const char *text);
+bool agg_period_kind_parse(agg_period_kind *kind, const char *text);
 
 // Reads "YYYY-MM-DD" (years 1970 to 9999, real dates only). Returns: 1, or 0.
-int agg_day_parse(int32_t *day, const char *text);
+bool agg_day_parse(int32_t *day, const char *text);
 
 // Reads a day, an ISO week "YYYY-Www" or "all" as the days it covers. Returns: 1, or 0.
-int agg_span_parse(agg_span *span, const char *text);
+bool agg_span_parse(agg_span *span, const char *text);
 
 // Writes "YYYY-MM-DD" and a NUL. day: 0 .. 2932896 (the year 9999)
 void agg_day_print(char out[11], int32_t day);

@@ -13,7 +13,7 @@
 #include "estimate_print.h"
 #include "memory_option.h"
 #include "simulation.h"
-#include "talk.h"
+#include "log.h"
 #include "track_rivals.h"
 
 #define N_METHODS 3u
@@ -101,7 +101,7 @@ static agg_err run_methods(comparison *c, agg_error *error, const epoch_counts *
 {
     const track_compare_options *o = c->options;
     char command[] = "track_rivals";
-    cli_progress progress;
+    agg_progress progress;
     track_simulation s = {.recipe = c->recipe,
                           .counts = counts,
                           .n_devices = c->n_devices,
@@ -109,15 +109,15 @@ static agg_err run_methods(comparison *c, agg_error *error, const epoch_counts *
                           .n_threads = o->n_threads,
                           .sink = take_epoch,
                           .sink_context = &c->track,
-                          .progress = cli_progress_show,
+                          .progress = agg_progress_show,
                           .progress_context = &progress};
     // The rivals come after it, and their devices are smaller.
     agg_err err = cli_state_memory(error, command, track_simulation_memory(&s), o->memory_limit);
     if (err != SHOAL_OK) return err;
     agg_simulation_seed(s.seed, o->seed);
-    cli_progress_start(&progress, command, "epochs", c->n_epochs);
+    agg_progress_start(&progress, command, "epochs", c->n_epochs);
     err = track_simulation_run(&c->spent, error, &s);
-    cli_progress_end(&progress);
+    agg_progress_end(&progress);
     if (err == SHOAL_OK) err = agg_track_finish(&c->track, error);
     if (err == SHOAL_OK) err = track_rivals_run(&c->rivals, error, &s);
     return err;

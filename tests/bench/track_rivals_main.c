@@ -6,7 +6,7 @@
 #include "agg_size.h"
 #include "memory_option.h"
 #include "options.h"
-#include "talk.h"
+#include "log.h"
 #include "track_compare.h"
 
 #include <stdlib.h>
@@ -87,5 +87,5 @@ int main(int argc, char **argv)
     }
     if (err == SHOAL_OK) err = read_values(&a, &error);
     if (err == SHOAL_OK) err = track_compare(&error, &a.compare);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("track_rivals", &error);
+    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("track_rivals", &error);
 }

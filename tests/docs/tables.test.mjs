@@ -172,7 +172,7 @@ test('what the aggregator answers', () => {
     .map((name) => read(`aggregator/serve/${name}`))
     .join('\n');
   for (const [, status, code] of sources.matchAll(
-    /serve_answer_error\([^;]*?(\d{3}),\s*"([a-z-]+)"/g,
+    /agg_http_answer_error\([^;]*?(\d{3}),\s*"([a-z-]+)"/g,
   )) {
     assert.ok(documented.includes(`${status} ${code}`), `${status} ${code}`);
   }
