@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "agg_file.h"
 #include "agg_size.h"
 #include "compound.h"
@@ -249,20 +250,27 @@ static uint32_t record_with(const work *w, const agg_next_recipe *next, const ch
     return size;
 }
 
+// The name of the mechanism that is usual for one AGG_USUAL_* bit.
+static const char *usual(uint32_t kind)
+{
+    return shoal_mechanism_by_id(agg_account_usual(kind)->id)->name;
+}
+
 static void say_next(const work *w, const agg_recipe *again, const agg_next_recipe *next)
 {
     const shoal_recipe *old = &w->recipe.recipe, *new = &again->recipe;
     const shoal_mechanism *mechanism = shoal_mechanism_by_id(new->parts[0].mechanism);
     say("%s: %u cells where %s had %u; a record has %u bytes (%u before)", again->id,
         new->parts[0].size, w->recipe.id, old->parts[0].size, new->record_size, old->record_size);
-    if (strncmp(mechanism->name, "onehot", 6) == 0 && new->record_size > LARGE_RECORD) {
-        uint32_t subset = record_with(w, next, "subset"),
-                 hadamard = record_with(w, next, "hadamard");
-        if (subset > 0 && hadamard > 0)
-            say("one bit a cell is much to send: --mechanism subset has %u bytes and the same "
-                "error, --mechanism "
-                "hadamard %u and a larger one",
-                subset, hadamard);
+    if (agg_account_of(mechanism->id)->has_bit_a_value && new->record_size > LARGE_RECORD) {
+        const char *shorter = usual(AGG_USUAL_SHORT_RECORDS),
+                   *shortest = usual(AGG_USUAL_SHORTEST_RECORDS);
+        uint32_t short_size = record_with(w, next, shorter),
+                 shortest_size = record_with(w, next, shortest);
+        if (short_size > 0 && shortest_size > 0)
+            say("one bit a cell is much to send: --mechanism %s has %u bytes and the same error, "
+                "--mechanism %s %u and a larger one",
+                shorter, short_size, shortest, shortest_size);
     }
     if (old->n_part > 0)
         say("learnt from %s alone; the next round is asked of every part", w->recipe.id);
@@ -274,9 +282,10 @@ static void say_next(const work *w, const agg_recipe *again, const agg_next_reci
 // Where the domain is too large for the mechanism another may do.
 static void say_too_large(const work *w, const agg_next_recipe *next)
 {
-    uint32_t hadamard = record_with(w, next, "hadamard");
-    if (hadamard > 0)
-        say("--mechanism hadamard would take so many cells, with %u bytes a record", hadamard);
+    const char *shortest = usual(AGG_USUAL_SHORTEST_RECORDS);
+    uint32_t size = record_with(w, next, shortest);
+    if (size > 0)
+        say("--mechanism %s would take so many cells, with %u bytes a record", shortest, size);
 }
 
 static agg_err check_and_write(work *w, agg_error *error, const agg_next_recipe *next)
@@ -487,7 +496,7 @@ static agg_err run(work *w, agg_error *error)
                             .version = (uint32_t)o->version,
                             .cohort_epsilon = o->cohort_epsilon};
     if (w->recipe.recipe.epochs > 0) return run_epoch(w, error);
-    if (w->recipe.recipe.mechanism == shoal_trie_id) return run_trie(w, error, &next);
+    if (w->recipe.recipe.contributions > 0) return run_trie(w, error, &next);
     agg_err err = o->tokens != NULL ? read_tokens(w, error) : SHOAL_OK;
     if (err == SHOAL_OK) err = count(w, error);
     if (err != SHOAL_OK) return err;
@@ -552,7 +561,7 @@ static agg_err state_memory(work *w, agg_error *error)
     uint64_t bytes =
         cli_accumulator_memory(w->options->accumulator, recipe) + JSON_OF_BYTE * w->recipe.json_len;
     agg_err err = SHOAL_OK;
-    if (recipe->mechanism == shoal_trie_id)
+    if (recipe->contributions > 0)
         bytes += trie_memory(w);
     else if (recipe->epochs == 0 && (err = check_field(w, error)) == SHOAL_OK)
         bytes += field_memory(w);
