@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dictionaries and counts files; see dictionary.h.
+// Reads dictionaries and counts files; see dictionary.h.
 #include "dictionary.h"
 
 #include <stdbool.h>
@@ -15,9 +15,9 @@
 
 #define DICTIONARY_FILE_MAX ((size_t)1 << 30)
 #define COUNT_MAX                                                                                  \
-    ((uint64_t)1 << 53) // whole numbers that a double holds exactly, as the results are doubles
+    ((uint64_t)1 << 53) // results are doubles, which represent whole numbers up to here exactly
 
-// A set of the values seen so far: open addressing over their fingerprints, entries are index + 1.
+// The set of the values so far: open addressing by their fingerprints; a slot is index + 1, or 0.
 typedef struct seen_set {
     uint32_t *slots;
     size_t mask;
@@ -28,7 +28,7 @@ static bool same(agg_text a, agg_text b)
     return a.len == b.len && memcmp(a.bytes, b.bytes, a.len) == 0;
 }
 
-// Returns: whether the text was there already; puts it in otherwise, under index.
+// Returns: whether the set contains the text already; otherwise adds it under the index.
 static bool was_seen(seen_set *set, const agg_text *values, agg_text text, uint32_t index)
 {
     static const uint8_t key[16] = {0};
@@ -47,7 +47,7 @@ typedef struct parsing {
     void *warn_context;
     seen_set seen;
     bool has_counts;
-    bool has_words; // in place of events
+    bool has_words; // the values are words, not events
 } parsing;
 
 static void say(const parsing *p, const char *name, size_t line, const char *what)
@@ -146,7 +146,8 @@ static agg_err take_event(parsing *p, const char *name, size_t line, agg_text va
     return err;
 }
 
-// One field of a line of several variables; an empty one is an event without that variable.
+// Takes one field of a line with several variables. An empty field is an event without that
+// variable.
 static agg_err take_field(parsing *p, const char *name, size_t line, uint32_t i, agg_text field)
 {
     const agg_recipe *recipe = p->recipe;
@@ -164,7 +165,7 @@ static agg_err take_field(parsing *p, const char *name, size_t line, uint32_t i,
     return SHOAL_OK;
 }
 
-// The values of all variables, with a tab between two.
+// Takes a line with the values of all variables and a tab between two.
 static agg_err take_fields(parsing *p, const char *name, size_t line, agg_text value)
 {
     uint32_t n = p->recipe->recipe.n_variables;
@@ -265,8 +266,8 @@ static agg_err take_lines(parsing *p, const char *name, size_t len)
     return SHOAL_OK;
 }
 
-// One field of characters and no parts: plain words say all that an event would. The first line
-// tells which the file holds.
+// Returns: whether the file contains plain words. They can stand for events if the encoding is one
+// field of characters and there are no parts; the first line tells which the file contains.
 static bool holds_words(const agg_recipe *recipe, const char *bytes, size_t len)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;

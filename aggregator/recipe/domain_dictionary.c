@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dictionary of a closed domain; see domain_dictionary.h.
+// Labels all values of a closed domain; see domain_dictionary.h.
 #include "domain_dictionary.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "agg_size.h"
 #include "item_label.h"
 
-// What a row of an unnamed item is called: its index, its bucket of numbers, or "mean".
+// Writes the label of an item without a listed value: its index, its bucket of numbers, or "mean".
 static int print_label(char out[AGG_LABEL_MAX], const shoal_recipe *r, uint32_t i)
 {
     if (shoal_recipe_value_part(r)->domain == SHOAL_DOMAIN_NUMBER)
@@ -34,11 +34,11 @@ static agg_err label_items(agg_dictionary *dictionary, agg_error *error, const s
     return SHOAL_OK;
 }
 
-// The labels of all buckets of one field, behind one another.
+// The labels of all buckets of one field, one after another in the pool.
 typedef struct bucket_labels {
     agg_text *texts;
     char *pool;
-    size_t len; // of all of them together
+    size_t len; // bytes of all labels
 } bucket_labels;
 
 static void release_buckets(bucket_labels *labels)
@@ -86,8 +86,8 @@ static void join_labels(agg_dictionary *dictionary, const shoal_encoding *encodi
     }
 }
 
-// Every cell of the domain by agg_recipe_label. A bucket's label is made once, however many cells
-// it is part of.
+// Labels every cell of the domain as agg_recipe_label does, but makes each bucket's label only
+// once.
 static agg_err label_cells(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe)
 {
     const shoal_encoding *encoding = &recipe->recipe.encoding;
@@ -108,10 +108,10 @@ static agg_err label_cells(agg_dictionary *dictionary, agg_error *error, const a
 static void take_values(agg_dictionary *dictionary, const agg_list *values)
 {
     for (uint32_t i = 0; i < values->n; i++)
-        dictionary->values[i] = values->texts[i]; // the recipe outlives its results
+        dictionary->values[i] = values->texts[i]; // the recipe outlives the dictionary
 }
 
-// Room for n items, 0 to n - 1.
+// Allocates a dictionary of the items 0 to n - 1.
 static agg_err reserve_items(agg_dictionary *dictionary, agg_error *error, size_t n)
 {
     memset(dictionary, 0, sizeof *dictionary);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events and cells; see event.h.
+// Maps events to cells; see event.h.
 #include "event.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "text_rule.h"
 #include "trie.h"
 
-#define LARGEST 9e12 // a number whose millionths fit
+#define LARGEST 9e12 // the largest number whose millionths fit an int64_t
 
 static const cJSON *member(const cJSON *event, const shoal_name *field)
 {
@@ -24,8 +24,8 @@ static agg_text text_of(const cJSON *value)
     return (agg_text){value->valuestring, strlen(value->valuestring)};
 }
 
-// The first `depth` tokens with one space between them; what does not fit is no prefix. Returns: 0
-// where there are fewer.
+// Takes the first `depth` tokens off a text and joins them with single spaces.
+// Returns: false if there are fewer tokens or they are longer than any listed prefix.
 static bool take_prefix(char out[SHOAL_TOKEN_TEXT_MAX + 1], agg_text *prefix, agg_text *text,
                         uint32_t depth)
 {
@@ -48,14 +48,14 @@ static uint32_t token_bucket(const shoal_encoded *field, const agg_list lists[SH
     char joined[SHOAL_TOKEN_TEXT_MAX + 1];
     agg_text prefix, next;
     if (!take_prefix(joined, &prefix, &text, field->depth)) return 0;
-    uint32_t index =
-        agg_list_find(&lists[SHOAL_LIST_PREFIXES], prefix); // AGG_NOT_LISTED is SHOAL_NOT_LISTED
+    uint32_t index = agg_list_find(&lists[SHOAL_LIST_PREFIXES],
+                                   prefix); // AGG_NOT_LISTED equals SHOAL_NOT_LISTED
     if (!agg_text_take_token(&next, &text)) return shoal_encoded_next(field, index, SHOAL_NEXT_END);
     return shoal_encoded_next(field, index, agg_list_find(&lists[SHOAL_LIST_TOKENS], next));
 }
 
-// Starts and characters are whole code points; what a step leaves over says only that the word goes
-// on.
+// Starts and characters are whole code points. The bucket says nothing about the characters beyond
+// the step but that the word goes on.
 static uint32_t word_bucket(const shoal_encoded *field, const agg_list lists[SHOAL_ENCODED_LISTS],
                             agg_text word)
 {
@@ -72,7 +72,7 @@ static uint32_t word_bucket(const shoal_encoded *field, const agg_list lists[SHO
     return shoal_encoded_next(field, start, shoal_encoded_run(field, characters, n));
 }
 
-// The nearest millionth, a half upwards, as JavaScript's Math.round has it.
+// Returns: the nearest millionth, halves rounded up as JavaScript's Math.round does.
 static int64_t nearest(double x)
 {
     double micro = fmin(fmax(x, -LARGEST), LARGEST) * 1e6, below = floor(micro);
@@ -96,7 +96,7 @@ static uint32_t bucket_of(const agg_recipe *recipe, uint32_t i, const cJSON *eve
                                agg_list_find(&recipe->lists[i][SHOAL_LIST_VALUES], text_of(value)));
 }
 
-// Of a trie: what devices have to report.
+// Returns: whether devices of a trie report a word.
 static bool is_reported(const agg_recipe *recipe, uint32_t bucket, agg_text word)
 {
     return shoal_trie_is_answer(&recipe->recipe.encoding.fields[0], bucket) &&

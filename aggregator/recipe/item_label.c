@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels of buckets, cells and items; see item_label.h.
+// Writes labels of buckets, cells and items; see item_label.h.
 #include "item_label.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-// The least number, in millionths, that lies in bucket i: what shoal_recipe_number_item sends
-// there, exactly.
+// Returns: the least number in bucket i, in millionths: exactly the least that
+// shoal_recipe_number_item maps there.
 static int64_t lower_end(const shoal_recipe *r, uint32_t i)
 {
     uint64_t width = (uint64_t)r->high_micro - (uint64_t)r->low_micro,
@@ -74,7 +74,7 @@ static void put_entry(label *l, const agg_list *list, uint32_t index)
     put(l, list->texts[index].bytes, list->texts[index].len);
 }
 
-// The characters that follow a start, and the end where they do not fill the step.
+// Appends the characters that follow a start, and "<end>" if they do not fill the step.
 static void put_run(label *l, const shoal_encoded *field, const agg_list *characters, uint32_t next)
 {
     uint32_t indices[SHOAL_STEP_MAX], step = field->step > 0 ? field->step : 1;
@@ -106,7 +106,7 @@ static void put_bucket(label *l, const agg_recipe *recipe, uint32_t i, uint32_t 
     const shoal_encoded *field = &recipe->recipe.encoding.fields[i];
     if (bucket == 0 && field->prefixes.count > 0 && field->depth == 0)
         put_text(l,
-                 "<none>"); // behind the empty prefix "<oov>" is a first token that is not listed
+                 "<none>"); // "<oov>" is a first token that is not listed
     else if (bucket == 0)
         put_text(l, "<oov>");
     else if (field->scheme == SHOAL_SCHEME_NUMBER)

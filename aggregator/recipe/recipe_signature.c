@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signatures of recipes; see recipe_signature.h.
+// Signs and verifies recipes; see recipe_signature.h.
 #include "recipe_signature.h"
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ static agg_err no_key(agg_error *error, const char *what)
                     strcmp(what, "private") == 0 ? " without a passphrase" : "");
 }
 
-// A library that fails for any other reason than the signature is out of memory, or broken.
+// Fills the error for a failure of the library itself: it is out of memory, or broken.
 static agg_err broken(agg_error *error)
 {
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of signatures fails");
@@ -45,7 +45,7 @@ agg_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_
     return agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "the signature is bad");
 }
 
-// A key file with a passphrase is refused rather than asked about.
+// Refuses key files with a passphrase, in place of asking for one on the terminal.
 static int no_passphrase(char *out, int cap, int is_writing, void *context)
 {
     (void)out, (void)cap, (void)is_writing, (void)context;
@@ -176,8 +176,8 @@ agg_err agg_recipe_sign(agg_recipe *recipe, agg_error *error, const char *pem, s
     return err;
 }
 
-// The steps below read a text that was parsed before, so that it is JSON: they never look for what
-// may not be there.
+// The functions below read a text that was parsed before. It is valid JSON, so they need not look
+// for the end of the text.
 
 static const char *after_string(const char *at)
 {
@@ -185,7 +185,7 @@ static const char *after_string(const char *at)
     return at + 1;
 }
 
-// Behind a value: what follows it on its own level, a comma or the end of the object.
+// Returns: the comma or closing brace that follows a value on its own level.
 static const char *after_value(const char *at)
 {
     int depth = 0;
@@ -200,7 +200,8 @@ static const char *after_value(const char *at)
     return at;
 }
 
-// As the parser sees it, to whom every control character is white space.
+// Returns: whether the parser takes the character for white space, as it does every control
+// character.
 static bool is_space(char c)
 {
     return c > 0 && c <= ' ';
@@ -213,11 +214,11 @@ static const char *skip_space(const char *at)
 }
 
 typedef struct place {
-    const char *from, *to; // what the signature replaces
+    const char *from, *to; // the bytes that the signature replaces
     bool is_new;
 } place;
 
-// Where the value of `signature` lies, or where the last member ends.
+// Finds the value of `signature`, or the end of the last member.
 static place signature_place(const char *json)
 {
     static const char name[] = "\"signature\"";

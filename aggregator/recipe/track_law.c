@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of a run; see track_law.h.
+// Computes the figures of a run; see track_law.h.
 #include "track_law.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static agg_track_fault fault_of(const char *field)
     return strncmp(field, "epsilon", 7) == 0 ? AGG_TRACK_EPSILON : AGG_TRACK_OTHER;
 }
 
-// As the device draws it.
+// Returns: the probability that the device draws.
 static double rare(uint32_t eps_micro)
 {
     uint64_t threshold = 0;
@@ -32,7 +32,7 @@ static void fill(agg_track_law *law)
     law->cost = f->cost_micro / 1e6;
     law->a = f->vote_micro / 1e6;
     law->b = f->estimate_micro / 1e6;
-    // A share s of a value moves a coordinate by s/sqrt(w), of a range of 2/sqrt(w).
+    // A value's share s moves a coordinate by s/sqrt(w), in a range of 2/sqrt(w).
     law->unit = ldexp((double)f->step, -SHOAL_EVOLVING_STEP_BITS) * (is_heavy ? 2 : 1);
     law->bound = is_heavy ? NAN : 2 * (log2(f->epochs) + 2) * law->unit;
     law->changes = fmin(f->n_votes / 2, f->n_estimates);
@@ -63,7 +63,8 @@ uint64_t agg_track_votes_needed(const agg_track_law *law, uint64_t n)
 
 int32_t agg_track_level(const agg_track_law *law, double change)
 {
-    double passed = ceil(fabs(change) / law->unit) - 2; // thresholds are passed strictly
+    double passed = ceil(fabs(change) / law->unit) -
+                    2; // a change passes a threshold if it is strictly above it
     if (!(passed > -1)) return -1;
     return passed < law->figures.levels ? (int32_t)passed : (int32_t)law->figures.levels;
 }
@@ -89,7 +90,7 @@ static void why_group(char *out, const agg_track_law *law)
         p->smallest_group, p->users, group, users);
 }
 
-// So many that b is epsilon/2: one estimate.
+// Returns: the number of samples at which b is epsilon/2, which leaves one estimate.
 static double samples_most(const shoal_evolving_plan *p)
 {
     double delta = pow(10, -(double)p->delta_exp), epochs = p->epochs;
