@@ -16,29 +16,14 @@
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
 
-#include "collection.h"
-#include "http_listener.h"
-#include "http_secret.h"
-#include "serve_config.h"
-#include "serve_result.h"
+#include "serve_parts.h"
 
 typedef struct serve_http serve_http;
-
-// What the server works with; outlives it.
-typedef struct serve_rooms {
-    const serve_config *config;
-    agg_store *store;
-    const serve_collections *collections;
-    serve_results *results;
-    const agg_http_secret *batch_secret;
-    const agg_http_secret *read_token; // NULL: none
-    agg_http_room room;                // of the listener
-} serve_rooms;
 
 // Listens.
 //   port: the one bound, where the configuration says 0
 agg_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error,
-                         const serve_rooms *rooms) SHOAL_MUST_CHECK;
+                         const serve_parts *parts) SHOAL_MUST_CHECK;
 
 // Takes no new connection from here on; what is being answered goes on.
 void serve_http_quiesce(serve_http *http);
