@@ -252,10 +252,10 @@ agg_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *err
     if (bytes == NULL) return AGG_ERR_MEMORY;
     aad = (shoal_dap_writer){bytes, len, 0, 0};
     shoal_dap_put_aggregate_share_aad(&aad, &vdaf->task, collection_req);
-    const shoal_dap_sealer *sealer = agg_hpke();
-    agg_err err = sealer->seal(sealer->self, enc, ciphertext, collector->public_key,
-                               (shoal_bytes){info, info_len}, (shoal_bytes){bytes, len},
-                               (shoal_bytes){aggregate, agg_dap_output_len(vdaf)});
+    agg_err err = agg_hpke_seal(enc, ciphertext, collector->public_key,
+                                (shoal_bytes){info, info_len}, (shoal_bytes){bytes, len},
+                                (shoal_bytes){aggregate, agg_dap_output_len(vdaf)});
     free(bytes);
-    return err == SHOAL_OK ? SHOAL_OK : agg_fail_core(error, err, AGG_EXIT_RUNTIME);
+    if (err == SHOAL_OK) return SHOAL_OK;
+    return agg_fail(error, err, AGG_EXIT_RUNTIME, "nothing can be sealed to the collector's key");
 }

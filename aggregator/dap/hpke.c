@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "agg_file.h"
+#include "hpke_private.h"
 #include "json_object.h"
 #include "json_walk.h"
 #include "recipe_json.h"
@@ -230,21 +231,13 @@ static agg_err seal_by(uint8_t enc[32], uint8_t *ciphertext, EVP_PKEY *ephemeral
     return err;
 }
 
-// The core's sealer speaks the core's errors; it has none for memory, and gives up all the same.
-static shoal_err core_err(agg_err err)
+agg_err agg_hpke_seal(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext, const uint8_t public_key[32],
+                      shoal_bytes info, shoal_bytes aad, shoal_bytes plaintext)
 {
-    return err == AGG_ERR_MEMORY ? SHOAL_ERR_SPACE : (shoal_err)err;
-}
-
-static shoal_err seal(void *self, uint8_t enc[32], uint8_t *ciphertext,
-                      const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad,
-                      shoal_bytes plaintext)
-{
-    (void)self;
     EVP_PKEY *ephemeral = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
     agg_err err = seal_by(enc, ciphertext, ephemeral, public_key, info, aad, plaintext);
     EVP_PKEY_free(ephemeral);
-    return core_err(err);
+    return err;
 }
 
 agg_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext,
@@ -272,23 +265,44 @@ static agg_err open_by(uint8_t *plaintext, EVP_PKEY *own, const uint8_t enc[32],
     return err;
 }
 
-static shoal_err open_sealed(void *self, uint8_t *plaintext, const uint8_t secret_key[32],
-                             const uint8_t enc[32], shoal_bytes info, shoal_bytes aad,
-                             shoal_bytes ciphertext)
+static agg_err open_sealed(uint8_t *plaintext, const uint8_t secret_key[32], const uint8_t enc[32],
+                           shoal_bytes info, shoal_bytes aad, shoal_bytes ciphertext)
 {
-    (void)self;
     if (ciphertext.len < AGG_HPKE_TAG) return SHOAL_ERR_TRUNCATED;
     if (is_long(aad) || is_long(ciphertext)) return SHOAL_ERR_ARGUMENT;
     EVP_PKEY *own = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, secret_key, 32);
     agg_err err = open_by(plaintext, own, enc, info, aad, ciphertext);
     EVP_PKEY_free(own);
     if (err != SHOAL_OK) OPENSSL_cleanse(plaintext, ciphertext.len - AGG_HPKE_TAG);
-    return core_err(err);
+    return err;
+}
+
+// The core's errors have no number for memory; see agg_hpke.
+static shoal_err core_err(agg_err err)
+{
+    return err == AGG_ERR_MEMORY ? SHOAL_ERR_SPACE : (shoal_err)err;
+}
+
+static shoal_err seal_for_core(void *self, uint8_t enc[32], uint8_t *ciphertext,
+                               const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad,
+                               shoal_bytes plaintext)
+{
+    (void)self;
+    return core_err(agg_hpke_seal(enc, ciphertext, public_key, info, aad, plaintext));
+}
+
+static shoal_err open_for_core(void *self, uint8_t *plaintext, const uint8_t secret_key[32],
+                               const uint8_t enc[32], shoal_bytes info, shoal_bytes aad,
+                               shoal_bytes ciphertext)
+{
+    (void)self;
+    return core_err(open_sealed(plaintext, secret_key, enc, info, aad, ciphertext));
 }
 
 const shoal_dap_sealer *agg_hpke(void)
 {
-    static const shoal_dap_sealer sealer = {NULL, seal, open_sealed};
+    static const shoal_dap_sealer sealer = {
+        .self = NULL, .seal = seal_for_core, .open = open_for_core};
     return &sealer;
 }
 

@@ -20,20 +20,22 @@
 #define AGG_HPKE_ENC 32   // bytes of an encapsulated key
 #define AGG_HPKE_INFO 256 // bytes of an info string at most
 
-// The interface that dap.h asks for, `self` unused; safe in threads.
-//   seal: SHOAL_ERR_RANGE for a public key of small order; AGG_ERR_MEMORY where the library fails
-//   open: SHOAL_ERR_RECORD for whatever was not sealed to this key with this info and this aad, and
-//   `plaintext` is zeros;
-//         SHOAL_ERR_TRUNCATED below AGG_HPKE_TAG bytes
-// Cost: two products on the curve, seven HMACs, and AES over the message
-const shoal_dap_sealer *agg_hpke(void);
+// Seals a message to a public key. Safe in threads.
+//   enc: the encapsulated key
+//   ciphertext: plaintext.len + AGG_HPKE_TAG bytes
+// Returns: SHOAL_ERR_RANGE for a public key of small order; SHOAL_ERR_ARGUMENT for an info string
+// that is too long or a message of 2 GiB; AGG_ERR_MEMORY when the library fails.
+// Cost: two products on the curve, seven HMACs, and AES over the message.
+agg_err agg_hpke_seal(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext, const uint8_t public_key[32],
+                      shoal_bytes info, shoal_bytes aad, shoal_bytes plaintext) SHOAL_MUST_CHECK;
 
-// Seals under an ephemeral key that the caller brings: for test vectors. One such key must never
-// seal twice.
-agg_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext,
-                           const uint8_t ephemeral[32], const uint8_t public_key[32],
-                           shoal_bytes info, shoal_bytes aad,
-                           shoal_bytes plaintext) SHOAL_MUST_CHECK;
+// Returns: the interface through which the core seals and opens. `self` is unused. Safe in threads.
+//   seal: as agg_hpke_seal
+//   open: SHOAL_ERR_RECORD for a ciphertext that was not sealed to this key with this info and this
+//   aad; SHOAL_ERR_TRUNCATED below AGG_HPKE_TAG bytes. `plaintext` is zeros after an error.
+// The core's errors have no number for a library that fails: both return SHOAL_ERR_SPACE then, and
+// the core gives the message up as it does after any error.
+const shoal_dap_sealer *agg_hpke(void);
 
 typedef struct agg_hpke_key {
     uint8_t id; // what ciphertexts name; distinct among the keys of one server

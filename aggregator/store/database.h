@@ -54,10 +54,6 @@ agg_err agg_database_open(agg_database *database, agg_error *error, const char *
 // Finalizes the statements, checkpoints and closes the database, and releases the lock last.
 void agg_database_close(agg_database *database);
 
-// Fills `error` with SQLite's last message.
-// Returns: AGG_ERR_IO.
-agg_err agg_database_fail(const agg_database *database, agg_error *error, const char *what);
-
 // ---- transactions ----
 
 agg_err agg_database_begin(agg_database *database, agg_error *error) SHOAL_MUST_CHECK;
