@@ -13,7 +13,7 @@ static void put_help(FILE *stream, const char *name, const char *help, const cha
     fprintf(stream, "# HELP shoal_%s %s\n# TYPE shoal_%s %s\n", name, help, name, type);
 }
 
-// One line a collection; ids need no escaping, their alphabet is the recipe's.
+// Writes one line for each collection. The alphabet of recipe ids needs no escaping.
 static void put_lines(FILE *stream, const serve_collections *collections, const char *name,
                       const char *labels, serve_counter counter)
 {

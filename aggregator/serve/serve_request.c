@@ -33,7 +33,7 @@ void serve_request_check_sender(serve_request *r)
     }
 }
 
-// The job is answered.
+// Called when the job is answered, by any thread.
 static void resume(void *context)
 {
     serve_request *r = context;
@@ -46,7 +46,7 @@ void serve_request_ask(serve_request *r)
 {
     r->job.done = resume;
     r->job.context = r;
-    agg_http_exchange_suspend(&r->x); // before asking: the answer may come at once
+    agg_http_exchange_suspend(&r->x); // first, because the answer may come at once
     if (serve_results_ask(r->state->parts.results, &r->job)) return;
     agg_http_answer_error(&r->job.answer, 503, "busy", 503, "too many questions at once");
     r->job.answer.retry_after_s = 2;

@@ -88,8 +88,7 @@ static void refuse_batch(serve_request *r, agg_err err, uint32_t bad_record)
                           shoal_err_name(err), (int)err, message);
 }
 
-// Finds damage in a batch whose recipe is not known, by what needs no recipe: its length and
-// checksum.
+// Checks a batch whose recipe is not known: its length and its checksum need no recipe.
 static agg_err check_damage(const shoal_batch *batch, const uint8_t *bytes, size_t len)
 {
     if (len < batch->size) return SHOAL_ERR_TRUNCATED;
@@ -99,7 +98,8 @@ static agg_err check_damage(const shoal_batch *batch, const uint8_t *bytes, size
                                                                      : SHOAL_ERR_CHECKSUM;
 }
 
-// A batch that could not be kept. What is not the sender's fault is for the server's own log.
+// Answers for a batch that could not be kept. Errors that are not the sender's go to the server's
+// own log.
 static void refuse_put(serve_request *r, const agg_error *error)
 {
     if (error->code == SHOAL_ERR_RANGE) {
@@ -112,7 +112,8 @@ static void refuse_put(serve_request *r, const agg_error *error)
     r->x.answer.retry_after_s = 10;
 }
 
-// Durable, then answered: 201 promises that the batch survives anything but the disk's loss.
+// Makes a batch durable before it is answered: 201 promises that the batch survives everything
+// except the disk's loss.
 static void keep_batch(serve_request *r, serve_collection *collection, const shoal_batch *batch)
 {
     agg_put put;
@@ -195,7 +196,8 @@ static void refuse_argument(serve_request *r, const char *message)
     agg_http_answer_error(&r->x.answer, 400, "argument", 400, message);
 }
 
-// ?period=2026-11-21 | 2026-W47 | all, or ?from=2026-11-01&to=2026-11-30; absent: all.
+// Reads ?period=2026-11-21, 2026-W47 or all, or ?from=2026-11-01&to=2026-11-30. Without arguments
+// the span is all.
 static void read_span(serve_request *r)
 {
     const char *period = agg_http_exchange_argument(&r->x, "period");
@@ -276,12 +278,12 @@ static void write_sum(serve_request *r, const serve_collection *collection,
     }
     FILE *stream = agg_http_answer_open(&r->x.answer);
     if (stream != NULL)
-        (void)!agg_accumulator_write(stream, &error, acc); // its failure is the stream's
+        (void)!agg_accumulator_write(stream, &error, acc); // the stream keeps its failure
     agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_BYTES);
 }
 
-// What is released of a collection whose accumulators are not files: for the next round, and for
-// other commands.
+// Answers with the released part of a sum, for the next round and for other commands: accumulators
+// of aggregation "sum" are not files.
 static void answer_sum(serve_request *r, const char *id)
 {
     const serve_collection *collection = serve_collection_by_id(r->state->parts.collections, id);
@@ -307,7 +309,7 @@ static void answer_sum(serve_request *r, const char *id)
     }
 }
 
-// Says no more than whether somebody should look: it is open to all.
+// Tells only whether somebody should look, because everybody may ask.
 static void answer_health(serve_request *r)
 {
     const serve_collections *collections = r->state->parts.collections;

@@ -68,13 +68,13 @@ static agg_err take_lock(agg_database *database, agg_error *error)
 
 static agg_err fail(const agg_database *database, agg_error *error, const char *what)
 {
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: %s: %s", database->folder, what,
-                    sqlite3_errmsg(database->db));
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: cannot %s: %s", database->folder,
+                    what, sqlite3_errmsg(database->db));
 }
 
 agg_err agg_database_begin(agg_database *database, agg_error *error)
 {
-    return agg_database_run(database, error, database->begin, "begin");
+    return agg_database_run(database, error, database->begin, "begin a transaction");
 }
 
 void agg_database_rollback(agg_database *database)
@@ -201,30 +201,30 @@ static agg_err open_file(agg_database *database, agg_error *error, const char *n
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
     int rc = sqlite3_open_v2(path, &database->db, flags, NULL);
     free(path);
-    if (rc != SQLITE_OK) return fail(database, error, "open");
+    if (rc != SQLITE_OK) return fail(database, error, "open the database");
     sqlite3_busy_timeout(database->db, BUSY_MS);
     if (!execute(database,
                  "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
                  " PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8192;"))
-        return fail(database, error, "open");
+        return fail(database, error, "open the database");
     return read_pragma(database, "PRAGMA synchronous") == 2
                ? SHOAL_OK
-               : fail(database, error, "full sync was refused");
+               : fail(database, error, "turn on full sync");
 }
 
 static agg_err upgrade(agg_database *database, agg_error *error, const agg_database_layout *layout)
 {
     int64_t version = read_pragma(database, "PRAGMA user_version");
-    if (version < 0) return fail(database, error, "not a store");
+    if (version < 0) return fail(database, error, "read the version");
     if (version > layout->version)
         return agg_fail(
             error, SHOAL_ERR_VERSION, AGG_EXIT_IO,
             "store %s: version %lld was written by a newer shoal; this one reads version %d",
             database->folder, (long long)version, layout->version);
     for (; version < layout->version; version++) {
-        if (!execute(database, "BEGIN IMMEDIATE")) return fail(database, error, "begin");
+        if (!execute(database, "BEGIN IMMEDIATE")) return fail(database, error, "begin an upgrade");
         if (execute(database, layout->upgrades[version]) && execute(database, "COMMIT")) continue;
-        agg_err err = fail(database, error, "schema");
+        agg_err err = fail(database, error, "upgrade the schema");
         execute(database, "ROLLBACK");
         return err;
     }
@@ -237,7 +237,7 @@ static agg_err prepare_one(agg_database *database, sqlite3_stmt **statement, agg
     return sqlite3_prepare_v3(database->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) ==
                    SQLITE_OK
                ? SHOAL_OK
-               : fail(database, error, "prepare");
+               : fail(database, error, "prepare a statement");
 }
 
 static agg_err prepare(agg_database *database, agg_error *error, const agg_database_layout *layout)
