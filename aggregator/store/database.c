@@ -100,7 +100,7 @@ bool agg_database_checkpoint(agg_database *database)
 
 // ---- statements ----
 
-sqlite3_stmt *agg_database_bind(const agg_database *database, int statement,
+sqlite3_stmt *agg_database_bind(const agg_database *database, unsigned statement,
                                 const int64_t *integers, int n_integers)
 {
     sqlite3_stmt *bound = database->statements[statement];
@@ -246,10 +246,10 @@ static agg_err prepare(agg_database *database, agg_error *error, const agg_datab
     if (err == SHOAL_OK) err = prepare_one(database, &database->commit, error, "COMMIT");
     if (err == SHOAL_OK) err = prepare_one(database, &database->rollback, error, "ROLLBACK");
     if (err != SHOAL_OK) return err;
-    database->statements = agg_alloc(error, (size_t)layout->n_statements, sizeof(sqlite3_stmt *));
+    database->statements = agg_alloc(error, layout->n_statements, sizeof(sqlite3_stmt *));
     if (database->statements == NULL) return AGG_ERR_MEMORY;
     database->n_statements = layout->n_statements;
-    for (int i = 0; err == SHOAL_OK && i < layout->n_statements; i++)
+    for (unsigned i = 0; err == SHOAL_OK && i < layout->n_statements; i++)
         err = prepare_one(database, &database->statements[i], error, layout->statements[i]);
     return err;
 }
@@ -270,7 +270,7 @@ agg_err agg_database_open(agg_database *database, agg_error *error, const char *
 
 void agg_database_close(agg_database *database)
 {
-    for (int i = 0; i < database->n_statements; i++) sqlite3_finalize(database->statements[i]);
+    for (unsigned i = 0; i < database->n_statements; i++) sqlite3_finalize(database->statements[i]);
     sqlite3_finalize(database->begin);
     sqlite3_finalize(database->commit);
     sqlite3_finalize(database->rollback);
