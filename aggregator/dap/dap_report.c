@@ -21,7 +21,7 @@ const char *agg_dap_role_name(enum shoal_dap_role role)
 
 static agg_err no_random(agg_error *error)
 {
-    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of random numbers fails");
+    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "libcrypto gives no random numbers");
 }
 
 static uint64_t time_of_report(const agg_dap_report_maker *m)
@@ -40,10 +40,10 @@ static agg_err shard(agg_dap_report_maker *m, agg_error *error, const uint8_t *i
                                     m->rand, m->scratch);
     OPENSSL_cleanse(m->rand, m->rand_len);
     if (err == SHOAL_OK) return SHOAL_OK;
-    return agg_fail(error, err, AGG_EXIT_USAGE, "is no measurement of the task");
+    return agg_fail(error, err, AGG_EXIT_USAGE, "this is no measurement of the task");
 }
 
-// The share of server i, as its plaintext, into m->sealed[i].
+// Seals the share of server i into m->sealed[i].
 static agg_err seal_share(agg_dap_report_maker *m, agg_error *error, int i,
                           uint8_t enc[AGG_HPKE_ENC])
 {
@@ -62,7 +62,7 @@ static agg_err seal_share(agg_dap_report_maker *m, agg_error *error, int i,
                     agg_dap_role_name(roles[i]));
 }
 
-// Bytes of server i's sealed share.
+// Returns: the bytes of server i's sealed share.
 static size_t sealed_len(const agg_dap_report_maker *m, int i)
 {
     return SHOAL_DAP_INPUT_SHARE_HEAD + m->share_len[i] + AGG_HPKE_TAG;
