@@ -21,16 +21,16 @@ struct agg_dap_uploader {
     const agg_dap_task *task;
     shoal_url servers[2]; // where leader and helper are reached
     uint32_t tries;
-    shoal_split split; // where the task has a recipe
+    shoal_split split; // if the task has a recipe
     agg_dap_report_maker maker;
     agg_http_client *client;
-    size_t words;    // of a measurement
-    uint64_t *next;  // one measurement, of a record
-    char *text;      // of a record
-    uint32_t cap, n; // reports of a request
+    size_t words;    // words of a measurement
+    uint64_t *next;  // the measurement of a record
+    char *text;      // the text of a record
+    uint32_t cap, n; // most reports of a request, and those made
     uint64_t *kept;  // their measurements
     uint8_t (*ids)[SHOAL_DAP_REPORT_ID];
-    uint32_t *reasons; // why each was refused; 0: it was not
+    uint32_t *reasons; // error of each report; 0: it was accepted
     uint8_t *body;
     agg_dap_upload_count count;
 };
@@ -85,7 +85,7 @@ static agg_err make_report(agg_dap_uploader *u, agg_error *error, uint32_t i)
                                u->kept + i * u->words);
 }
 
-// The refused ones, in the order of the request.
+// Reads the refused reports, which are in the order of the request.
 static agg_err take_errors(agg_dap_uploader *u, agg_error *error, const agg_http_response *r,
                            uint32_t n)
 {
@@ -139,7 +139,7 @@ static agg_err post(agg_dap_uploader *u, agg_error *error, agg_http_response *r,
     }
 }
 
-// Sends the first n reports of the body; u->reasons says what became of each.
+// Sends the first n reports of the body, and sets their u->reasons.
 static agg_err send_request(agg_dap_uploader *u, agg_error *error, uint32_t n)
 {
     agg_http_response r;
@@ -155,7 +155,7 @@ static agg_err send_request(agg_dap_uploader *u, agg_error *error, uint32_t n)
         err = take_errors(u, error, &r, n);
     }
     agg_http_response_release(&r);
-    // What an earlier attempt brought, of which no answer came, is there.
+    // After a second attempt a replayed report is one that an earlier attempt delivered.
     for (uint32_t i = 0; err == SHOAL_OK && attempts > 1 && i < n; i++)
         if (u->reasons[i] == SHOAL_DAP_REPORT_REPLAYED) u->reasons[i] = 0;
     return err;
@@ -172,7 +172,8 @@ static void count_reasons(agg_dap_uploader *u, uint32_t n)
     }
 }
 
-// Moves the measurements that were sealed to an old key to the front. Returns: how many.
+// Moves the measurements that were sealed to an old key to the front.
+// Returns: how many there are.
 static uint32_t gather_outdated(agg_dap_uploader *u, uint32_t n)
 {
     uint32_t kept = 0;
@@ -181,7 +182,7 @@ static uint32_t gather_outdated(agg_dap_uploader *u, uint32_t n)
         memmove(u->kept + kept * u->words, u->kept + i * u->words, u->words * sizeof *u->kept);
         kept++;
     }
-    u->count.refused[SHOAL_DAP_OUTDATED_CONFIG] -= kept; // they have one more chance
+    u->count.refused[SHOAL_DAP_OUTDATED_CONFIG] -= kept; // they are sent once more
     return kept;
 }
 
@@ -209,7 +210,7 @@ agg_err agg_dap_upload_flush(agg_dap_uploader *u, agg_error *error)
     return err;
 }
 
-// ---- measurements in ----
+// ---- measurements ----
 
 agg_err agg_dap_upload_add(agg_dap_uploader *u, agg_error *error, const uint64_t *measurement)
 {
@@ -249,7 +250,7 @@ size_t agg_dap_upload_words(const agg_dap_task *task)
     return is_vector ? v->length : 1;
 }
 
-// ---- the room ----
+// ---- memory ----
 
 static void plan_request(agg_dap_uploader *u, uint32_t reports)
 {
@@ -260,7 +261,7 @@ static void plan_request(agg_dap_uploader *u, uint32_t reports)
     u->words = agg_dap_upload_words(u->task);
 }
 
-// Everything but the memory.
+// Plans everything and allocates nothing.
 static agg_err plan(agg_dap_uploader *u, agg_error *error, const agg_dap_upload_settings *settings)
 {
     const shoal_dap_task *task = &settings->task->task;
@@ -319,7 +320,7 @@ static agg_err check_task(agg_error *error, const agg_dap_upload_settings *setti
     int64_t now = settings->time_s >= 0 ? settings->time_s : (int64_t)time(NULL);
     if (task->task.version != SHOAL_DAP_18)
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
-                        "task %s is for clients of DAP-09, and this is none", task->info);
+                        "task %s is for clients of DAP-09, which this command is not", task->info);
     if (now / DAY_S > (int64_t)task->expires_day)
         return agg_fail(error, SHOAL_ERR_EXPIRED, AGG_EXIT_PRIVACY,
                         "the last day of task %s has passed", task->info);
