@@ -210,7 +210,7 @@ static agg_err commit_job(uint8_t **body, size_t *len, job *j, agg_error *error,
                           uint64_t now_s)
 {
     agg_err err = agg_dap_answer_get(j->party->store, body, len, error, task->number,
-                                     AGG_DAP_OF_JOB, hash, 0);
+                                     AGG_DAP_OF_JOB, hash, false);
     if (err != SHOAL_OK || *body != NULL) return err;
     agg_dap_sums sums = {0};
     for (size_t i = 0; err == SHOAL_OK && i < j->n; i++) {
@@ -278,7 +278,7 @@ static void aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_serv
     size_t len = 0;
     bool is_twice = false;
     agg_dap_hash(hash, body);
-    agg_err err = find_answer(&reply, &len, &error, party, task, AGG_DAP_OF_JOB, hash, 0);
+    agg_err err = find_answer(&reply, &len, &error, party, task, AGG_DAP_OF_JOB, hash, false);
     if (err == SHOAL_OK && reply == NULL) {
         err = read_job(&j, answer, body, task, now_s);
         if (err != SHOAL_OK) {
@@ -366,7 +366,7 @@ static agg_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *er
 {
     *problem = AGG_DAP_NO_PROBLEM;
     agg_err err =
-        agg_dap_answer_get(party->store, body, len, error, task->number, AGG_DAP_OF_SHARE, hash, 0);
+        agg_dap_answer_get(party->store, body, len, error, task->number, AGG_DAP_OF_SHARE, hash, false);
     if (err != SHOAL_OK || *body != NULL) return err;
     agg_dap_batch batch = {0};
     err = check_batch(problem, &batch, error, party, task, req);
@@ -438,7 +438,7 @@ void agg_dap_helper_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_se
     agg_error error;
     uint8_t *body = NULL;
     size_t len = 0;
-    agg_err err = find_answer(&body, &len, &error, party, task, kind, id, 1);
+    agg_err err = find_answer(&body, &len, &error, party, task, kind, id, true);
     if (err != SHOAL_OK) {
         agg_dap_answer_failed(answer, &error);
     } else if (body != NULL) {

@@ -53,7 +53,7 @@ FILE *agg_http_answer_open(agg_http_answer *answer)
 void agg_http_answer_close(agg_http_answer *answer, FILE *stream, unsigned status, const char *type)
 {
     bool failed = stream == NULL || ferror(stream);
-    if (stream != NULL && fclose(stream) != 0) failed = 1;
+    if (stream != NULL && fclose(stream) != 0) failed = true;
     if (failed) {
         agg_http_answer_release(answer);
         answer->status = 500; // without a body, for which there is no memory
