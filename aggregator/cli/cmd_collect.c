@@ -9,13 +9,13 @@
 #include "dap_accumulator.h"
 #include "dap_collect.h"
 #include "dap_token.h"
+#include "estimate_print.h"
 #include "guarantee.h"
 #include "input_memory.h"
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "period.h"
-#include "print_text.h"
 #include "result_options.h"
 #include "split.h"
 
@@ -119,29 +119,14 @@ static agg_err read_files(const arguments *a, agg_error *error)
     return err;
 }
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error)
 {
     static const char *const formats[] = {"table", "json", "csv", NULL};
     static const agg_format formats_of[] = {AGG_TABLE, AGG_JSON, AGG_CSV};
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"task", 0, &a->task, NULL},
-                                  {"key", 0, &a->key, NULL},
-                                  {"token-file", 0, &a->token_file, NULL},
-                                  {"from", 0, &a->from, NULL},
-                                  {"to", 0, &a->to, NULL},
-                                  {"wait", 0, &a->wait, NULL},
-                                  {"leader-url", 0, &a->leader_url, NULL},
-                                  {"honest", 0, &a->honest, NULL},
-                                  {"format", 0, &a->format, NULL},
-                                  {"output", 'o', &a->output, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  {NULL, 0, NULL, NULL}};
     size_t format = 0;
     const char *why = "";
     a->honest_share = 1;
-    agg_err err = cli_options_read_only(options, error, argc, argv, help);
-    if (err != SHOAL_OK || *help) return err;
-    err = read_files(a, error);
+    agg_err err = read_files(a, error);
     if (err == SHOAL_OK) err = read_interval(a, error);
     if (err == SHOAL_OK && a->wait != NULL)
         err = cli_read_whole(&a->wait_s, error, "wait", a->wait, 0, WAIT_MAX);
@@ -149,7 +134,8 @@ static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **a
         err = cli_read_decimal(&a->honest_share, error, "honest", a->honest, AGG_HONEST_MIN, 1);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK)
-        err = cli_read_name(&format, error, formats, a->format, "--format is table, json or csv");
+        err =
+            command_read_name(&format, error, formats, a->format, "--format is table, json or csv");
     a->sums_format = formats_of[format];
     if (err == SHOAL_OK && a->leader_url != NULL &&
         shoal_url_set(&a->leader, a->leader_url, strlen(a->leader_url), &why) != SHOAL_OK)
@@ -351,15 +337,34 @@ static agg_err collect(agg_error *error, const arguments *a)
     return err;
 }
 
-int cmd_collect(int argc, char **argv)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    arguments a = {0};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = collect(&error, &a);
-    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("collect", &error);
+    arguments *a = context;
+    (void)words;
+    agg_err err = read_arguments(a, error);
+    return err == SHOAL_OK ? collect(error, a) : err;
 }
+
+static const command_option options[] = {OPTION("recipe", recipe),
+                                         OPTION("task", task),
+                                         OPTION("key", key),
+                                         OPTION("token-file", token_file),
+                                         OPTION("from", from),
+                                         OPTION("to", to),
+                                         OPTION("wait", wait),
+                                         OPTION("leader-url", leader_url),
+                                         OPTION("honest", honest),
+                                         OPTION("format", format),
+                                         OUTPUT_OPTION(output),
+                                         OPTION("memory", memory),
+                                         LAST_OPTION};
+
+const cli_command cmd_collect = {
+    .name = "collect",
+    .summary = "a batch of two servers: an accumulator, or exact sums",
+    .help = help_text,
+    .example = "  shoal collect --recipe shares.json --key collector.key --token-file token \\\n"
+               "      --from 2026-11-21 --to 2026-11-21 --wait 60 -o shares.acc\n",
+    .options = options,
+    .arguments_size = sizeof(arguments),
+    .run = run};

@@ -55,31 +55,15 @@ typedef struct loaded {
     agg_dictionary dictionary;
 } loaded;
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, const command_words *words)
 {
     static const char *const whats[] = {"share", "count", NULL};
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"recipe-b", 0, &a->recipe_b, NULL},
-                                  {"dictionary", 0, &a->dictionary, NULL},
-                                  {"of", 0, &a->of, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  CLI_RESULT_OPTIONS(&a->texts),
-                                  {NULL, 0, NULL, NULL}};
-    int n_files = 0;
     size_t what = 0;
-    const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
-    if (files == NULL) return AGG_ERR_MEMORY;
-    agg_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
-    for (int i = 0; i < n_files && i < 2; i++) a->accumulators[i] = files[i];
-    free(files);
-    if (err != SHOAL_OK || *help) return err;
-    err = cli_need(error, "recipe", a->recipe);
-    if (err == SHOAL_OK && n_files != 2)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes two accumulators");
-    if (err == SHOAL_OK && strcmp(a->accumulators[0], a->accumulators[1]) == 0)
-        err =
-            agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice", a->accumulators[0]);
-    if (err == SHOAL_OK) err = cli_read_name(&what, error, whats, a->of, "--of is share or count");
+    for (int i = 0; i < 2; i++) a->accumulators[i] = words->texts[i];
+    if (strcmp(a->accumulators[0], a->accumulators[1]) == 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice",
+                        a->accumulators[0]);
+    agg_err err = command_read_name(&what, error, whats, a->of, "--of is share or count");
     a->what = (agg_compare_of)what;
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
@@ -196,7 +180,7 @@ static agg_err state_memory(agg_error *error, const arguments *a, const loaded *
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static agg_err run(agg_error *error, const arguments *a)
+static agg_err compare_files(agg_error *error, const arguments *a)
 {
     loaded of_a = {0}, of_b = {0};
     agg_err err = agg_recipe_from_file(&of_a.recipe, error, a->recipe);
@@ -213,15 +197,29 @@ static agg_err run(agg_error *error, const arguments *a)
     return err;
 }
 
-int cmd_compare(int argc, char **argv)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    arguments a = {0};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = run(&error, &a);
-    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("compare", &error);
+    arguments *a = context;
+    agg_err err = read_arguments(a, error, words);
+    return err == SHOAL_OK ? compare_files(error, a) : err;
 }
+
+static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
+                                         OPTION("recipe-b", recipe_b),
+                                         OPTION("dictionary", dictionary),
+                                         OPTION("of", of),
+                                         OPTION("memory", memory),
+                                         RESULT_OPTIONS(texts),
+                                         LAST_OPTION};
+
+const cli_command cmd_compare = {
+    .name = "compare",
+    .summary = "what changed between two collections or periods",
+    .help = help_text,
+    .example = "  shoal compare --recipe fish.json --dictionary fish.txt monday.acc tuesday.acc\n",
+    .options = options,
+    .arguments_size = sizeof(arguments),
+    .least_words = 2,
+    .most_words = 2,
+    .words_refused = "takes two accumulators",
+    .run = run};

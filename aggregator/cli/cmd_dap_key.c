@@ -50,22 +50,25 @@ static agg_err make_key(agg_error *error, const char *id_text, const char *secre
     return err;
 }
 
-int cmd_dap_key(int argc, char **argv)
+typedef struct arguments {
+    const char *id, *secret, *public_half;
+} arguments;
+
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    const char *id = NULL, *secret = NULL, *public_half = NULL;
-    const cli_option options[] = {{"id", 0, &id, NULL},
-                                  {"output", 'o', &secret, NULL},
-                                  {"public", 0, &public_half, NULL},
-                                  {NULL, 0, NULL, NULL}};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = cli_options_read_only(options, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help) {
-        fputs(help_text, stdout);
-        return AGG_EXIT_OK;
-    }
-    if (err == SHOAL_OK) err = cli_need(&error, "output", secret);
-    if (err == SHOAL_OK) err = cli_need(&error, "public", public_half);
-    if (err == SHOAL_OK) err = make_key(&error, id, secret, public_half);
-    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("dap-key", &error);
+    const arguments *a = context;
+    (void)words;
+    return make_key(error, a->id, a->secret, a->public_half);
 }
+
+static const command_option options[] = {OPTION("id", id), REQUIRED_OUTPUT_OPTION(secret),
+                                         REQUIRED_OPTION("public", public_half), LAST_OPTION};
+
+const cli_command cmd_dap_key = {
+    .name = "dap-key",
+    .summary = "make a key pair for one of two servers, or for their collector",
+    .help = help_text,
+    .example = "  shoal dap-key -o leader.key --public leader.pub\n",
+    .options = options,
+    .arguments_size = sizeof(arguments),
+    .run = run};

@@ -47,7 +47,8 @@ static const char help_text[] =
     "                      is much\n";
 
 typedef struct arguments {
-    const char **recipes, **accumulators; // n_rounds of each, in order
+    command_values recipes;    // of each round, in order
+    const char **accumulators; // the same, one for each recipe
     size_t n_rounds;
     const char *known, *fdr_text, *threshold_text, *memory;
     cli_result_texts texts;
@@ -56,15 +57,9 @@ typedef struct arguments {
     uint64_t memory_limit; // 0: none
 } arguments;
 
-static agg_err usage(agg_error *error, const char *text)
-{
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
-}
-
 static agg_err check_rounds(const arguments *a, agg_error *error, int n_files)
 {
-    if (a->n_rounds == 0) return usage(error, "--recipe is needed");
-    if (a->n_rounds > ROUNDS_MAX) return usage(error, "more than 1000 rounds");
+    if (a->n_rounds > ROUNDS_MAX) return command_refuse(error, "more than 1000 rounds");
     if ((size_t)n_files == a->n_rounds) return SHOAL_OK;
     return agg_fail(
         error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
@@ -72,45 +67,17 @@ static agg_err check_rounds(const arguments *a, agg_error *error, int n_files)
         a->n_rounds, a->n_rounds == 1 ? "" : "s", n_files, n_files == 1 ? "" : "s");
 }
 
-static agg_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, const command_words *words)
 {
-    const cli_option options[] = {{"known", 0, &a->known, NULL},
-                                  {"fdr", 0, &a->fdr_text, NULL},
-                                  {"threshold", 0, &a->threshold_text, NULL},
-                                  {"top", 0, &a->texts.top, NULL},
-                                  {"confidence", 0, &a->texts.confidence, NULL},
-                                  {"honest", 0, &a->texts.honest, NULL},
-                                  {"format", 0, &a->texts.format, NULL},
-                                  {"output", 'o', &a->texts.output, NULL},
-                                  {"threads", 0, &a->texts.threads, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  {NULL, 0, NULL, NULL}};
-    int n_files = 0;
-    agg_err err = cli_options_read(options, error, argc, argv, a->accumulators, &n_files, help);
-    if (err != SHOAL_OK || *help) return err;
-    err = check_rounds(a, error, n_files);
+    a->n_rounds = a->recipes.n;
+    a->accumulators = words->texts;
+    agg_err err = check_rounds(a, error, words->n);
     if (err == SHOAL_OK && a->fdr_text != NULL)
         err = cli_read_decimal(&a->fdr, error, "fdr", a->fdr_text, 0.000001, 0.999999);
     if (err == SHOAL_OK && a->threshold_text != NULL)
         err = cli_read_decimal(&a->threshold, error, "threshold", a->threshold_text, 0, 1e15);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
-}
-
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
-{
-    char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
-    int n_rest = 0;
-    a->recipes = agg_alloc(error, (size_t)argc, sizeof *a->recipes);
-    a->accumulators = agg_alloc(error, (size_t)argc, sizeof *a->accumulators);
-    agg_err err =
-        rest == NULL || a->recipes == NULL || a->accumulators == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK)
-        err =
-            cli_take_repeated(a->recipes, &a->n_rounds, rest, &n_rest, error, "recipe", argc, argv);
-    if (err == SHOAL_OK) err = read_rest(a, error, n_rest, rest, help);
-    free(rest);
-    return err;
 }
 
 // ---- known strings ----
@@ -315,7 +282,7 @@ static agg_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, agg
 {
     agg_err err = SHOAL_OK;
     for (size_t i = 0; i < a->n_rounds && err == SHOAL_OK; i++)
-        err = agg_recipe_from_file(&loaded[i].recipe, error, a->recipes[i]);
+        err = agg_recipe_from_file(&loaded[i].recipe, error, a->recipes.texts[i]);
     if (err == SHOAL_OK) err = state_memory(error, a, loaded);
     for (size_t i = 0; i < a->n_rounds && err == SHOAL_OK; i++) {
         err = load_accumulator(&loaded[i].acc, error, &loaded[i].recipe, a->accumulators[i]);
@@ -324,7 +291,7 @@ static agg_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, agg
     return err;
 }
 
-static agg_err run(agg_error *error, const arguments *a)
+static agg_err discover_files(agg_error *error, const arguments *a)
 {
     loaded_round *loaded = agg_alloc(error, a->n_rounds, sizeof *loaded);
     agg_discover_round *rounds = agg_alloc(error, a->n_rounds, sizeof *rounds);
@@ -340,17 +307,28 @@ static agg_err run(agg_error *error, const arguments *a)
     return err;
 }
 
-int cmd_discover(int argc, char **argv)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    arguments a = {0};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = run(&error, &a);
-    free(a.recipes);
-    free(a.accumulators);
-    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("discover", &error);
+    arguments *a = context;
+    agg_err err = read_arguments(a, error, words);
+    return err == SHOAL_OK ? discover_files(error, a) : err;
 }
+
+static const command_option options[] = {REQUIRED_OPTION("recipe", recipes),
+                                         OPTION("known", known),
+                                         OPTION("fdr", fdr_text),
+                                         OPTION("threshold", threshold_text),
+                                         OPTION("top", texts.top),
+                                         OPTION("confidence", texts.confidence),
+                                         RESULT_WRITING_OPTIONS(texts),
+                                         OPTION("memory", memory),
+                                         LAST_OPTION};
+
+const cli_command cmd_discover = {.name = "discover",
+                                  .summary = "strings that nobody listed, with counts and errors",
+                                  .help = help_text,
+                                  .example = "  shoal discover --recipe words.json words.acc\n",
+                                  .options = options,
+                                  .arguments_size = sizeof(arguments),
+                                  .most_words = COMMAND_WORDS_MAX,
+                                  .run = run};

@@ -59,7 +59,7 @@ static agg_err read_post(agg_post *post, agg_error *error, const char *name, con
     size_t rule = 0;
     uint64_t total = 0;
     agg_err err =
-        cli_read_name(&rule, error, names, name, "--post is none, clip, norm-sub or base-cut");
+        command_read_name(&rule, error, names, name, "--post is none, clip, norm-sub or base-cut");
     if (err == SHOAL_OK && total_text != NULL)
         err = cli_read_whole(&total, error, "total", total_text, 1, (uint64_t)1 << 53);
     if (err != SHOAL_OK) return err;
@@ -74,32 +74,11 @@ static agg_err read_post(agg_post *post, agg_error *error, const char *name, con
     return SHOAL_OK;
 }
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"dictionary", 0, &a->dictionary, NULL},
-                                  {"variable", 0, &a->variable, NULL},
-                                  {"by", 0, &a->by, NULL},
-                                  {"post", 0, &a->post, NULL},
-                                  {"total", 0, &a->total, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  CLI_RESULT_OPTIONS(&a->texts),
-                                  {NULL, 0, NULL, NULL}};
-    int n_files = 0;
-    const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
-    if (files == NULL) return AGG_ERR_MEMORY;
-    agg_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
-    if (err == SHOAL_OK && n_files > 0) a->accumulator = files[0];
-    free(files);
-    if (err != SHOAL_OK || *help) return err;
-    err = cli_need(error, "recipe", a->recipe);
-    if (err == SHOAL_OK && n_files != 1)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "takes one accumulator; shoal merge adds several");
-    if (err == SHOAL_OK && a->by != NULL && a->dictionary != NULL)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "--by and --dictionary exclude each other");
-    if (err == SHOAL_OK) err = read_post(&a->rule, error, a->post, a->total);
+    if (a->by != NULL && a->dictionary != NULL)
+        return command_refuse(error, "--by and --dictionary exclude each other");
+    agg_err err = read_post(&a->rule, error, a->post, a->total);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
@@ -247,25 +226,37 @@ static agg_err estimate(agg_error *error, const arguments *a, const agg_recipe *
                     recipe->id);
 }
 
-static agg_err run(agg_error *error, const arguments *a)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
+    arguments *a = context;
     agg_recipe recipe;
-    agg_err err = agg_recipe_from_file(&recipe, error, a->recipe);
+    a->accumulator = words->texts[0];
+    agg_err err = read_arguments(a, error);
+    if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
     err = estimate(error, a, &recipe);
     agg_recipe_release(&recipe);
     return err;
 }
 
-int cmd_estimate(int argc, char **argv)
-{
-    arguments a = {0};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = run(&error, &a);
-    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("estimate", &error);
-}
+static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
+                                         OPTION("dictionary", dictionary),
+                                         OPTION("variable", variable),
+                                         OPTION("by", by),
+                                         OPTION("post", post),
+                                         OPTION("total", total),
+                                         OPTION("memory", memory),
+                                         RESULT_OPTIONS(texts),
+                                         LAST_OPTION};
+
+const cli_command cmd_estimate = {
+    .name = "estimate",
+    .summary = "counts of known values, with standard errors",
+    .help = help_text,
+    .example = "  shoal estimate --recipe fish.json --dictionary fish.txt --top 10 fish.acc\n",
+    .options = options,
+    .arguments_size = sizeof(arguments),
+    .least_words = 1,
+    .most_words = 1,
+    .words_refused = "takes one accumulator; shoal merge adds several",
+    .run = run};

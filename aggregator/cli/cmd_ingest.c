@@ -34,38 +34,21 @@ static const char help_text[] =
 
 typedef struct arguments {
     const char *recipe, *output, *max_rejected, *threads, *memory;
-    int append;
+    bool append;
     double max_share;
     unsigned n_threads;
     uint64_t memory_limit; // 0: none
-    const char **files;
-    int n_files;
+    const command_words *files;
 } arguments;
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"output", 'o', &a->output, NULL},
-                                  {"append", 0, NULL, &a->append},
-                                  {"max-rejected", 0, &a->max_rejected, NULL},
-                                  {"threads", 0, &a->threads, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  {NULL, 0, NULL, NULL}};
+    agg_err err = SHOAL_OK;
     a->max_share = 0.01;
-    a->files = agg_alloc(error, (size_t)argc, sizeof *a->files);
-    if (a->files == NULL) return AGG_ERR_MEMORY;
-    agg_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
-    if (err != SHOAL_OK || *help) return err;
-    err = cli_need(error, "recipe", a->recipe);
-    if (err == SHOAL_OK) err = cli_need(error, "output", a->output);
-    if (err == SHOAL_OK && a->max_rejected != NULL)
+    if (a->max_rejected != NULL)
         err = cli_read_decimal(&a->max_share, error, "max-rejected", a->max_rejected, 0, 1);
     if (err == SHOAL_OK) err = cli_read_threads(&a->n_threads, error, a->threads);
-    if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
-    if (err == SHOAL_OK && a->n_files == 0)
-        err =
-            agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no file to read; - is standard input");
-    return err;
+    return err == SHOAL_OK ? cli_read_memory(&a->memory_limit, error, a->memory) : err;
 }
 
 typedef struct ingesting {
@@ -101,7 +84,7 @@ static agg_err take_records(void *context, agg_error *error, const agg_run *runs
     return agg_folder_add_runs(&in->folder, error, fresh, n_fresh);
 }
 
-// The same on several threads, each as a worker of the folder.
+// The same on several threads, each with a lane of the folder.
 static agg_err take_run(void *context, agg_error *error, unsigned part, const agg_run *run)
 {
     ingesting *in = context;
@@ -144,8 +127,8 @@ static agg_err ingest_file(ingesting *in, agg_error *error, const arguments *a,
 static uint64_t input_bytes(const arguments *a)
 {
     uint64_t sum = 0;
-    for (int i = 0; i < a->n_files; i++) {
-        uint64_t size = cli_file_bytes(a->files[i]);
+    for (int i = 0; i < a->files->n; i++) {
+        uint64_t size = cli_file_bytes(a->files->texts[i]);
         if (size == 0) return UINT64_MAX;
         sum += size;
     }
@@ -157,7 +140,7 @@ static uint64_t fixed_bytes(const agg_accumulator *acc, const arguments *a,
                             const agg_recipe *recipe)
 {
     uint64_t input = input_bytes(a),
-             bytes = cli_reader_memory(a->files, a->n_files, recipe, a->n_threads);
+             bytes = cli_reader_memory(a->files->texts, a->files->n, recipe, a->n_threads);
     for (uint32_t i = 0; i < acc->n_parts; i++)
         bytes += 4 * (acc->parts[i].n_cells + acc->parts[i].n_rows);
     if (agg_accumulator_keeps_records(acc))
@@ -187,12 +170,12 @@ static agg_err ingest_files(agg_accumulator *acc, agg_error *error, const argume
                             const agg_recipe *recipe, size_t buffer)
 {
     char text[128], command[] = "ingest";
-    ingesting in = {.n_repeated = 0};
+    ingesting in = {.folder = {.acc = NULL}};
     if (!agg_lock_init(&in.guard))
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
     agg_err err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);
-    for (int i = 0; i < a->n_files && err == SHOAL_OK; i++)
-        err = ingest_file(&in, error, a, recipe, a->files[i]);
+    for (int i = 0; i < a->files->n && err == SHOAL_OK; i++)
+        err = ingest_file(&in, error, a, recipe, a->files->texts[i]);
     if (err == SHOAL_OK) err = agg_folder_flush(&in.folder, error);
     if (err == SHOAL_OK && in.n_repeated > 0) {
         snprintf(text, sizeof text, "%llu batches came more than once and were counted once",
@@ -251,16 +234,30 @@ static agg_err ingest(agg_error *error, const arguments *a)
     return err;
 }
 
-int cmd_ingest(int argc, char **argv)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    arguments a = {.n_threads = 1};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = ingest(&error, &a);
-    free(a.files);
-    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("ingest", &error);
+    arguments *a = context;
+    a->files = words;
+    agg_err err = read_arguments(a, error);
+    return err == SHOAL_OK ? ingest(error, a) : err;
 }
+
+static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
+                                         REQUIRED_OUTPUT_OPTION(output),
+                                         OPTION("append", append),
+                                         OPTION("max-rejected", max_rejected),
+                                         OPTION("threads", threads),
+                                         OPTION("memory", memory),
+                                         LAST_OPTION};
+
+const cli_command cmd_ingest = {.name = "ingest",
+                                .summary = "fold batches or NDJSON reports into an accumulator",
+                                .help = help_text,
+                                .example =
+                                    "  shoal ingest --recipe fish.json -o today.acc fish.batches\n",
+                                .options = options,
+                                .arguments_size = sizeof(arguments),
+                                .least_words = 1,
+                                .most_words = COMMAND_WORDS_MAX,
+                                .words_refused = "no file to read; - is standard input",
+                                .run = run};

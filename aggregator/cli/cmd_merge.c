@@ -10,7 +10,6 @@
 #include "commands.h"
 #include "log.h"
 #include "memory_option.h"
-#include "options.h"
 
 static const char help_text[] =
     "Usage: shoal merge -o ACC ACC...\n\n"
@@ -50,7 +49,7 @@ static agg_err plan_memory(agg_error *error, uint64_t limit, const char *const *
 {
     char command[] = "merge";
     uint64_t most = 0, sum = 0;
-    int has_records = 0;
+    bool has_records = false;
     for (int i = 0; i < n_files; i++) {
         struct stat about;
         agg_error ignored;
@@ -88,28 +87,30 @@ static agg_err merge_files(agg_error *error, const char *output, const char *con
     return err;
 }
 
-int cmd_merge(int argc, char **argv)
+typedef struct arguments {
+    const char *output, *memory;
+} arguments;
+
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    const char *output = NULL, *memory = NULL;
-    uint64_t memory_limit = 0;
-    const cli_option options[] = {
-        {"output", 'o', &output, NULL}, {"memory", 0, &memory, NULL}, {NULL, 0, NULL, NULL}};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0, n_files = 0;
-    const char **files = agg_alloc(&error, (size_t)argc, sizeof *files);
-    agg_err err = files == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK)
-        err = cli_options_read(options, &error, argc, argv, files, &n_files, &help);
-    if (err == SHOAL_OK && !help) err = cli_need(&error, "output", output);
-    if (err == SHOAL_OK && !help) err = cli_read_memory(&memory_limit, &error, memory);
-    if (err == SHOAL_OK && !help && n_files == 0)
-        err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no accumulator to merge");
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = check_doubles(&error, files, n_files);
-    if (err == SHOAL_OK && !help) err = plan_memory(&error, memory_limit, files, n_files);
-    if (err == SHOAL_OK && !help) err = merge_files(&error, output, files, n_files);
-    free(files);
-    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("merge", &error);
+    const arguments *a = context;
+    uint64_t limit = 0;
+    agg_err err = cli_read_memory(&limit, error, a->memory);
+    if (err == SHOAL_OK) err = check_doubles(error, words->texts, words->n);
+    if (err == SHOAL_OK) err = plan_memory(error, limit, words->texts, words->n);
+    return err == SHOAL_OK ? merge_files(error, a->output, words->texts, words->n) : err;
 }
+
+static const command_option options[] = {REQUIRED_OUTPUT_OPTION(output), OPTION("memory", memory),
+                                         LAST_OPTION};
+
+const cli_command cmd_merge = {.name = "merge",
+                               .summary = "add accumulators of one recipe",
+                               .help = help_text,
+                               .example = "  shoal merge -o both.acc monday.acc tuesday.acc\n",
+                               .options = options,
+                               .arguments_size = sizeof(arguments),
+                               .least_words = 1,
+                               .most_words = COMMAND_WORDS_MAX,
+                               .words_refused = "no accumulator to merge",
+                               .run = run};

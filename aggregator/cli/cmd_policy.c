@@ -5,21 +5,26 @@
 #include <string.h>
 
 #include "accountant.h"
-#include "agg_size.h"
 #include "commands.h"
 #include "compound.h"
 #include "log.h"
-#include "options.h"
 #include "policy_json.h"
 #include "recipe_json.h"
 
 static const char help_text[] =
     "Usage: shoal policy check FILE...\n"
     "       shoal policy hash FILE...\n\n"
-    "check prints what a policy allows: for each analysis and field the budgets in words, what a "
-    "person\n"
-    "gives at most, and how many queries fit; hash prints the hash that queries name in `policy`.\n"
-    "shoal recipe check --policy FILE says whether a device would answer a query.\n";
+    "A policy says which queries the pages of a site answer. shoal recipe check --policy FILE\n"
+    "says whether a device would answer one query.\n";
+
+static const char check_help[] =
+    "Usage: shoal policy check FILE...\n\n"
+    "Prints in words what a policy allows: the budgets of each analysis and field, what a person\n"
+    "gives away at most, and how many queries fit.\n";
+
+static const char hash_help[] =
+    "Usage: shoal policy hash FILE...\n\n"
+    "Prints the hash by which queries name the policy, 64 hex digits.\n";
 
 static void print_names(const char *separator, const shoal_name *name)
 {
@@ -169,7 +174,7 @@ static void print_policy(const agg_policy *policy)
     for (uint32_t i = 0; i < p->n_analyses; i++) print_analysis(&p->analyses[i]);
 }
 
-static int show_file(const char *path, int is_check)
+static int show_file(const char *path, bool is_check)
 {
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
     agg_policy policy;
@@ -182,34 +187,51 @@ static int show_file(const char *path, int is_check)
     return AGG_EXIT_OK;
 }
 
-static int run(const char *const *words, int n_words, agg_error *error)
+// Shows every file, also behind one that fails.
+static agg_err show_files(agg_error *error, const command_words *words, bool is_check)
 {
-    int is_check = n_words > 0 && strcmp(words[0], "check") == 0, worst = AGG_EXIT_OK;
-    if (!is_check && (n_words == 0 || strcmp(words[0], "hash") != 0))
-        agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the actions are check and hash");
-    else if (n_words == 1)
-        agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no policy to %s", words[0]);
-    if (error->code != SHOAL_OK) return agg_log_error("policy", error);
-    for (int i = 1; i < n_words; i++) {
-        int code = show_file(words[i], is_check);
+    int worst = AGG_EXIT_OK;
+    for (int i = 0; i < words->n; i++) {
+        int code = show_file(words->texts[i], is_check);
         if (code != AGG_EXIT_OK) worst = code;
     }
-    return worst;
+    return worst == AGG_EXIT_OK ? SHOAL_OK : command_end(error, worst);
 }
 
-int cmd_policy(int argc, char **argv)
+static agg_err run_check(agg_error *error, void *arguments, const command_words *words)
 {
-    const cli_option options[] = {{NULL, 0, NULL, NULL}};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0, n_words = 0, code = AGG_EXIT_OK;
-    const char **words = agg_alloc(&error, (size_t)argc, sizeof *words);
-    if (words == NULL ||
-        cli_options_read(options, &error, argc, argv, words, &n_words, &help) != SHOAL_OK)
-        code = agg_log_error("policy", &error);
-    else if (help)
-        fputs(help_text, stdout);
-    else
-        code = run(words, n_words, &error);
-    free(words);
-    return code;
+    (void)arguments;
+    return show_files(error, words, true);
 }
+
+static agg_err run_hash(agg_error *error, void *arguments, const command_words *words)
+{
+    (void)arguments;
+    return show_files(error, words, false);
+}
+
+static const cli_command check = {.name = "check",
+                                  .summary = "print in words what a policy allows",
+                                  .help = check_help,
+                                  .example = "  shoal policy check policy.json\n",
+                                  .least_words = 1,
+                                  .most_words = COMMAND_WORDS_MAX,
+                                  .words_refused = "no policy to check",
+                                  .run = run_check};
+
+static const cli_command hash = {.name = "hash",
+                                 .summary = "print the hash by which queries name a policy",
+                                 .help = hash_help,
+                                 .example = "  shoal policy hash policy.json\n",
+                                 .least_words = 1,
+                                 .most_words = COMMAND_WORDS_MAX,
+                                 .words_refused = "no policy to hash",
+                                 .run = run_hash};
+
+static const cli_command *const actions[] = {&check, &hash, NULL};
+
+const cli_command cmd_policy = {.name = "policy",
+                                .summary = "what a site promises about queries: check, hash",
+                                .help = help_text,
+                                .example = "  shoal policy check policy.json\n",
+                                .actions = actions};

@@ -15,6 +15,11 @@
 
 static const char help_text[] =
     "Usage: shoal round next --recipe R ACC -o NEXT\n\n"
+    "Some analyses ask in rounds. Each round is a collection of its own; what it learnt decides\n"
+    "what the next one asks.\n";
+
+static const char next_help[] =
+    "Usage: shoal round next --recipe R ACC -o NEXT\n\n"
     "Reads what a round learnt and writes the recipe of the next one. Of a field with prefixes and "
     "tokens,\n"
     "the sequences that stand out of the noise become the prefixes; with --refine, a number's "
@@ -99,53 +104,52 @@ static agg_err read_numbers(arguments *a, agg_error *error)
     return err;
 }
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    round_options *o = &a->round;
-    const cli_option options[] = {{"recipe", 0, &o->recipe, NULL},
-                                  {"output", 'o', &o->output, NULL},
-                                  {"field", 0, &o->field, NULL},
-                                  {"fdr", 0, &a->fdr, NULL},
-                                  {"max-prefixes", 0, &a->max_prefixes, NULL},
-                                  {"tokens", 0, &o->tokens, NULL},
-                                  {"refine", 0, &a->refine, NULL},
-                                  {"step", 0, &a->step, NULL},
-                                  {"sample", 0, &a->sample, NULL},
-                                  {"threshold", 0, &a->threshold, NULL},
-                                  {"mechanism", 0, &o->mechanism, NULL},
-                                  {"cohort-epsilon", 0, &a->cohort_epsilon, NULL},
-                                  {"id", 0, &o->id, NULL},
-                                  {"version", 0, &a->version, NULL},
-                                  {"expires", 0, &o->expires, NULL},
-                                  {"seed", 0, &o->seed_hex, NULL},
-                                  {"threads", 0, &a->threads, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  {NULL, 0, NULL, NULL}};
-    int n = 0;
-    const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
-    if (rest == NULL) return AGG_ERR_MEMORY;
-    agg_err err = cli_options_read(options, error, argc, argv, rest, &n, help);
-    if (err == SHOAL_OK && !*help && (n == 0 || strcmp(rest[0], "next") != 0))
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "say what to do: shoal round next");
-    if (err == SHOAL_OK && !*help && n != 2)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "next takes one accumulator, of this round; shoal merge adds several");
-    if (n == 2) o->accumulator = rest[1];
-    free(rest);
-    if (err != SHOAL_OK || *help) return err;
-    err = cli_need(error, "recipe", o->recipe);
-    return err == SHOAL_OK ? read_numbers(a, error) : err;
+    arguments *a = context;
+    a->round.accumulator = words->texts[0];
+    agg_err err = read_numbers(a, error);
+    return err == SHOAL_OK ? round_next(error, &a->round) : err;
 }
 
-int cmd_round(int argc, char **argv)
-{
-    arguments a = {0};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = round_next(&error, &a.round);
-    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("round", &error);
-}
+static const command_option options[] = {REQUIRED_OPTION("recipe", round.recipe),
+                                         OUTPUT_OPTION(round.output),
+                                         OPTION("field", round.field),
+                                         OPTION("fdr", fdr),
+                                         OPTION("max-prefixes", max_prefixes),
+                                         OPTION("tokens", round.tokens),
+                                         OPTION("refine", refine),
+                                         OPTION("step", step),
+                                         OPTION("sample", sample),
+                                         OPTION("threshold", threshold),
+                                         OPTION("mechanism", round.mechanism),
+                                         OPTION("cohort-epsilon", cohort_epsilon),
+                                         OPTION("id", round.id),
+                                         OPTION("version", version),
+                                         OPTION("expires", round.expires),
+                                         OPTION("seed", round.seed_hex),
+                                         OPTION("threads", threads),
+                                         OPTION("memory", memory),
+                                         LAST_OPTION};
+
+#define EXAMPLE "  shoal round next --recipe trie-1.json trie-1.acc -o trie-2.json\n"
+
+static const cli_command next = {
+    .name = "next",
+    .summary = "write the recipe of the next round",
+    .help = next_help,
+    .example = EXAMPLE,
+    .options = options,
+    .arguments_size = sizeof(arguments),
+    .least_words = 1,
+    .most_words = 1,
+    .words_refused = "next takes one accumulator, of this round; shoal merge adds several",
+    .run = run};
+
+static const cli_command *const actions[] = {&next, NULL};
+
+const cli_command cmd_round = {.name = "round",
+                               .summary = "the recipe of the next round, from what this one learnt",
+                               .help = help_text,
+                               .example = EXAMPLE,
+                               .actions = actions};

@@ -163,7 +163,7 @@ static agg_err stop(server *s, agg_error *error)
     return err;
 }
 
-static agg_err run(agg_error *error, const char *path, uint64_t limit, int is_check)
+static agg_err run_one(agg_error *error, const char *path, uint64_t limit, bool is_check)
 {
     server s = {0};
     agg_http_stop_block();
@@ -187,7 +187,7 @@ static agg_err run(agg_error *error, const char *path, uint64_t limit, int is_ch
 
 // A configuration with a role is of one of two servers.
 static agg_err run_dap(agg_error *error, const char *path, const char *role, uint64_t limit,
-                       int is_check)
+                       bool is_check)
 {
     char command[] = "serve";
     agg_dap_plan plan;
@@ -211,42 +211,41 @@ static agg_err run_dap(agg_error *error, const char *path, const char *role, uin
 }
 
 static agg_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit,
-                       int is_check)
+                       bool is_check)
 {
     serve_memory_settle();
     if (agg_dap_config_is(path)) return run_dap(error, path, role, limit, is_check);
-    if (role == NULL) return run(error, path, limit, is_check);
+    if (role == NULL) return run_one(error, path, limit, is_check);
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s has no \"role\"", role,
                     path);
 }
 
-int cmd_serve(int argc, char **argv)
+typedef struct arguments {
+    const char *config, *role, *memory;
+    bool is_check;
+} arguments;
+
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    const char *config = NULL, *role = NULL, *memory = NULL;
+    const arguments *a = context;
     uint64_t limit = 0;
-    int is_check = 0, help = 0, n_arguments = 0;
-    const cli_option options[] = {{"config", 'c', &config, NULL},
-                                  {"role", 0, &role, NULL},
-                                  {"memory", 0, &memory, NULL},
-                                  {"check", 0, NULL, &is_check},
-                                  {NULL, 0, NULL, NULL}};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    const char **arguments = calloc((size_t)argc, sizeof *arguments);
-    agg_err err =
-        arguments == NULL
-            ? agg_fail(&error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory")
-            : cli_options_read(options, &error, argc, argv, arguments, &n_arguments, &help);
-    free(arguments);
-    if (err == SHOAL_OK && help) {
-        fputs(help_text, stdout);
-        return AGG_EXIT_OK;
-    }
-    if (err == SHOAL_OK) err = cli_need(&error, "config", config);
-    if (err == SHOAL_OK && n_arguments > 0) {
-        err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "serve takes no arguments; see shoal serve --help");
-    }
-    if (err == SHOAL_OK) err = cli_read_memory(&limit, &error, memory);
-    if (err == SHOAL_OK) err = run_any(&error, config, role, limit, is_check);
-    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("serve", &error);
+    (void)words;
+    agg_err err = cli_read_memory(&limit, error, a->memory);
+    return err == SHOAL_OK ? run_any(error, a->config, a->role, limit, a->is_check) : err;
 }
+
+static const command_option options[] = {
+    {.name = "config", .letter = 'c', .at = offsetof(arguments, config), .is_required = true},
+    OPTION("role", role),
+    OPTION("memory", memory),
+    OPTION("check", is_check),
+    LAST_OPTION};
+
+const cli_command cmd_serve = {.name = "serve",
+                               .summary = "an HTTP server: batches in, results out",
+                               .help = help_text,
+                               .example = "  shoal serve --config serve.json --check\n",
+                               .options = options,
+                               .arguments_size = sizeof(arguments),
+                               .words_refused = "serve takes no arguments; see shoal serve --help",
+                               .run = run};

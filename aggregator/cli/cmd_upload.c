@@ -39,14 +39,13 @@ static const char help_text[] =
 
 typedef struct arguments {
     const char *recipe, *task, *measurements, *leader, *helper, *time, *max_rejected, *memory;
-    int verbose;
+    bool verbose;
     double max_share;
     shoal_url leader_url, helper_url;
     int64_t time_s;
     uint64_t memory_limit; // 0: none
     uint32_t reports;      // of a request, at most
-    const char **files;
-    int n_files;
+    const command_words *files;
 } arguments;
 
 static agg_err read_url(shoal_url *url, agg_error *error, const char *name, const char *text)
@@ -62,35 +61,25 @@ static agg_err check_inputs(agg_error *error, const arguments *a)
 {
     if ((a->recipe == NULL) == (a->task == NULL))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "give either --recipe or --task");
-    if (a->task != NULL && (a->measurements == NULL || a->n_files > 0))
+    if (a->task != NULL && (a->measurements == NULL || a->files->n > 0))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--task goes with --measurements, and with no other file");
     if (a->recipe != NULL && a->measurements != NULL)
         return agg_fail(
             error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
             "--measurements goes with --task: what a recipe collects is randomized first");
-    if (a->recipe != NULL && a->n_files == 0)
+    if (a->recipe != NULL && a->files->n == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "no file to read; - is standard input");
     return SHOAL_OK;
 }
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error)
 {
-    const cli_option options[] = {
-        {"recipe", 0, &a->recipe, NULL},     {"task", 0, &a->task, NULL},
-        {"leader-url", 0, &a->leader, NULL}, {"measurements", 0, &a->measurements, NULL},
-        {"helper-url", 0, &a->helper, NULL}, {"max-rejected", 0, &a->max_rejected, NULL},
-        {"memory", 0, &a->memory, NULL},     {"time", 0, &a->time, NULL},
-        {"verbose", 0, NULL, &a->verbose},   {NULL, 0, NULL, NULL}};
     uint64_t time_s = 0;
     a->max_share = 0.01;
     a->time_s = -1;
-    a->files = agg_alloc(error, (size_t)argc, sizeof *a->files);
-    if (a->files == NULL) return AGG_ERR_MEMORY;
-    agg_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
-    if (err != SHOAL_OK || *help) return err;
-    err = check_inputs(error, a);
+    agg_err err = check_inputs(error, a);
     if (err == SHOAL_OK) err = read_url(&a->leader_url, error, "leader-url", a->leader);
     if (err == SHOAL_OK) err = read_url(&a->helper_url, error, "helper-url", a->helper);
     if (err == SHOAL_OK && a->max_rejected != NULL)
@@ -158,9 +147,9 @@ static agg_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, a
     agg_reader reader = {recipe,  take_records,      &up,       agg_log_line,
                          command, agg_progress_show, &progress, 1};
     agg_err err = SHOAL_OK;
-    for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) {
-        agg_progress_start(&progress, command, "bytes", cli_file_bytes(a->files[i]));
-        err = agg_reader_file(count, error, &reader, a->files[i]);
+    for (int i = 0; i < a->files->n && err == SHOAL_OK; i++) {
+        agg_progress_start(&progress, command, "bytes", cli_file_bytes(a->files->texts[i]));
+        err = agg_reader_file(count, error, &reader, a->files->texts[i]);
         agg_progress_end(&progress);
     }
     return err == SHOAL_OK ? agg_dap_upload_flush(uploader, error) : err;
@@ -321,8 +310,8 @@ static agg_err run_recipe(agg_error *error, arguments *a, const agg_dap_task *ta
     if (!task->has_recipe)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s is a task file, and goes with --task", a->recipe);
-    agg_err err =
-        plan_memory(a, error, task, cli_reader_memory(a->files, a->n_files, &task->recipe, 1));
+    agg_err err = plan_memory(a, error, task,
+                              cli_reader_memory(a->files->texts, a->files->n, &task->recipe, 1));
     return err == SHOAL_OK ? upload(error, a, task, NULL) : err;
 }
 
@@ -364,7 +353,7 @@ static agg_err run_task(agg_error *error, arguments *a, const agg_dap_task *task
     return err;
 }
 
-static agg_err run(agg_error *error, arguments *a)
+static agg_err run_any(agg_error *error, arguments *a)
 {
     agg_dap_task task;
     agg_err err = agg_dap_task_load(&task, error, a->recipe != NULL ? a->recipe : a->task);
@@ -375,16 +364,31 @@ static agg_err run(agg_error *error, arguments *a)
     return err;
 }
 
-int cmd_upload(int argc, char **argv)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    arguments a = {.recipe = NULL};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = run(&error, &a);
-    free(a.files);
-    return err == SHOAL_OK ? AGG_EXIT_OK : agg_log_error("upload", &error);
+    arguments *a = context;
+    a->files = words;
+    agg_err err = read_arguments(a, error);
+    return err == SHOAL_OK ? run_any(error, a) : err;
 }
+
+static const command_option options[] = {OPTION("recipe", recipe),
+                                         OPTION("task", task),
+                                         OPTION("measurements", measurements),
+                                         OPTION("leader-url", leader),
+                                         OPTION("helper-url", helper),
+                                         OPTION("time", time),
+                                         OPTION("max-rejected", max_rejected),
+                                         OPTION("memory", memory),
+                                         OPTION("verbose", verbose),
+                                         LAST_OPTION};
+
+const cli_command cmd_upload = {.name = "upload",
+                                .summary =
+                                    "send reports to two servers in sealed shares, as devices do",
+                                .help = help_text,
+                                .example = "  shoal upload --recipe shares.json shares.batches\n",
+                                .options = options,
+                                .arguments_size = sizeof(arguments),
+                                .most_words = COMMAND_WORDS_MAX,
+                                .run = run};

@@ -28,6 +28,8 @@ typedef struct agg_count {
                   // held the item
 } agg_count;
 
+typedef struct agg_joint_marks agg_joint_marks; // joint_marks.h
+
 // A mechanism gives either `support` and `debias`, or `counts`, where items are not estimated one
 // by one alike.
 typedef struct agg_estimator {
@@ -46,6 +48,8 @@ typedef struct agg_estimator {
                       unsigned n_threads);
     // Returns: the bytes that `support` or `counts` takes while it runs. NULL: none to speak of.
     uint64_t (*memory)(const shoal_part *part, size_t n_items, unsigned n_threads);
+    // What its records mark, for joint analyses. NULL: its answers name no value.
+    const agg_joint_marks *marks;
 } agg_estimator;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;

@@ -6,6 +6,7 @@
 // (s - 2)/(e^epsilon - 1).
 #include "flip_chance.h"
 #include "index_counts.h"
+#include "joint_marks.h"
 
 static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)
 {
@@ -14,8 +15,17 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, p, agg_rare_probability(part) / (part->m - 1));
 }
 
+static const agg_joint_marks marks = {
+    .columns = AGG_JOINT_ALIKE,
+    .set_coins = agg_marks_one_answer,
+    .is_marked = agg_marks_is_answer,
+    .sum_marked = agg_marks_weight_of_answer,
+    .none_has_column = true,
+};
+
 const agg_estimator agg_grr_estimator = {
     .id = shoal_grr_id,
     .support = agg_index_support,
     .debias = debias,
+    .marks = &marks,
 };

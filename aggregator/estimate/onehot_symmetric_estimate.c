@@ -10,6 +10,7 @@
 // which is Theorem C.2 with epsilon/2 in place of its epsilon, the deletion model's.
 #include "flip_chance.h"
 #include "index_counts.h"
+#include "joint_marks.h"
 
 static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)
 {
@@ -18,8 +19,16 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, p, agg_rare_probability(part));
 }
 
+static const agg_joint_marks marks = {
+    .columns = AGG_JOINT_APART,
+    .set_coins = agg_marks_flipped_bits,
+    .is_marked = agg_marks_is_bit,
+    .sum_marked = agg_marks_sum_bits,
+};
+
 const agg_estimator agg_onehot_symmetric_estimator = {
     .id = shoal_onehot_symmetric_id,
     .support = agg_index_support,
     .debias = debias,
+    .marks = &marks,
 };

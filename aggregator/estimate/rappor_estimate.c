@@ -14,6 +14,7 @@
 
 #include "agg_size.h"
 #include "estimator.h"
+#include "joint_marks.h"
 #include "poly1.h"
 #include "rappor.h"
 #include "rappor_decode.h"
@@ -151,8 +152,26 @@ static uint64_t memory(const shoal_part *part, size_t n_items, unsigned n_thread
     return design + agg_rappor_decode_memory((size_t)part->k * part->m, n_items, per_item);
 }
 
+static void set_mark_coins(agg_joint_coins *c, const shoal_part *part)
+{
+    uint64_t p = 0, q = 0;
+    shoal_rappor_effective(&p, &q, part);
+    agg_marks_set_bits(c, (double)p * 0x1p-64, (double)(0 - p) * 0x1p-64, (double)q * 0x1p-64,
+                       (double)(0 - q) * 0x1p-64);
+}
+
+static const agg_joint_marks marks = {
+    .columns = AGG_JOINT_APART,
+    .set_coins = set_mark_coins,
+    .row = agg_marks_first_word,
+    .is_marked = agg_marks_is_bit_of_row,
+    .sum_marked = agg_marks_sum_bits_of_row,
+    .row_shares = agg_marks_shares_of_ones,
+};
+
 const agg_estimator agg_rappor_estimator = {
     .id = shoal_rappor_id,
     .counts = counts,
     .memory = memory,
+    .marks = &marks,
 };

@@ -53,7 +53,7 @@ static const shoal_name *field_of(const shoal_verdict *verdict, const shoal_reci
 // Reports of one device in answer to it.
 static uint32_t reports_of(const shoal_recipe *r)
 {
-    return r->mechanism == shoal_trie_id ? r->contributions : 1;
+    return r->contributions > 0 ? r->contributions : 1;
 }
 
 // Of several reports of one person delta grows with what they claim (accountant.h).
@@ -135,7 +135,7 @@ static uint32_t count_alike(const shoal_policy_analysis *a, const shoal_recipe *
 }
 
 // By item, one word of a device, and by person, all that it answers.
-static void print_trie_costs(const shoal_verdict *v, const shoal_recipe *r)
+static void print_item_costs(const shoal_verdict *v, const shoal_recipe *r)
 {
     uint32_t n = r->contributions;
     printf("  of one word       epsilon %.8g of the crowd (%.8g is what its cohort gives), delta "
@@ -154,8 +154,8 @@ static void print_answer(const shoal_verdict *v, const shoal_recipe *r, const sh
     const shoal_policy_analysis *a = &p->analyses[v->analysis];
     printf("answered            %s by a device that has answered none\n",
            is_signed ? "yes," : "once it is signed,");
-    if (r->mechanism == shoal_trie_id) {
-        print_trie_costs(v, r);
+    if (r->contributions > 0) {
+        print_item_costs(v, r);
         return;
     }
     uint32_t n = count_alike(a, r);

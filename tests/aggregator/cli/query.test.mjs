@@ -235,7 +235,7 @@ test("a part has its own hash, the whole's query hash and signature, and all els
   bad(2, /has no split_by/, 'recipe', 'part', 'good.json', 'de');
   bad(
     2,
-    /part takes --output, a file and values only/,
+    /recipe part: unknown option --epsilon/,
     'recipe',
     'part',
     '--epsilon',

@@ -7,16 +7,7 @@
 #include "agg_file.h"
 #include "guarantee_print.h"
 #include "log.h"
-
-agg_err cli_read_name(size_t *position, agg_error *error, const char *const *names,
-                      const char *text, const char *refused)
-{
-    size_t i = 0;
-    while (text != NULL && names[i] != NULL && strcmp(names[i], text) != 0) i++;
-    if (names[i] == NULL) return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", refused);
-    *position = i;
-    return SHOAL_OK;
-}
+#include "options.h"
 
 agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
                                 const cli_result_texts *texts)
@@ -26,11 +17,11 @@ agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
     size_t format = 0, rule = 0;
     uint64_t top = 0;
     *options = (cli_result_options){.honest = 1};
-    agg_err err = cli_read_name(&format, error, formats, texts->format,
-                                "--format is table, json, ndjson or csv");
+    agg_err err = command_read_name(&format, error, formats, texts->format,
+                                    "--format is table, json, ndjson or csv");
     if (err == SHOAL_OK)
-        err = cli_read_name(&rule, error, rules, texts->multiple,
-                            "--multiple is bonferroni, bh or none");
+        err = command_read_name(&rule, error, rules, texts->multiple,
+                                "--multiple is bonferroni, bh or none");
     if (err == SHOAL_OK && texts->top != NULL)
         err = cli_read_whole(&top, error, "top", texts->top, 1, UINT32_MAX);
     if (err == SHOAL_OK && texts->confidence != NULL)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing categories; see joint_categories.h.
-#include "joint_categories.h"
+// Choosing categories; see joint_choice.h.
+#include "joint_choice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 
 #include "agg_size.h"
 #include "domain_dictionary.h"
-#include "log.h"
 
 static agg_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_t i,
                              const char *why)
@@ -18,20 +17,19 @@ static agg_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_
                     name->bytes, why);
 }
 
-static agg_err load_dictionary(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
-                               const cli_joint_wish *wish)
+static agg_err load_dictionary(agg_joint_chosen *c, agg_error *error, const agg_recipe *recipe,
+                               const agg_joint_wish *wish)
 {
-    char command[] = "joint";
     if (wish->file != NULL)
-        return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, agg_log_line,
-                                   command);
+        return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, wish->talk,
+                                   wish->talk_context);
     if (!agg_recipe_variable_is_closed(recipe, wish->variable))
         return fail_variable(error, recipe, wish->variable,
                              "takes any string: --categories NAME=FILE says which are categories");
     return agg_dictionary_of_recipe(&c->dictionary, error, c->view);
 }
 
-static agg_err reserve(cli_joint_categories *c, agg_error *error, size_t n)
+static agg_err reserve(agg_joint_chosen *c, agg_error *error, size_t n)
 {
     c->labels = agg_alloc(error, n, sizeof *c->labels);
     c->items = agg_alloc(error, n, sizeof *c->items);
@@ -39,7 +37,7 @@ static agg_err reserve(cli_joint_categories *c, agg_error *error, size_t n)
     return c->labels == NULL || c->items == NULL || c->shares == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
 }
 
-static agg_err take_all(cli_joint_categories *c, agg_error *error)
+static agg_err take_all(agg_joint_chosen *c, agg_error *error)
 {
     agg_err err = reserve(c, error, c->dictionary.n + 1); // and none of them
     if (err != SHOAL_OK) return err;
@@ -51,20 +49,21 @@ static agg_err take_all(cli_joint_categories *c, agg_error *error)
     return SHOAL_OK;
 }
 
-static void say_taken(const agg_recipe *recipe, const cli_joint_categories *c, size_t n_detected)
+static void say_taken(const agg_recipe *recipe, const agg_joint_chosen *c,
+                      const agg_joint_wish *wish, size_t n_detected)
 {
-    char command[] = "joint", text[200];
+    char text[200];
     const shoal_name *name = &recipe->recipe.variables[c->choice.variable].name;
     snprintf(
         text, sizeof text,
         "variable %.*s: %zu of %zu values stand out of the noise, the %u largest are categories",
         (int)name->len, name->bytes, n_detected, c->dictionary.n, c->choice.n);
-    agg_log_line(command, text);
+    if (wish->talk != NULL) wish->talk(wish->talk_context, text);
 }
 
 // The largest that stand out. Rows come by falling count.
-static agg_err take_largest(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
-                            const agg_accumulator *acc, const cli_joint_wish *wish, size_t top)
+static agg_err take_largest(agg_joint_chosen *c, agg_error *error, const agg_recipe *recipe,
+                            const agg_accumulator *acc, const agg_joint_wish *wish, size_t top)
 {
     const agg_estimate_options options = {.confidence = wish->confidence,
                                           .n_threads = wish->n_threads};
@@ -84,19 +83,19 @@ static agg_err take_largest(cli_joint_categories *c, agg_error *error, const agg
             error, recipe, wish->variable,
             "none of its values stands out of the noise, so that it has no category");
     c->choice.shares = c->shares;
-    say_taken(recipe, c, n_detected);
+    say_taken(recipe, c, wish, n_detected);
     return SHOAL_OK;
 }
 
 // Of any string there is always a rest, of a list only where not all of it is named.
-static int leaves_rest(const cli_joint_categories *c, const agg_recipe *recipe)
+static bool leaves_rest(const agg_joint_chosen *c, const agg_recipe *recipe)
 {
     const shoal_part *part = &recipe->recipe.parts[c->choice.variable];
     return part->domain == SHOAL_DOMAIN_OPEN || c->choice.n < part->size;
 }
 
 // Devices that have none of the list, as a category of their own.
-static void add_none(cli_joint_categories *c, const agg_recipe *recipe)
+static void add_none(agg_joint_chosen *c, const agg_recipe *recipe)
 {
     const shoal_part *part = &recipe->recipe.parts[c->choice.variable];
     if (part->domain == SHOAL_DOMAIN_OPEN || c->choice.n < part->size) return;
@@ -104,8 +103,8 @@ static void add_none(cli_joint_categories *c, const agg_recipe *recipe)
     c->items[c->choice.n++] = SHOAL_ITEM_NONE;
 }
 
-static agg_err make(cli_joint_categories *c, agg_error *error, const agg_recipe *recipe,
-                    const agg_accumulator *acc, const cli_joint_wish *wish)
+static agg_err make(agg_joint_chosen *c, agg_error *error, const agg_recipe *recipe,
+                    const agg_accumulator *acc, const agg_joint_wish *wish)
 {
     c->choice.variable = wish->variable;
     c->view = agg_alloc(error, 1, sizeof *c->view);
@@ -113,8 +112,8 @@ static agg_err make(cli_joint_categories *c, agg_error *error, const agg_recipe 
     agg_recipe_of_variable(c->view, recipe, wish->variable);
     agg_err err = load_dictionary(c, error, recipe, wish);
     if (err != SHOAL_OK) return err;
-    size_t top = wish->top > 0 ? wish->top : CLI_JOINT_TOP;
-    size_t whole = wish->top > 0 || wish->file != NULL ? top : CLI_JOINT_WHOLE_MAX;
+    size_t top = wish->top > 0 ? wish->top : AGG_JOINT_TOP;
+    size_t whole = wish->top > 0 || wish->file != NULL ? top : AGG_JOINT_WHOLE_MAX;
     err = c->dictionary.n <= whole ? take_all(c, error)
                                    : take_largest(c, error, recipe, acc, wish, top);
     if (err != SHOAL_OK) return err;
@@ -125,17 +124,17 @@ static agg_err make(cli_joint_categories *c, agg_error *error, const agg_recipe 
     return SHOAL_OK;
 }
 
-agg_err cli_joint_categories_make(cli_joint_categories *categories, agg_error *error,
-                                  const agg_recipe *recipe, const agg_accumulator *acc,
-                                  const cli_joint_wish *wish)
+agg_err agg_joint_chosen_make(agg_joint_chosen *categories, agg_error *error,
+                              const agg_recipe *recipe, const agg_accumulator *acc,
+                              const agg_joint_wish *wish)
 {
     memset(categories, 0, sizeof *categories);
     agg_err err = make(categories, error, recipe, acc, wish);
-    if (err != SHOAL_OK) cli_joint_categories_release(categories);
+    if (err != SHOAL_OK) agg_joint_chosen_release(categories);
     return err;
 }
 
-void cli_joint_categories_release(cli_joint_categories *categories)
+void agg_joint_chosen_release(agg_joint_chosen *categories)
 {
     agg_estimate_release(&categories->estimate);
     agg_dictionary_release(&categories->dictionary);

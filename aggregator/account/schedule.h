@@ -8,19 +8,16 @@
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
 
-#include "composition.h"
-#include "options.h"
+#include "crowd_account.h"
 
-#define CLI_LOCAL_EPSILON_MIN 0.01
-#define CLI_LOCAL_EPSILON_MAX 16.0
-#define CLI_SCHEDULE_QUERIES_MAX 1000000 // of one kind
+#define AGG_SCHEDULE_QUERIES_MAX 1000000 // of one kind
 
 // Reads a schedule of at least one kind.
 //   schedule, n_queries: local_epsilon, n and count as stated, each in its range; bit_epsilon 0
 //   name: of the file, for messages
 //   text: changed; text[len] is a NUL
 // Returns: AGG_ERR_USAGE naming the line.
-agg_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries,
+agg_err agg_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries,
                            agg_error *error, const char *name, char *text,
                            size_t len) SHOAL_MUST_CHECK;
 

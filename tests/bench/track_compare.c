@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg_file.h"
 #include "agg_size.h"
 #include "compound.h"
-#include "log.h"
+#include "estimate_print.h"
 #include "memory_option.h"
-#include "print_text.h"
-#include "result_options.h"
 #include "simulation.h"
+#include "log.h"
 #include "track_rivals.h"
 
 #define N_METHODS 3u
@@ -100,7 +100,7 @@ static void count_changes(comparison *c, const epoch_counts *counts)
 static agg_err run_methods(comparison *c, agg_error *error, const epoch_counts *counts)
 {
     const track_compare_options *o = c->options;
-    char command[] = "track";
+    char command[] = "track_rivals";
     agg_progress progress;
     track_simulation s = {.recipe = c->recipe,
                           .counts = counts,
@@ -115,7 +115,7 @@ static agg_err run_methods(comparison *c, agg_error *error, const epoch_counts *
     agg_err err = cli_state_memory(error, command, track_simulation_memory(&s), o->memory_limit);
     if (err != SHOAL_OK) return err;
     agg_simulation_seed(s.seed, o->seed);
-    agg_progress_start(&progress, "track", "epochs", c->n_epochs);
+    agg_progress_start(&progress, command, "epochs", c->n_epochs);
     err = track_simulation_run(&c->spent, error, &s);
     agg_progress_end(&progress);
     if (err == SHOAL_OK) err = agg_track_finish(&c->track, error);
@@ -236,10 +236,8 @@ static void print_csv(FILE *stream, const comparison *c)
         }
 }
 
-static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
+static agg_err print(FILE *stream, agg_error *error, const comparison *c)
 {
-    const comparison *c = result;
-    (void)format;
     switch (c->options->format) {
     case AGG_TRACK_JSON: print_json(stream, c); break;
     case AGG_TRACK_CSV: print_csv(stream, c); break;
@@ -248,6 +246,18 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
     }
     if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");
+}
+
+static agg_err write(agg_error *error, const char *output, const comparison *c)
+{
+    agg_file file;
+    if (output == NULL || strcmp(output, "-") == 0) return print(stdout, error, c);
+    agg_err err = agg_file_create(&file, error, output);
+    if (err != SHOAL_OK) return err;
+    err = print(file.stream, error, c);
+    if (err == SHOAL_OK) return agg_file_commit(&file, error);
+    agg_file_abandon(&file);
+    return err;
 }
 
 static agg_err run(agg_error *error, const track_compare_options *options, const agg_recipe *recipe,
@@ -260,7 +270,7 @@ static agg_err run(agg_error *error, const track_compare_options *options, const
         options->n_epochs > 0 && options->n_epochs < r->epochs ? options->n_epochs : r->epochs;
     agg_track_init(&c.track, 0.95);
     agg_err err = compare(&c, error, counts);
-    if (err == SHOAL_OK) err = cli_result_write(error, options->output, print, &c, AGG_TABLE);
+    if (err == SHOAL_OK) err = write(error, options->output, &c);
     agg_track_release(&c.track);
     track_spent_release(&c.spent);
     track_rivals_release(&c.rivals);
@@ -278,7 +288,7 @@ agg_err track_compare(agg_error *error, const track_compare_options *options)
     if (err != SHOAL_OK) return err;
     if (recipe.recipe.mechanism != shoal_thresh_id)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "%s: --compare is of a mean: a recipe of thresh", options->recipe);
+                       "%s: not of a mean: a recipe of thresh is needed", options->recipe);
     if (err == SHOAL_OK) err = epoch_counts_load(&counts, error, options->counts);
     if (err == SHOAL_OK) {
         err = run(error, options, &recipe, &counts);

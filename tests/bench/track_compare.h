@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal track --compare: THRESH, naive recomputation and memoized responses on simulated devices of
+// shoal_track_rivals: THRESH, naive recomputation and memoized responses on simulated devices of
 // the same laws: error and privacy spent, against epochs and changes, in one table.
 #ifndef TRACK_COMPARE_H
 #define TRACK_COMPARE_H

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "options.h"
+
 #define WORDS_MAX 3
 
 static agg_err fail(agg_error *error, const char *text)
@@ -28,12 +30,12 @@ static agg_err read_query(agg_query *query, agg_error *error, char *words[WORDS_
 {
     uint64_t reports = 0, count = 1;
     agg_err err = cli_read_decimal(&query->local_epsilon, error, "local-epsilon", words[0],
-                                   CLI_LOCAL_EPSILON_MIN, CLI_LOCAL_EPSILON_MAX);
+                                   AGG_LOCAL_EPSILON_MIN, AGG_LOCAL_EPSILON_MAX);
     if (err == SHOAL_OK)
         err = cli_read_whole(&reports, error, "reports", words[1], 2,
                              (uint64_t)AGG_CROWD_REPORTS_MAX);
     if (err == SHOAL_OK && n_words == WORDS_MAX)
-        err = cli_read_whole(&count, error, "queries", words[2], 1, CLI_SCHEDULE_QUERIES_MAX);
+        err = cli_read_whole(&count, error, "queries", words[2], 1, AGG_SCHEDULE_QUERIES_MAX);
     query->n = (double)reports;
     query->count = (double)count;
     query->bit_epsilon = 0;
@@ -51,7 +53,7 @@ static agg_err read_line(agg_query *schedule, size_t *n_queries, agg_error *erro
     return read_query(&schedule[(*n_queries)++], error, words, n_words);
 }
 
-agg_err cli_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries,
+agg_err agg_schedule_parse(agg_query schedule[AGG_SCHEDULE_MAX], size_t *n_queries,
                            agg_error *error, const char *name, char *text, size_t len)
 {
     char *line = NULL;

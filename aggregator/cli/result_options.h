@@ -8,24 +8,23 @@
 #include <stdio.h>
 
 #include "agg_error.h"
+#include "command.h"
+#include "estimate_print.h"
 #include "guarantee.h"
-#include "multiple.h"
-#include "options.h"
-#include "print_text.h"
 
 // As they stand on the command line; NULL where absent.
 typedef struct cli_result_texts {
     const char *top, *confidence, *multiple, *honest, *format, *output, *threads;
 } cli_result_texts;
 
-// The entries of a cli_option list that fill `texts`.
-#define CLI_RESULT_OPTIONS(texts)                                                                  \
-    {"top", 0, &(texts)->top, NULL}, {"confidence", 0, &(texts)->confidence, NULL},                \
-        {"multiple", 0, &(texts)->multiple, NULL}, {"honest", 0, &(texts)->honest, NULL},          \
-        {"format", 0, &(texts)->format, NULL}, {"output", 'o', &(texts)->output, NULL},            \
-    {                                                                                              \
-        "threads", 0, &(texts)->threads, NULL                                                      \
-    }
+// The entries of an option list that fill `texts`, a member of the file's struct `arguments`.
+#define RESULT_OPTIONS(texts)                                                                      \
+    OPTION("top", texts.top), OPTION("confidence", texts.confidence),                              \
+        OPTION("multiple", texts.multiple), RESULT_WRITING_OPTIONS(texts)
+// Those of a result that is tested against no list.
+#define RESULT_WRITING_OPTIONS(texts)                                                              \
+    OPTION("honest", texts.honest), OPTION("format", texts.format), OUTPUT_OPTION(texts.output),   \
+        OPTION("threads", texts.threads)
 
 typedef struct cli_result_options {
     size_t top;            // 0: all
@@ -39,11 +38,6 @@ typedef struct cli_result_options {
 // Returns: AGG_ERR_USAGE naming the option.
 agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
                                 const cli_result_texts *texts) SHOAL_MUST_CHECK;
-
-// The position of `text` in a list of names that ends with NULL; 0 where text is NULL.
-//   refused: the sentence for any other text, AGG_ERR_USAGE
-agg_err cli_read_name(size_t *position, agg_error *error, const char *const *names,
-                      const char *text, const char *refused) SHOAL_MUST_CHECK;
 
 // Says the guarantees of a result whose format has no room for them: rows alone.
 //   b: of a comparison's other side; else NULL
