@@ -30,7 +30,8 @@ test('the places in the code exist', () => {
 test('the index names every page below docs/', () => {
   const index = read('docs/README.md');
   const named = (/** @type {string} */ page) =>
-    index.includes(`(${page.slice('docs/'.length)})`) || /^docs\/(mechanisms|recipes|design)\//.test(page);
+    index.includes(`(${page.slice('docs/'.length)})`) ||
+    /^docs\/(mechanisms|recipes|design)\//.test(page);
   const missing = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
   assert.deepEqual(
     missing.filter((page) => !named(page)),
