@@ -16,10 +16,10 @@ export class ShoalError extends Error {
    * @param {number} number
    * @param {string} message
    * @param {string} [field]
-   * @param {unknown} [cause] the error behind this one
+   * @param {{cause?: unknown}} [options] the error behind this one
    */
-  constructor(code, number, message, field, cause) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(code, number, message, field, options) {
+    super(message, options);
     this.name = 'ShoalError';
     this.code = code;
     this.number = number;

@@ -76,7 +76,7 @@ export const isRefusal = (error) => error?.name === 'Refusal';
  * @param {string} [message]
  */
 export const storageFailure = (cause, message = 'storage on this device failed') =>
-  new ShoalError('storage', STORAGE, message, undefined, cause);
+  new ShoalError('storage', STORAGE, message, undefined, { cause });
 
 /** @param {any} error */
 export const isStorageFailure = (error) => error?.name === 'ShoalError' && error.code === 'storage';

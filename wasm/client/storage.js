@@ -77,37 +77,42 @@ export function indexedDbStorage(name = 'shoal') {
     close,
     async transaction(task) {
       await open(true);
-      const tx = /** @type {import('idb').IDBPDatabase} */ (db).transaction(STORES, 'readwrite', {
-        durability: 'strict',
-      });
-      try {
-        /** @param {StoreName} store @returns {any} */
-        const at = (store) => tx.objectStore(store);
-        const result = await task({
-          get: (store, key) => at(store).get(key),
-          keys: (store) => at(store).getAllKeys(),
-          async entries(store) {
-            const [keys, values] = await Promise.all([at(store).getAllKeys(), at(store).getAll()]);
-            return keys.map((/** @type {string} */ key, /** @type {number} */ i) => [
-              key,
-              values[i],
-            ]);
-          },
-          put: (store, key, value) => at(store).put(value, key),
-          delete: (store, key) => at(store).delete(key),
-          clear: (store) => at(store).clear(),
-        });
-        await tx.done;
-        return result;
-      } catch (error) {
-        tx.done.catch(() => {}); // its rejection is this same error
-        try {
-          tx.abort();
-        } catch {
-          // already aborted, by the error itself
-        }
-        throw error;
-      }
+      return transact(/** @type {import('idb').IDBPDatabase} */ (db), task);
     },
   };
+}
+
+/**
+ * One transaction of all stores, on disk when it resolves.
+ * @template T
+ * @param {import('idb').IDBPDatabase} db
+ * @param {(tx: Transaction) => Promise<T>} task what it throws rolls everything back
+ */
+async function transact(db, task) {
+  const tx = db.transaction(STORES, 'readwrite', { durability: 'strict' });
+  try {
+    /** @param {StoreName} store @returns {any} */
+    const at = (store) => tx.objectStore(store);
+    const result = await task({
+      get: (store, key) => at(store).get(key),
+      keys: (store) => at(store).getAllKeys(),
+      async entries(store) {
+        const [keys, values] = await Promise.all([at(store).getAllKeys(), at(store).getAll()]);
+        return keys.map((/** @type {string} */ key, /** @type {number} */ i) => [key, values[i]]);
+      },
+      put: (store, key, value) => at(store).put(value, key),
+      delete: (store, key) => at(store).delete(key),
+      clear: (store) => at(store).clear(),
+    });
+    await tx.done;
+    return result;
+  } catch (error) {
+    tx.done.catch(() => {}); // it rejects with this same error
+    try {
+      tx.abort();
+    } catch {
+      // the error itself aborted it
+    }
+    throw error;
+  }
 }
