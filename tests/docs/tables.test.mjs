@@ -67,7 +67,7 @@ test('the calls of the client', async () => {
 
 test('the options of the client', () => {
   const options = all(
-    part('wasm/client/client.js', '@typedef {object} Options', '*/'),
+    part('wasm/client/client_options.js', '@typedef {object} Options', '@typedef {Required'),
     /@property \{.*\} \[?(\w+)\]?/g,
   );
   const documented = named('docs/embed.md', 'Options').filter(
