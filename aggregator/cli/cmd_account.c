@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "account_print.h"
 #include "agg_file.h"
 #include "central_figure.h"
@@ -110,19 +111,24 @@ static agg_err read_decimal(double *number, agg_error *error, const char *name, 
     return text != NULL ? cli_read_decimal(number, error, name, text, low, high) : SHOAL_OK;
 }
 
-static agg_err read_names(agg_account *t, agg_error *error, const arguments *a)
+// Has the mechanism a bound on central epsilon of its own?
+static bool has_renyi_route(const char *name)
+{
+    const shoal_mechanism *mechanism = shoal_mechanism_by_name(name, strlen(name));
+    return mechanism != NULL && agg_account_of(mechanism->id)->central != NULL;
+}
+
+static agg_err read_names(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     static const char *const models[] = {"replacement", "deletion", NULL},
-                             *const mechanisms[] = {"onehot-symmetric", NULL},
                              *const finds[] = {"reports", "local-epsilon", NULL},
                              *const figures[] = {"1", NULL};
     size_t model = 0, find = 0, other = 0;
     agg_err err =
         command_read_name(&model, error, models, a->model, "--model is replacement or deletion");
-    if (err == SHOAL_OK)
-        err = command_read_name(
-            &other, error, mechanisms, a->mechanism,
-            "--mechanism is onehot-symmetric: the Renyi route is known for that one");
+    if (err == SHOAL_OK && a->mechanism != NULL && !has_renyi_route(a->mechanism))
+        err =
+            usage(error, "--mechanism is onehot-symmetric: the Renyi route is known for that one");
     if (err == SHOAL_OK)
         err = command_read_name(&find, error, finds, a->find, "--find is reports or local-epsilon");
     if (err == SHOAL_OK)
@@ -133,7 +139,7 @@ static agg_err read_names(agg_account *t, agg_error *error, const arguments *a)
     return err;
 }
 
-static agg_err read_numbers(agg_account *t, agg_error *error, const arguments *a)
+static agg_err read_numbers(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     double per_day = 1, period = 1;
     t->honest = t->contributions = 1;
@@ -158,7 +164,7 @@ static agg_err read_numbers(agg_account *t, agg_error *error, const arguments *a
     return err;
 }
 
-static agg_err read_schedule(agg_account *t, agg_error *error, const arguments *a)
+static agg_err read_schedule(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     agg_bytes bytes;
     agg_err err = agg_file_read(&bytes, error, a->schedule, SCHEDULE_BYTES_MAX);
@@ -169,7 +175,7 @@ static agg_err read_schedule(agg_account *t, agg_error *error, const arguments *
     return err;
 }
 
-static agg_err read_queries(agg_account *t, agg_error *error, const arguments *a)
+static agg_err read_queries(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     double count = 1;
     t->has_schedule_only = a->schedule != NULL;
@@ -208,7 +214,7 @@ static agg_err show_figure(const arguments *a, agg_error *error)
 }
 
 typedef struct account_printing {
-    const agg_account *account;
+    const agg_crowd_account *account;
     bool is_json;
 } account_printing;
 
@@ -219,7 +225,7 @@ static agg_err print_account(FILE *stream, agg_error *error, const void *result,
     return agg_account_print(stream, error, p->account, p->is_json);
 }
 
-static agg_err show_account(agg_account *t, agg_error *error, const arguments *a)
+static agg_err show_account(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     const account_printing printed = {t, a->format_number == AGG_FIGURE_JSON};
     char command[] = "account";
@@ -237,7 +243,7 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
 {
     static const char *const formats[] = {"table", "json", "csv", "svg", NULL};
     arguments *a = context;
-    agg_account t = {.find = AGG_FIND_CENTRAL_EPSILON};
+    agg_crowd_account t = {.find = AGG_FIND_CENTRAL_EPSILON};
     (void)words;
     agg_err err = command_read_name(&a->format_number, error, formats, a->format,
                                     "--format is table, json, csv or svg");

@@ -318,8 +318,9 @@ static agg_err show_surface(const planning *p, agg_error *error)
     agg_trade_off *surface = agg_alloc(error, 1, sizeof *surface);
     const printing printed = {p, NULL, surface};
     if (surface == NULL) return AGG_ERR_MEMORY;
-    agg_err err = agg_trade_off_run(surface, error, &p->wish,
-                                    p->wish.mechanism != 0 ? p->wish.mechanism : shoal_cms_id);
+    agg_err err = agg_trade_off_run(
+        surface, error, &p->wish,
+        p->wish.mechanism != 0 ? p->wish.mechanism : agg_account_usual(AGG_USUAL_STRINGS)->id);
     if (err == SHOAL_OK)
         err = cli_result_write(error, p->a->output, print_plan, &printed, AGG_TABLE);
     free(surface);

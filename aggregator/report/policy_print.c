@@ -6,6 +6,7 @@
 
 #include "accountant.h"
 #include "compound.h"
+#include "compound_list.h"
 #include "recipe_json.h"
 
 static void print_names(const char *separator, const shoal_name *name)
@@ -37,6 +38,14 @@ static void print_stream(const shoal_policy_stream *s)
     printf("\n");
 }
 
+// Is one of the mechanisms asked in rounds, each contribution of a device being a report?
+static bool takes_rounds(uint32_t mechanisms)
+{
+    for (uint32_t id = 0; id < 32; id++)
+        if (mechanisms >> id & 1 && agg_compound_needs(id, SHOAL_TAKES_TRIE)) return true;
+    return false;
+}
+
 static const char *mechanism_name(uint32_t id)
 {
     const shoal_mechanism *mechanism = shoal_mechanism_by_id(id);
@@ -57,7 +66,7 @@ static void print_class(const shoal_policy_analysis *a)
     }
     for (uint32_t i = 0; i < a->n_splits; i++)
         print_names(i == 0 ? "; may be split by " : " and ", &a->splits[i]);
-    if (a->mechanisms >> shoal_trie_id & 1)
+    if (takes_rounds(a->mechanisms))
         printf("\ntries               one round of all, by a device that has answered nothing else "
                "here; each of its "
                "contributions is a report");

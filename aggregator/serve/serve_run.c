@@ -71,7 +71,7 @@ static agg_err start(server *s, agg_error *error)
         err = serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan,
                                  s->config.fold_interval_s);
     }
-    const serve_rooms rooms = {.config = &s->config,
+    const serve_parts parts = {.config = &s->config,
                                .store = s->store,
                                .collections = &s->collections,
                                .results = s->results,
@@ -79,7 +79,7 @@ static agg_err start(server *s, agg_error *error)
                                .read_token =
                                    s->config.read_token_file == NULL ? NULL : &s->read_token,
                                .room = s->plan.room};
-    return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &rooms) : err;
+    return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &parts) : err;
 }
 
 // Nothing new, then the answers under way, then a last fold of all that was acknowledged. Open
