@@ -52,11 +52,11 @@ static const char help_text[] =
 typedef struct arguments {
     const char *recipe, *task, *key, *token_file, *from, *to, *wait, *leader_url, *honest, *format,
         *output, *memory;
-    uint64_t from_s, to_s, wait_s; // from .. to, seconds since 1970, the latter not included
-    uint64_t memory_limit;         // 0: none
+    uint64_t from_s, to_s, wait_s; // seconds since 1970; to_s is not included
+    uint64_t memory_limit;         // bytes; 0: no limit
     double honest_share;
     agg_format sums_format;
-    shoal_url leader; // empty where not given
+    shoal_url leader; // empty without --leader-url
 } arguments;
 
 // ---- options ----
@@ -168,7 +168,7 @@ static agg_err write_sums(agg_error *error, const arguments *a, const agg_dap_ba
     return SHOAL_OK;
 }
 
-// Writes the query in the task's units, or refuses an interval that is not one of whole units.
+// Writes the query in the task's units; refuses an interval that is not a whole number of them.
 static agg_err find_query(shoal_dap_interval *query, agg_error *error, const arguments *a,
                           const shoal_dap_task *task)
 {
@@ -181,7 +181,7 @@ static agg_err find_query(shoal_dap_interval *query, agg_error *error, const arg
     return SHOAL_OK;
 }
 
-// The sums stay while the accumulator is made of them.
+// The sums stay in memory while the accumulator is made from them.
 static agg_err state_memory(agg_error *error, const arguments *a, const agg_dap_task *task)
 {
     char command[] = "collect";
