@@ -22,7 +22,7 @@ uint32_t agg_audit_count_alike(const shoal_recipe *recipe, uint32_t first)
 
 bool agg_audit_is_run(const shoal_recipe *recipe)
 {
-    return recipe->mechanism == shoal_thresh_id || recipe->mechanism == shoal_heavythresh_id;
+    return recipe->epochs > 0;
 }
 
 uint32_t agg_audit_times(const shoal_recipe *recipe, uint32_t part)

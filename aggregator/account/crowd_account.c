@@ -7,13 +7,13 @@
 #include "guarantee.h"
 #include "renyi.h"
 
-static double replacement_of(const agg_account *t, double epsilon)
+static double replacement_of(const agg_crowd_account *t, double epsilon)
 {
     return t->is_deletion ? 2 * epsilon : epsilon;
 }
 
 // Two inputs of a one-hot record differ in two bits, each with half the replacement epsilon.
-static double bit_epsilon_of(const agg_account *t, double replacement)
+static double bit_epsilon_of(const agg_crowd_account *t, double replacement)
 {
     return t->is_one_hot ? replacement / 2 : 0;
 }
@@ -23,7 +23,7 @@ static double better(double epsilon, double local)
     return epsilon < local ? epsilon : NAN;
 }
 
-static agg_err answer_one(agg_account *t, agg_error *error)
+static agg_err answer_one(agg_crowd_account *t, agg_error *error)
 {
     agg_crowd item = t->crowd;
     agg_err err = SHOAL_OK;
@@ -48,17 +48,17 @@ static agg_err answer_one(agg_account *t, agg_error *error)
 }
 
 // The question counts all reports, honest or not, and states epsilon in its own model.
-static double reports_asked(const agg_account *t, double honest)
+static double reports_asked(const agg_crowd_account *t, double honest)
 {
     return ceil(honest / t->honest * (1 - 1e-15));
 }
 
-static double epsilon_asked(const agg_account *t, double replacement)
+static double epsilon_asked(const agg_crowd_account *t, double replacement)
 {
     return fmin(t->is_deletion ? replacement / 2 : replacement, AGG_LOCAL_EPSILON_MAX);
 }
 
-static void find_by_renyi(agg_account *t, bool is_reports)
+static void find_by_renyi(agg_crowd_account *t, bool is_reports)
 {
     const agg_renyi_question question = {t->central_epsilon, t->delta, t->contributions};
     double most = replacement_of(t, AGG_LOCAL_EPSILON_MAX);
@@ -72,7 +72,7 @@ static void find_by_renyi(agg_account *t, bool is_reports)
             epsilon_asked(t, 2 * agg_renyi_find_bit_epsilon(&question, t->crowd.n, most / 2));
 }
 
-static agg_err answer_inverse(agg_account *t, agg_error *error)
+static agg_err answer_inverse(agg_crowd_account *t, agg_error *error)
 {
     bool is_reports = t->find == AGG_FIND_REPORTS;
     agg_err err = SHOAL_OK;
@@ -91,7 +91,7 @@ static agg_err answer_inverse(agg_account *t, agg_error *error)
     return err;
 }
 
-static agg_err check_contributions(const agg_account *t, agg_error *error, double n)
+static agg_err check_contributions(const agg_crowd_account *t, agg_error *error, double n)
 {
     if (t->contributions <= n) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
@@ -99,7 +99,7 @@ static agg_err check_contributions(const agg_account *t, agg_error *error, doubl
 }
 
 // Converts the queries of the schedule to the replacement model and to honest reports.
-static agg_err convert_schedule(agg_account *t, agg_error *error)
+static agg_err convert_schedule(agg_crowd_account *t, agg_error *error)
 {
     double fewest = INFINITY;
     for (agg_query *q = t->schedule; q < t->schedule + t->n_schedule; q++) {
@@ -111,9 +111,9 @@ static agg_err convert_schedule(agg_account *t, agg_error *error)
     return check_contributions(t, error, fewest);
 }
 
-agg_err agg_account_run(agg_account *account, agg_error *error)
+agg_err agg_account_run(agg_crowd_account *account, agg_error *error)
 {
-    agg_account *t = account;
+    agg_crowd_account *t = account;
     t->crowd = (agg_crowd){replacement_of(t, t->local_epsilon),
                            agg_honest_reports(t->reports, t->honest), t->delta, t->contributions};
     agg_err err = t->reports > 0 ? check_contributions(t, error, t->crowd.n) : SHOAL_OK;

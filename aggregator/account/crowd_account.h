@@ -19,7 +19,7 @@ typedef enum agg_account_find {
 #define AGG_LOCAL_EPSILON_MIN 0.01 // of one report, in the model of the question
 #define AGG_LOCAL_EPSILON_MAX 16.0
 
-typedef struct agg_account {
+typedef struct agg_crowd_account {
     // The question. Quantities that it does not state are 0.
     agg_account_find find;
     bool is_deletion;       // local_epsilon is stated in the deletion model, else in replacement
@@ -36,10 +36,10 @@ typedef struct agg_account {
     agg_central item[AGG_BOUNDS], user[AGG_BOUNDS];
     double item_renyi, user_renyi, found[AGG_BOUNDS], found_renyi;
     agg_composition composition; // of the schedule, where there is one
-} agg_account;
+} agg_crowd_account;
 
 // Answers the question.
 // Returns: AGG_ERR_USAGE where one person contributes more reports than there are honest ones.
-agg_err agg_account_run(agg_account *account, agg_error *error) SHOAL_MUST_CHECK;
+agg_err agg_account_run(agg_crowd_account *account, agg_error *error) SHOAL_MUST_CHECK;
 
 #endif

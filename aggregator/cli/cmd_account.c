@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "account_print.h"
 #include "agg_file.h"
 #include "central_figure.h"
@@ -23,28 +24,30 @@ static const char help_text[] =
     "       shoal account --local-epsilon E --delta D --central-epsilon C --find reports\n"
     "       shoal account --reports N --delta D --central-epsilon C --find local-epsilon\n"
     "       shoal account --schedule FILE --delta D [OPTION]...\n"
-    "       shoal account --figure 1 [--delta D] [--format table|json|csv|svg]\n\n"
-    "Prints the central epsilon of N reports that are shuffled or summed, by every bound that says "
-    "anything.\n"
-    "All figures are of the replacement model and are upper bounds.\n\n"
-    "  --local-epsilon E    of one report, 0.01 to 16\n"
+    "       shoal account --figure 1 [--delta D] [--format table|json|csv|svg]\n"
+    "\n"
+    "Prints the central epsilon of N reports that are shuffled or summed, by every bound that is\n"
+    "better than the local epsilon. All figures are upper bounds in the replacement model.\n"
+    "\n"
+    "  --local-epsilon E    epsilon of one report, 0.01 to 16\n"
     "  --reports N          2 to 1000000000000\n"
     "  --delta D            1e-15 to 1e-3; for all queries together\n"
-    "  --model MODEL        what E is stated in: replacement (default) or deletion (twice E in "
-    "replacement)\n"
-    "  --honest SHARE       of the reports, 0.01 to 1; the others add nothing. Default 1\n"
-    "  --mechanism NAME     onehot-symmetric: the Renyi route too\n"
-    "  --contributions B    reports of one person among N (of each query), protected together. "
-    "Default 1\n"
-    "  --per-day R          with --period DAYS: the same, R a day\n"
+    "  --model MODEL        the model of E: replacement (default) or deletion (counts twice)\n"
+    "  --honest SHARE       share of the reports that are honest, 0.01 to 1; the others add\n"
+    "                       nothing. Default 1\n"
+    "  --mechanism NAME     onehot-symmetric: use the Renyi bound too\n"
+    "  --contributions B    reports of one person among N (in each query), protected together;\n"
+    "                       default 1\n"
+    "  --per-day R          with --period DAYS: the same, as R reports a day\n"
     "  --period DAYS\n"
-    "  --queries K          K such queries to the same people: composition\n"
-    "  --schedule FILE      queries of several kinds: lines of local epsilon, reports and, if not "
-    "1, how many\n"
-    "  --central-epsilon C  asked for, with --find\n"
+    "  --queries K          compose K such queries to the same people\n"
+    "  --schedule FILE      compose queries of several kinds: lines of local epsilon, reports "
+    "and,\n"
+    "                       if not 1, how many\n"
+    "  --central-epsilon C  the central epsilon that --find asks for\n"
     "  --find WHAT          reports: the fewest; local-epsilon: the largest\n"
     "  --figure 1           guarantee against cohort size for local epsilon 3 and 6 (delta 1e-6)\n"
-    "  --format FORMAT      table (default) or json; of a figure also csv or svg\n"
+    "  --format FORMAT      table (default) or json; for a figure also csv or svg\n"
     "  -o, --output FILE    default: standard output\n";
 
 typedef struct arguments {
@@ -108,19 +111,24 @@ static agg_err read_decimal(double *number, agg_error *error, const char *name, 
     return text != NULL ? cli_read_decimal(number, error, name, text, low, high) : SHOAL_OK;
 }
 
-static agg_err read_names(agg_account *t, agg_error *error, const arguments *a)
+// Has the mechanism a bound on central epsilon of its own?
+static bool has_renyi_route(const char *name)
+{
+    const shoal_mechanism *mechanism = shoal_mechanism_by_name(name, strlen(name));
+    return mechanism != NULL && agg_account_of(mechanism->id)->central != NULL;
+}
+
+static agg_err read_names(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     static const char *const models[] = {"replacement", "deletion", NULL},
-                             *const mechanisms[] = {"onehot-symmetric", NULL},
                              *const finds[] = {"reports", "local-epsilon", NULL},
                              *const figures[] = {"1", NULL};
     size_t model = 0, find = 0, other = 0;
     agg_err err =
         command_read_name(&model, error, models, a->model, "--model is replacement or deletion");
-    if (err == SHOAL_OK)
-        err = command_read_name(
-            &other, error, mechanisms, a->mechanism,
-            "--mechanism is onehot-symmetric: the Renyi route is known for that one");
+    if (err == SHOAL_OK && a->mechanism != NULL && !has_renyi_route(a->mechanism))
+        err =
+            usage(error, "--mechanism is onehot-symmetric: the Renyi route is known for that one");
     if (err == SHOAL_OK)
         err = command_read_name(&find, error, finds, a->find, "--find is reports or local-epsilon");
     if (err == SHOAL_OK)
@@ -131,7 +139,7 @@ static agg_err read_names(agg_account *t, agg_error *error, const arguments *a)
     return err;
 }
 
-static agg_err read_numbers(agg_account *t, agg_error *error, const arguments *a)
+static agg_err read_numbers(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     double per_day = 1, period = 1;
     t->honest = t->contributions = 1;
@@ -156,7 +164,7 @@ static agg_err read_numbers(agg_account *t, agg_error *error, const arguments *a
     return err;
 }
 
-static agg_err read_schedule(agg_account *t, agg_error *error, const arguments *a)
+static agg_err read_schedule(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     agg_bytes bytes;
     agg_err err = agg_file_read(&bytes, error, a->schedule, SCHEDULE_BYTES_MAX);
@@ -167,7 +175,7 @@ static agg_err read_schedule(agg_account *t, agg_error *error, const arguments *
     return err;
 }
 
-static agg_err read_queries(agg_account *t, agg_error *error, const arguments *a)
+static agg_err read_queries(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     double count = 1;
     t->has_schedule_only = a->schedule != NULL;
@@ -206,7 +214,7 @@ static agg_err show_figure(const arguments *a, agg_error *error)
 }
 
 typedef struct account_printing {
-    const agg_account *account;
+    const agg_crowd_account *account;
     bool is_json;
 } account_printing;
 
@@ -217,7 +225,7 @@ static agg_err print_account(FILE *stream, agg_error *error, const void *result,
     return agg_account_print(stream, error, p->account, p->is_json);
 }
 
-static agg_err show_account(agg_account *t, agg_error *error, const arguments *a)
+static agg_err show_account(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     const account_printing printed = {t, a->format_number == AGG_FIGURE_JSON};
     char command[] = "account";
@@ -235,7 +243,7 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
 {
     static const char *const formats[] = {"table", "json", "csv", "svg", NULL};
     arguments *a = context;
-    agg_account t = {.find = AGG_FIND_CENTRAL_EPSILON};
+    agg_crowd_account t = {.find = AGG_FIND_CENTRAL_EPSILON};
     (void)words;
     agg_err err = command_read_name(&a->format_number, error, formats, a->format,
                                     "--format is table, json, csv or svg");

@@ -25,58 +25,63 @@ static const char help_text[] =
     "                  (--epsilon E | --budget E --period DAYS) [OPTION]...\n"
     "       shoal plan --discover --devices N --epsilon E [OPTION]...\n"
     "       shoal plan --track --devices N --epochs T --samples L --epsilon E [OPTION]...\n"
-    "       shoal plan --surface --devices N --epsilon E [--mechanism cms|hcms] [OPTION]...\n\n"
-    "Names the mechanism that sees most, with its parameters, and prints what will be seen and "
-    "what\n"
-    "it costs. Says \"nothing\" when nothing can be told from zero, and what it would take.\n\n"
+    "       shoal plan --surface --devices N --epsilon E [--mechanism cms|hcms] [OPTION]...\n"
+    "\n"
+    "Names the mechanism with the smallest error and its parameters, and prints what will be seen\n"
+    "and what it costs. Answers \"nothing\" if no count can be told from zero, with what it would\n"
+    "take.\n"
+    "\n"
     "  --devices N         devices that send\n"
-    "  --size D            values are one of a list of D (with --low and --high: buckets of a "
-    "number)\n"
+    "  --size D            values are one of a list of D (with --low and --high: D buckets)\n"
     "  --open              values are any string\n"
-    "  --counts FILE       value<TAB>count lines: how often values occur; without --size or --open "
-    "also\n"
-    "                      the list\n"
-    "  --zipf S            frequencies in proportion to rank^-S, where there are no counts; "
-    "default 1.2\n"
+    "  --counts FILE       value<TAB>count lines, how often values occur; also the list, unless\n"
+    "                      --size or --open is given\n"
+    "  --zipf S            without counts: frequencies in proportion to rank^-S; default 1.2\n"
     "  --mean              the mean of a number from --low to --high\n"
     "  --low X, --high X   the range of a number\n"
     "  --epsilon E         of one report\n"
-    "  --budget E          epsilon of a device in a period, shared out over its reports\n"
+    "  --budget E          epsilon of a device in a period, divided among its reports\n"
     "  --period DAYS       for how long reports are gathered, default 1\n"
-    "  --per-day R         reports a device sends a day, default 1\n"
-    "  --report-bytes B    limit: a report as JSON\n"
+    "  --per-day R         reports of a device in a day, default 1\n"
+    "  --report-bytes B    limit: bytes of a report as JSON\n"
     "  --memory BYTES      limit: the sketch of the aggregator\n"
     "  --detect SHARE      a share that must be told from zero, such as 0.001\n"
-    "  --asked N           values asked about at once, default: the list, the counts file or "
+    "  --asked N           values asked about at once; default: the list, the counts file or "
     "10000\n"
     "  --confidence C      of detection and of intervals, default 0.95\n"
-    "  --multiple RULE     behind detection: bonferroni (default), bh or none\n"
+    "  --multiple RULE     correction behind detection: bonferroni (default), bh or none\n"
     "  --mechanism NAME    this mechanism only\n"
-    "  --all               every mechanism's best, not the answer alone\n"
-    "  --discover          strings that nobody listed: sfp and trie side by side. Then --epsilon "
-    "is of a device,\n"
-    "                      --method is sfp or trie (default: what finds rarer strings), --oracle "
-    "sfp's (olh or cms),\n"
-    "                      --length its bytes (10), --depth the characters of a trie's words "
-    "(15),\n"
-    "                      --characters those that it asks about (a to z), --contributions a "
-    "device's (1), and\n"
-    "                      --policy the policy that its queries are under\n"
-    "  --track             a mean over epochs (thresh; --items: shares of strings, heavythresh): "
-    "which changes\n"
-    "                      are seen how late. Then --epsilon is of all T epochs, L the samples of "
-    "a device in\n"
-    "                      one, --groups change apart (1), --smallest-group has so many devices "
-    "(N/groups),\n"
-    "                      --delta 1e-6, --change X asks about one change, and of --items "
-    "--projection (2048)\n"
-    "                      and --epsilon-estimate (0.5)\n"
-    "  --surface           standard deviation over rows and columns of cms (or hcms)\n"
+    "  --all               print every mechanism's best, not the answer alone\n"
+    "  --surface           print the standard deviation over rows and columns of cms (or hcms)\n"
     "  --format FORMAT     table (default) or json; with --surface also csv or svg\n"
-    "  --recipe-out FILE   writes the answer's recipe, with a fresh random seed\n"
-    "  --id ID             the recipe's, default planned\n"
-    "  --expires DATE      the recipe's last day, YYYY-MM-DD; default in 180 days\n"
-    "  -o, --output FILE   default: standard output\n";
+    "  --recipe-out FILE   write the answer's recipe, with a fresh random seed\n"
+    "  --id ID             id of that recipe, default planned\n"
+    "  --expires DATE      its last day, YYYY-MM-DD; default: in 180 days\n"
+    "  -o, --output FILE   default: standard output\n"
+    "\n";
+
+static const char help_modes[] =
+    "--discover compares sfp and trie for strings that nobody listed; --epsilon is of a device:\n"
+    "  --method NAME       sfp or trie; default: the one that finds rarer strings\n"
+    "  --oracle NAME       sfp: olh (default) or cms\n"
+    "  --length N          sfp: bytes of a string, default 10\n"
+    "  --depth N           trie: characters of a word, default 15\n"
+    "  --characters TEXT   trie: the characters that are asked about, default a to z\n"
+    "  --contributions N   trie: reports of a device, default 1\n"
+    "  --policy FILE       trie: the policy that its queries are under\n"
+    "\n"
+    "--track plans thresh, a mean over epochs, and prints which changes are seen how late; "
+    "--epsilon\n"
+    "is of all T epochs:\n"
+    "  --epochs T          epochs of the run\n"
+    "  --samples L         samples of a device in an epoch\n"
+    "  --groups M          groups of devices that change independently, default 1\n"
+    "  --smallest-group N  devices of the smallest group; default N/M\n"
+    "  --delta D           the chance that the accuracy fails, default 1e-6\n"
+    "  --change X          ask about one change\n"
+    "  --items             plan heavythresh, shares of strings\n"
+    "  --projection W      heavythresh: coordinates of the projection, default 2048\n"
+    "  --epsilon-estimate E  heavythresh: epsilon of one estimate, default 0.5\n";
 
 typedef struct arguments {
     const char *devices, *size, *counts, *zipf, *low, *high, *epsilon, *budget, *period, *per_day,
@@ -313,8 +318,9 @@ static agg_err show_surface(const planning *p, agg_error *error)
     agg_trade_off *surface = agg_alloc(error, 1, sizeof *surface);
     const printing printed = {p, NULL, surface};
     if (surface == NULL) return AGG_ERR_MEMORY;
-    agg_err err = agg_trade_off_run(surface, error, &p->wish,
-                                    p->wish.mechanism != 0 ? p->wish.mechanism : shoal_cms_id);
+    agg_err err = agg_trade_off_run(
+        surface, error, &p->wish,
+        p->wish.mechanism != 0 ? p->wish.mechanism : agg_account_usual(AGG_USUAL_STRINGS)->id);
     if (err == SHOAL_OK)
         err = cli_result_write(error, p->a->output, print_plan, &printed, AGG_TABLE);
     free(surface);
@@ -383,6 +389,7 @@ const cli_command cmd_plan = {
     .name = "plan",
     .summary = "which mechanism, and what it will see",
     .help = help_text,
+    .more_help = help_modes,
     .example = "  shoal plan --devices 1000000 --open --epsilon 4 --recipe-out planned.json\n",
     .options = options,
     .arguments_size = sizeof(arguments),

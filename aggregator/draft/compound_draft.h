@@ -15,7 +15,8 @@
 // Parameters as a recipe states them; empty where the mechanism has none or an option says it.
 typedef struct compound_defaults {
     char epsilon[24]; // where a report's epsilon is shared out: the share that the recipe states
-    char epsilon_fragment[24], k[16], m[16], k_fragment[16], m_fragment[16], p[24], q[24];
+    char epsilon_fragment[24], k[16], m[16], k_fragment[16], m_fragment[16], p[24], q[24],
+        oracle[8];
     uint32_t step; // characters of a first round; 0: no rounds
     double sample; // share of devices that answers that round; 0: no rounds
 } compound_defaults;

@@ -39,7 +39,7 @@ static const parameter parameters[] = {
     {"epsilon_fragment", SHOAL_TAKES_FRAGMENTS, AT(epsilon_fragment), NULL, false},
     {"k_fragment", SHOAL_TAKES_FRAGMENTS, AT(k_fragment), NULL, false},
     {"m_fragment", SHOAL_TAKES_FRAGMENTS, AT(m_fragment), NULL, false},
-    {"oracle", SHOAL_TAKES_ORACLE, AT(oracle), "olh", true},
+    {"oracle", SHOAL_TAKES_ORACLE, AT(oracle), NULL, true},
     {"length", SHOAL_TAKES_LENGTH, AT(length), "10", false},
     {"n", SHOAL_TAKES_NGRAM, AT(n), "2", false},
     {"grams", SHOAL_TAKES_GRAMS, AT(grams), NULL, false},
@@ -113,7 +113,8 @@ static const char *planned(const recipe_draft *d, const parameter *p)
                  {"k_fragment", d->words.k_fragment},
                  {"m_fragment", d->words.m_fragment},
                  {"p", d->words.p},
-                 {"q", d->words.q}};
+                 {"q", d->words.q},
+                 {"oracle", d->words.oracle}};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(p->name, table[i].name) == 0 && table[i].text[0] != '\0') return table[i].text;
     return NULL;

@@ -3,6 +3,7 @@
 // (sfp_plan.h). Where --epsilon-fragment is given, --epsilon is the string's, and their sum is
 // planned for.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "compound_draft.h"
@@ -52,6 +53,7 @@ static agg_err fill(compound_defaults *out, agg_error *error, const recipe_optio
     draft_put_whole(out->m, plan.m);
     draft_put_whole(out->k_fragment, plan.k_fragment);
     draft_put_whole(out->m_fragment, plan.m_fragment);
+    snprintf(out->oracle, sizeof out->oracle, "olh");
     return SHOAL_OK;
 }
 

@@ -29,6 +29,7 @@ typedef struct agg_count {
 } agg_count;
 
 typedef struct agg_joint_marks agg_joint_marks; // joint_marks.h
+struct agg_sum_law;                             // sum_law.h
 
 // A mechanism gives either `support` and `debias`, or `counts`, where items are not estimated one
 // by one alike.
@@ -50,6 +51,12 @@ typedef struct agg_estimator {
     uint64_t (*memory)(const shoal_part *part, size_t n_items, unsigned n_threads);
     // What its records mark, for joint analyses. NULL: its answers name no value.
     const agg_joint_marks *marks;
+    // What one report says of c cells of a list together, for sums over one field of an event.
+    // NULL: its cells are in blocks, or the errors of cells depend on one another.
+    void (*sum_law)(struct agg_sum_law *law, const shoal_part *part, double c);
+    // Cells in blocks of rows: writes the probabilities of a supporting cell of the device's own
+    // block and of another. NULL: there are none.
+    void (*block_coins)(double *p, double *q, const shoal_part *part);
 } agg_estimator;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;

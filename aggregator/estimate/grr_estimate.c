@@ -7,12 +7,21 @@
 #include "flip_chance.h"
 #include "index_counts.h"
 #include "joint_marks.h"
+#include "sum_law.h"
 
 static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)
 {
     (void)sketch;
     double p = (double)(0 - part->threshold) * 0x1p-64; // 2^64 - T is exact before it is rounded
     agg_index_debias(out, (double)n, p, agg_rare_probability(part) / (part->m - 1));
+}
+
+static void sum_law(agg_sum_law *law, const shoal_part *part, double c)
+{
+    double p = agg_common_side(part), q = agg_rare_probability(part) / (part->m - 1);
+    law->in = agg_coin_moments(p + (c - 1) * q);
+    law->out = agg_coin_moments(c * q);
+    law->most = 1;
 }
 
 static const agg_joint_marks marks = {
@@ -28,4 +37,5 @@ const agg_estimator agg_grr_estimator = {
     .support = agg_index_support,
     .debias = debias,
     .marks = &marks,
+    .sum_law = sum_law,
 };

@@ -22,6 +22,7 @@
 #include "estimator.h"
 #include "flip_chance.h"
 #include "joint_marks.h"
+#include "sum_law.h"
 #include "wht.h"
 
 typedef struct blocks {
@@ -100,6 +101,12 @@ static uint32_t place_of_block(const shoal_part *part, uint32_t x)
     return x % part->k * part->m;
 }
 
+static void block_coins(double *p, double *q, const shoal_part *part)
+{
+    *p = agg_common_side(part);
+    *q = agg_rare_probability(part) / (2 * part->k - 1);
+}
+
 static const agg_joint_marks marks = {
     .columns = AGG_JOINT_BLOCKS,
     .set_coins = set_cell,
@@ -113,4 +120,5 @@ const agg_estimator agg_hadamard_estimator = {
     .counts = counts,
     .memory = memory,
     .marks = &marks,
+    .block_coins = block_coins,
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "joint_marks.h"
 
 typedef struct maker {
     const agg_accumulator *acc;
@@ -125,9 +126,8 @@ static uint64_t most_rows(const shoal_part *part, const agg_joint_categories *ca
     const agg_sketch_kind *kind = agg_sketch_kind_of(part->mechanism);
     uint64_t k = kind->is_one_row ? 1 : part->k, hashes = part->hashes > 0 ? part->hashes : 1;
     uint64_t named = categories->n_items * hashes, rows = 2 * k * part->m;
-    bool is_set = part->mechanism == shoal_subset_id ||
-                  part->mechanism == shoal_onehot_symmetric_id ||
-                  part->mechanism == shoal_onehot_asymmetric_id;
+    const agg_joint_marks *marks = agg_joint_marks_of(part->mechanism);
+    bool is_set = marks != NULL && marks->is_set;
     if (kind->is_rows_of_bits || is_set) rows = named < 32 ? k << named : n_records;
     return rows < n_records ? rows : n_records;
 }

@@ -46,6 +46,7 @@ struct agg_joint_marks {
     // are the list's entries.
     void (*row_shares)(double *shares, const agg_joint_coins *coins, const agg_sketch *sketch,
                        uint32_t j, double reports);
+    bool is_set;          // a record marks any subset of a list
     bool none_has_column; // "none of the list" is the column behind the entries
 };
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts from subset selection (gboard-2024 section 3): index_counts.h with p = 1 - T/2^64, the
 // chance that the own index is in the set, and q = (d - p)/(s - 1), the chance of any other.
+#include <math.h>
+
 #include "bytes.h"
 #include "estimator.h"
 #include "flip_chance.h"
 #include "index_counts.h"
 #include "joint_marks.h"
+#include "sum_law.h"
 
 static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)
 {
@@ -38,8 +41,34 @@ static double sum_set(const double *weights, const shoal_part *part, const uint8
     return sum;
 }
 
+// How many of `marked` of `all` are among `drawn` of them.
+static agg_moments hypergeometric(double all, double marked, double drawn)
+{
+    double share = marked / all;
+    return (agg_moments){drawn * share, drawn * share * (1 - share) * (all - drawn) / (all - 1)};
+}
+
+// Either of two laws, the first with probability p.
+static agg_moments either(double p, agg_moments a, agg_moments b)
+{
+    double gap = a.mean - b.mean;
+    return (agg_moments){p * a.mean + (1 - p) * b.mean,
+                         p * a.variance + (1 - p) * b.variance + p * (1 - p) * gap * gap};
+}
+
+static void sum_law(agg_sum_law *law, const shoal_part *part, double c)
+{
+    double p = agg_common_side(part), d = part->k, others = part->m - 1;
+    agg_moments with_own = hypergeometric(others, c - 1, d - 1);
+    with_own.mean += 1;
+    law->in = either(p, with_own, hypergeometric(others, c - 1, d));
+    law->out = either(p, hypergeometric(others, c, d - 1), hypergeometric(others, c, d));
+    law->most = fmin(c, d);
+}
+
 static const agg_joint_marks marks = {
     .columns = AGG_JOINT_ALIKE,
+    .is_set = true,
     .set_coins = set_subset,
     .is_marked = is_in_set,
     .sum_marked = sum_set,
@@ -51,4 +80,5 @@ const agg_estimator agg_subset_estimator = {
     .support = agg_index_support,
     .debias = debias,
     .marks = &marks,
+    .sum_law = sum_law,
 };

@@ -62,7 +62,7 @@ static agg_err check_round(agg_error *error, const shoal_recipe *r)
 static agg_err check_chain(const agg_track *track, agg_error *error, const shoal_recipe *r)
 {
     uint32_t awaited = (uint32_t)(track->n_rows + track->n_closing) + 1;
-    if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
+    if (r->epochs == 0)
         return usage(error, "is no recipe of thresh or heavythresh: it has no epochs");
     if (track->n_rows > 0 && memcmp(track->recipe.recipe.run_hash, r->run_hash, 32) != 0)
         return agg_fail(

@@ -22,3 +22,9 @@ const shoal_compound *agg_compound_of_run(bool has_items)
     }
     return NULL;
 }
+
+bool agg_compound_needs(uint32_t mechanism, uint32_t takes)
+{
+    const shoal_compound *compound = shoal_compound_by_id(mechanism);
+    return compound != NULL && (compound->takes.needs & takes) == takes;
+}

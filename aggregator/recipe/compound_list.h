@@ -14,4 +14,8 @@ const shoal_compound *agg_compound_at(uint32_t index);
 //   has_items: the one that estimates shares of values; else the one that estimates a mean
 const shoal_compound *agg_compound_of_run(bool has_items);
 
+// Returns: whether a mechanism, by its id, is a compound whose recipes must state all these fields.
+//   takes: bits of SHOAL_TAKES_*
+bool agg_compound_needs(uint32_t mechanism, uint32_t takes);
+
 #endif

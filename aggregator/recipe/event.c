@@ -113,7 +113,7 @@ bool agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const cJSON
         matches &= buckets[i] != 0 || encoding->fields[i].scheme < SHOAL_SCHEME_TOKENS;
     }
     *item = shoal_encoding_item(encoding, buckets);
-    if (recipe->recipe.mechanism != shoal_trie_id) return matches;
+    if (recipe->recipe.contributions == 0) return matches;
     const cJSON *word = member(event, &encoding->fields[0].field);
     return cJSON_IsString(word) && is_reported(recipe, buckets[0], text_of(word));
 }
@@ -122,8 +122,8 @@ bool agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text wor
 {
     const shoal_encoded *field = &recipe->recipe.encoding.fields[0];
     *item = word_bucket(field, recipe->lists[0], word);
-    return recipe->recipe.mechanism == shoal_trie_id ? is_reported(recipe, (uint32_t)*item, word)
-                                                     : *item != 0;
+    return recipe->recipe.contributions > 0 ? is_reported(recipe, (uint32_t)*item, word)
+                                            : *item != 0;
 }
 
 bool agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)

@@ -37,7 +37,7 @@ static const char *bound_name(int bound)
     return bound < AGG_BOUNDS ? agg_bound_names[bound] : "renyi";
 }
 
-static void json_asked(FILE *stream, const agg_account *t)
+static void json_asked(FILE *stream, const agg_crowd_account *t)
 {
     fprintf(stream, "{\n  \"model\": \"%s\",\n", t->is_deletion ? "deletion" : "replacement");
     if (t->local_epsilon > 0)
@@ -49,7 +49,7 @@ static void json_asked(FILE *stream, const agg_account *t)
     fprintf(stream, "  \"honest\": %.12g,\n  \"delta\": %g,\n", t->honest, t->delta);
 }
 
-static void json_one(FILE *stream, const agg_account *t)
+static void json_one(FILE *stream, const agg_crowd_account *t)
 {
     char low[AGG_ROUND_TEXT_MAX], high[AGG_ROUND_TEXT_MAX];
     double epsilon = 0;
@@ -84,7 +84,7 @@ static void json_totals(FILE *stream, const agg_totals *c)
             agg_upper_text(renyi, c->renyi, AGG_DIGITS_JSON, "null"));
 }
 
-static void json_composition(FILE *stream, const agg_account *t)
+static void json_composition(FILE *stream, const agg_crowd_account *t)
 {
     const agg_composition *c = &t->composition;
     if (t->n_schedule == 0) {
@@ -98,7 +98,7 @@ static void json_composition(FILE *stream, const agg_account *t)
     fputs("}}\n}\n", stream);
 }
 
-static void json_inverse(FILE *stream, const agg_account *t)
+static void json_inverse(FILE *stream, const agg_crowd_account *t)
 {
     char text[AGG_ROUND_TEXT_MAX];
     bool is_reports = t->find == AGG_FIND_REPORTS;
@@ -111,7 +111,7 @@ static void json_inverse(FILE *stream, const agg_account *t)
             agg_lower_text(text, t->found_renyi, is_reports ? 17 : AGG_DIGITS_JSON, "null"));
 }
 
-static void table_asked(FILE *stream, const agg_account *t)
+static void table_asked(FILE *stream, const agg_crowd_account *t)
 {
     if (t->local_epsilon > 0) {
         fprintf(stream, "local epsilon   %g of one report, %s model", t->local_epsilon,
@@ -132,7 +132,7 @@ static void table_bound(FILE *stream, const char *name, double item, double user
             agg_upper_text(all, user, AGG_DIGITS_TABLE, "-"));
 }
 
-static void table_one(FILE *stream, const agg_account *t)
+static void table_one(FILE *stream, const agg_crowd_account *t)
 {
     fprintf(stream, "\ncentral epsilon per report   per person (%.0f)\n", t->contributions);
     for (int b = 0; b < AGG_BOUNDS; b++)
@@ -143,7 +143,7 @@ static void table_one(FILE *stream, const agg_account *t)
                 t->crowd.local_epsilon * t->contributions);
 }
 
-static void table_composition(FILE *stream, const agg_account *t)
+static void table_composition(FILE *stream, const agg_crowd_account *t)
 {
     const agg_composition *c = &t->composition;
     fprintf(stream, "\n%.0f queries\ncomposition     per report   per person (%.0f in each)\n",
@@ -154,7 +154,7 @@ static void table_composition(FILE *stream, const agg_account *t)
     table_bound(stream, "no crowd", c->item.local, c->user.local);
 }
 
-static void table_inverse(FILE *stream, const agg_account *t)
+static void table_inverse(FILE *stream, const agg_crowd_account *t)
 {
     char text[AGG_ROUND_TEXT_MAX];
     bool is_reports = t->find == AGG_FIND_REPORTS;
@@ -171,7 +171,8 @@ static void table_inverse(FILE *stream, const agg_account *t)
                 agg_lower_text(text, t->found_renyi, is_reports ? 17 : AGG_DIGITS_TABLE, "-"));
 }
 
-agg_err agg_account_print(FILE *stream, agg_error *error, const agg_account *account, bool is_json)
+agg_err agg_account_print(FILE *stream, agg_error *error, const agg_crowd_account *account,
+                          bool is_json)
 {
     (is_json ? json_asked : table_asked)(stream, account);
     if (account->find != AGG_FIND_CENTRAL_EPSILON)

@@ -9,7 +9,7 @@
 
 // Prints an answer; a bound that says nothing is "-" in the table and null in JSON.
 // Returns: AGG_ERR_IO.
-agg_err agg_account_print(FILE *stream, agg_error *error, const agg_account *account,
+agg_err agg_account_print(FILE *stream, agg_error *error, const agg_crowd_account *account,
                           bool is_json) SHOAL_MUST_CHECK;
 
 #endif

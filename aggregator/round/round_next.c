@@ -21,7 +21,7 @@ static agg_err run(round_work *w, agg_error *error)
                             .version = (uint32_t)o->version,
                             .cohort_epsilon = o->cohort_epsilon};
     if (w->recipe.recipe.epochs > 0) return round_epoch(w, error);
-    if (w->recipe.recipe.mechanism == shoal_trie_id) return round_trie(w, error, &next);
+    if (w->recipe.recipe.contributions > 0) return round_trie(w, error, &next);
     agg_err err = round_field_choose(w, error, &next);
     if (err == SHOAL_OK && o->seed_hex == NULL) {
         err = recipe_fresh_seed(seed_hex, error);
@@ -42,7 +42,7 @@ static agg_err state_memory(round_work *w, agg_error *error)
     uint64_t bytes =
         cli_accumulator_memory(w->options->accumulator, recipe) + JSON_OF_BYTE * w->recipe.json_len;
     agg_err err = SHOAL_OK;
-    if (recipe->mechanism == shoal_trie_id)
+    if (recipe->contributions > 0)
         bytes += round_trie_memory(w);
     else if (recipe->epochs == 0 && (err = round_field_find(w, error)) == SHOAL_OK)
         bytes += round_field_memory(w);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "log.h"
 #include "mechanism.h"
 #include "recipe_write.h"
@@ -59,6 +60,12 @@ static uint32_t record_with(const round_work *w, const agg_next_recipe *next, co
     return size;
 }
 
+// The name of the mechanism that is usual for one AGG_USUAL_* bit.
+static const char *usual(uint32_t kind)
+{
+    return shoal_mechanism_by_id(agg_account_usual(kind)->id)->name;
+}
+
 static void say_next(const round_work *w, const agg_recipe *again, const agg_next_recipe *next)
 {
     const shoal_recipe *old = &w->recipe.recipe, *new = &again->recipe;
@@ -66,15 +73,15 @@ static void say_next(const round_work *w, const agg_recipe *again, const agg_nex
     round_say("%s: %u cells where %s had %u; a record has %u bytes (%u before)", again->id,
               new->parts[0].size, w->recipe.id, old->parts[0].size, new->record_size,
               old->record_size);
-    if (strncmp(mechanism->name, "onehot", 6) == 0 && new->record_size > LARGE_RECORD) {
-        uint32_t subset = record_with(w, next, "subset"),
-                 hadamard = record_with(w, next, "hadamard");
-        if (subset > 0 && hadamard > 0)
-            round_say(
-                "one bit a cell is much to send: --mechanism subset has %u bytes and the same "
-                "error, --mechanism "
-                "hadamard %u and a larger one",
-                subset, hadamard);
+    if (agg_account_of(mechanism->id)->has_bit_a_value && new->record_size > LARGE_RECORD) {
+        const char *shorter = usual(AGG_USUAL_SHORT_RECORDS),
+                   *shortest = usual(AGG_USUAL_SHORTEST_RECORDS);
+        uint32_t short_size = record_with(w, next, shorter),
+                 shortest_size = record_with(w, next, shortest);
+        if (short_size > 0 && shortest_size > 0)
+            round_say("one bit a cell is much to send: --mechanism %s has %u bytes and the same "
+                      "error, --mechanism %s %u and a larger one",
+                      shorter, short_size, shortest, shortest_size);
     }
     if (old->n_part > 0)
         round_say("learnt from %s alone; the next round is asked of every part", w->recipe.id);
@@ -87,10 +94,11 @@ static void say_next(const round_work *w, const agg_recipe *again, const agg_nex
 // Where the domain is too large for the mechanism another may do.
 static void say_too_large(const round_work *w, const agg_next_recipe *next)
 {
-    uint32_t hadamard = record_with(w, next, "hadamard");
-    if (hadamard > 0)
-        round_say("--mechanism hadamard would take so many cells, with %u bytes a record",
-                  hadamard);
+    const char *shortest = usual(AGG_USUAL_SHORTEST_RECORDS);
+    uint32_t size = record_with(w, next, shortest);
+    if (size > 0)
+        round_say("--mechanism %s would take so many cells, with %u bytes a record", shortest,
+                  size);
 }
 
 agg_err round_write(round_work *w, agg_error *error, const agg_next_recipe *next)

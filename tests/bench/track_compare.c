@@ -11,9 +11,9 @@
 #include "agg_size.h"
 #include "compound.h"
 #include "estimate_print.h"
+#include "log.h"
 #include "memory_option.h"
 #include "simulation.h"
-#include "log.h"
 #include "track_rivals.h"
 
 #define N_METHODS 3u

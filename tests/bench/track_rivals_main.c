@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "agg_size.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
-#include "log.h"
 #include "track_compare.h"
 
 #include <stdlib.h>

@@ -14,12 +14,23 @@ const rows = ['core/mechanism/mechanisms.def', 'core/compound/compounds.def'].fl
   ),
 ]);
 const mechanisms = rows.map(([, stem, name]) => ({ stem, name }));
+const compounds = rows.filter(([row]) => row.includes('COMPOUND')).map(([, stem]) => stem);
 
 // Files that name mechanisms although they are nobody's own, each with the reason.
-const EXCEPTIONS = {};
+const EXCEPTIONS = {
+  'discovery_plan.c': 'the plan of discovery puts exactly two ways side by side, by name',
+  'plan_words.c': 'the plan of discovery puts exactly two ways side by side, by name',
+  'plan_words.h': 'the plan of discovery puts exactly two ways side by side, by name',
+  'rappor_sketch.c': 'a record is a row and its bits, as one of cms, and is added by the same loop',
+  'shoal.c': 'joint is the name of a command, too',
+  'cmd_joint.c': 'joint is the name of a command, too',
+};
 
-// A file is a mechanism's own where its name holds the stem between underscores.
-const isOwn = (path, stem) => `_${basename(path).replace(/\.[ch]$/, '')}_`.includes(`_${stem}_`);
+// A file is a mechanism's own where its name holds the stem between underscores. A compound's own
+// files may name the mechanisms that it is made of.
+const holds = (path, stem) => `_${basename(path).replace(/\.[ch]$/, '')}_`.includes(`_${stem}_`);
+const isOwn = (path, stem) =>
+  holds(path, stem) || compounds.some((compound) => holds(path, compound));
 
 // The lines of a C file that name a mechanism whose own file it is not. Comments are left out, and
 // words of messages: only a string that is a mechanism's name and nothing else counts.
@@ -46,7 +57,7 @@ const namesOf = (path) => namingLines(path, readFileSync(join(root, path), 'utf8
 
 test('no file of the aggregator names a mechanism but its own files', () => {
   assert.ok(mechanisms.length >= 16 && files.length > 300);
-  const excepted = new Set(Object.keys(EXCEPTIONS).map((name) => basename(name)));
+  const excepted = new Set(Object.keys(EXCEPTIONS));
   assert.deepEqual(
     files.filter((path) => !excepted.has(basename(path))).flatMap(namesOf),
     [],
