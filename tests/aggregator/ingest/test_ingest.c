@@ -673,7 +673,7 @@ static void ids_are_remembered(void **state)
 {
     agg_batch_ids set = {NULL, NULL, 0, 0};
     agg_error error;
-    int was_there = 0;
+    bool was_there = false;
     (void)state;
     for (unsigned round = 0; round < 2; round++)
         for (unsigned i = 0; i < 3000; i++) {
