@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers; see dap_answer.h. No HTTP here.
+// Answers; see dap_answer.h.
 #include "dap_answer.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ void agg_dap_answer_empty(agg_dap_answer *answer, unsigned status)
 void agg_dap_answer_location(agg_dap_answer *answer, enum shoal_dap_resource resource,
                              const uint8_t id[AGG_DAP_ID])
 {
-    answer->has_location = 1;
+    answer->has_location = true;
     answer->resource = resource;
     memcpy(answer->id, id, AGG_DAP_ID);
 }

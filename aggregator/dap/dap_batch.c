@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collections of the leader; see dap_driver_private.h. Section "Obtaining Aggregate Shares" of the
-// draft.
+// The leader's collections; see dap_batch.h. Section "Obtaining Aggregate Shares" of the draft.
 //
-// The request for the helper's share is kept before it is sent. While its answer is not known
-// nothing else of the task is aggregated: the helper may have closed the batch already, or count it
-// later.
+// The request for the helper's share is kept before it is sent. While its answer is not known no
+// other report of the task is aggregated: the helper may have closed the batch already, or may
+// still count the report.
+#include "dap_batch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
-#include "dap_driver_private.h"
 
-// Fails a collection, or moves it on. Between begin and commit.
+// Marks a collection as failed. Call between begin and commit.
 static agg_err set_failed(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
                           agg_dap_collection *c, int problem)
 {
@@ -40,20 +40,21 @@ static agg_err write_share_request(agg_dap_collection *c, agg_error *error,
     return SHOAL_OK;
 }
 
-// Whether no clock that we believe can still add to an interval.
-static int batch_is_over(const agg_dap_served *task, const shoal_dap_interval *interval,
-                         uint64_t now_s)
+// Returns: whether an interval is over even by the slowest clock that is accepted.
+static bool batch_is_over(const agg_dap_served *task, const shoal_dap_interval *interval,
+                          uint64_t now_s)
 {
     uint64_t last = interval->start + interval->duration;
     return now_s > AGG_DAP_LEEWAY_S &&
            last <= (now_s - AGG_DAP_LEEWAY_S) / task->vdaf.task.time_precision_s;
 }
 
-// Decides about a collection whose reports are all aggregated. Between begin and commit.
+// Decides a collection whose reports are all aggregated: fails it, asks for the helper's share, or
+// leaves it waiting. Call between begin and commit.
 static agg_err advance(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
                        agg_dap_collection *c, uint64_t now_s)
 {
-    int is_collected = 0;
+    bool is_collected = false;
     agg_dap_batch batch = {0};
     agg_err err = agg_dap_is_collected(party->store, &is_collected, error, task->number, c->query);
     if (err != SHOAL_OK) return err;
@@ -99,8 +100,8 @@ static agg_err write_answer(agg_dap_collection *c, agg_error *error, const agg_d
     return err;
 }
 
-// The batch is given out: the answer, the closed interval and the end of late reports in one
-// transaction.
+// Gives the batch out. One transaction keeps the answer, closes the interval and removes late
+// reports.
 static agg_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *task,
                       agg_dap_collection *c, const shoal_dap_ciphertext *helper)
 {
@@ -118,7 +119,7 @@ static agg_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *ta
     if (err == SHOAL_OK) err = agg_dap_batch_close(party->store, error, task->number, c->query);
     if (err == SHOAL_OK)
         err = agg_dap_report_remove_all(party->store, &n_late, error, task->number, c->query);
-    err = agg_dap_step_end(party->store, error, err);
+    err = agg_dap_end(party->store, error, err);
     if (err != SHOAL_OK) return err;
     atomic_fetch_add(&task->collected, 1);
     atomic_fetch_add(&task->refused[SHOAL_DAP_BATCH_COLLECTED], n_late);
@@ -132,10 +133,10 @@ static agg_err fail_collection(agg_dap_party *party, agg_error *error, const agg
     agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = set_failed(party, error, task, c, problem);
-    return agg_dap_step_end(party->store, error, err);
+    return agg_dap_end(party->store, error, err);
 }
 
-// Asks the helper for its share.
+// Asks the helper for its share, and finishes or fails the collection.
 static agg_err ask_share(agg_dap_party *party, agg_error *error, agg_dap_served *task,
                          const agg_dap_link *link, agg_dap_collection *c)
 {
@@ -155,17 +156,17 @@ static agg_err ask_share(agg_dap_party *party, agg_error *error, agg_dap_served 
     } else {
         err = agg_dap_reply_fail(error, task, &reply);
     }
-    agg_dap_reply_end(&reply);
+    agg_dap_reply_release(&reply);
     return err;
 }
 
-agg_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *error,
-                              const agg_dap_served *task, uint64_t now_s, int is_forced)
+agg_err agg_dap_batch_advance(bool *is_moved, agg_dap_party *party, agg_error *error,
+                              const agg_dap_served *task, uint64_t now_s, bool is_forced)
 {
     agg_dap_collection c = {0};
     uint8_t after[AGG_DAP_ID];
     uint64_t n_pending = 0;
-    *is_moved = 0;
+    *is_moved = false;
     agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     for (const uint8_t *from = NULL; err == SHOAL_OK && !*is_moved; from = after) {
@@ -179,30 +180,30 @@ agg_err agg_dap_batch_advance(int *is_moved, agg_dap_party *party, agg_error *er
         *is_moved = c.state != AGG_DAP_WAITING;
     }
     agg_dap_collection_release(&c);
-    return agg_dap_step_end(party->store, error, err);
+    return agg_dap_end(party->store, error, err);
 }
 
-agg_err agg_dap_batch_resume(int *is_under_way, agg_dap_party *party, agg_error *error,
+agg_err agg_dap_batch_resume(bool *is_under_way, agg_dap_party *party, agg_error *error,
                              agg_dap_served *task, const agg_dap_link *link)
 {
     agg_dap_collection c = {0};
     agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_collection_next(party->store, &c, error, task->number, AGG_DAP_SENDING, NULL);
-    agg_dap_abandon(party->store); // nothing was written
+    agg_dap_abandon(party->store); // the transaction only read
     *is_under_way = c.request != NULL;
     if (err == SHOAL_OK && c.request != NULL) err = ask_share(party, error, task, link, &c);
     agg_dap_collection_release(&c);
     return err;
 }
 
-agg_err agg_dap_batch_is_awaited(int *is_so, agg_dap_party *party, agg_error *error,
+agg_err agg_dap_batch_is_awaited(bool *is_so, agg_dap_party *party, agg_error *error,
                                  const agg_dap_served *task, uint64_t now_s)
 {
     agg_dap_collection c = {0};
     uint8_t after[AGG_DAP_ID];
     agg_err err = SHOAL_OK;
-    *is_so = 0;
+    *is_so = false;
     for (const uint8_t *from = NULL; err == SHOAL_OK && !*is_so; from = after) {
         err = agg_dap_collection_next(party->store, &c, error, task->number, AGG_DAP_WAITING, from);
         if (err != SHOAL_OK || c.request == NULL) break;

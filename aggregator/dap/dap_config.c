@@ -10,10 +10,10 @@
 #include "agg_file.h"
 #include "agg_size.h"
 #include "bytes.h"
+#include "http_address.h"
 #include "json_object.h"
 #include "json_walk.h"
 #include "recipe_json.h"
-#include "serve_address.h"
 
 #define SEED_FILE_MAX 4096u
 #define DAY_S 86400u
@@ -22,12 +22,12 @@ typedef struct reader {
     agg_dap_config *config;
     agg_object object;
     agg_error *error;
-    const char *folder; // of the file, with its slash
+    const char *folder; // the file's folder, with its slash
     size_t folder_len;
 } reader;
 
-// A path, put behind the file's folder unless it is absolute. Returns: a string to free, or NULL
-// with an error kept.
+// Copies a path. A relative path is joined to the file's folder.
+// Returns: a string to free, or NULL with the error kept.
 static char *make_path(reader *r, const char *text)
 {
     if (text == NULL) return NULL;
@@ -42,7 +42,7 @@ static char *make_path(reader *r, const char *text)
     return path;
 }
 
-static char *take_path(reader *r, const char *name, int is_required)
+static char *take_path(reader *r, const char *name, bool is_required)
 {
     return make_path(r, agg_object_string(&r->object, name, is_required));
 }
@@ -52,7 +52,8 @@ static void keep(reader *r, agg_err err)
     if (r->object.err == SHOAL_OK) r->object.err = err;
 }
 
-// Takes a list of file names, and calls `load` for each. Returns: how many there are.
+// Takes a list of file names and calls `load` for each.
+// Returns: how many there are.
 static size_t take_files(reader *r, const char *name, size_t max,
                          agg_err (*load)(reader *r, const char *path))
 {
@@ -116,7 +117,8 @@ static agg_err load_key(reader *r, const char *path)
     return err;
 }
 
-// The collector's file may be its public half; a secret in it is nothing that a server should have.
+// Loads the collector's public key. A server must not have the secret half, so a file with it is
+// refused.
 static agg_err load_collector(reader *r, const char *path)
 {
     agg_hpke_key key;
@@ -131,7 +133,7 @@ static agg_err load_collector(reader *r, const char *path)
     return err;
 }
 
-// A secret of the two servers: what others may read is none.
+// Refuses a file that others than its owner may read: it holds a secret of the two servers.
 static agg_err check_owner_only(agg_error *error, const char *path)
 {
     struct stat status;
@@ -162,15 +164,15 @@ static agg_err load_helper_token(reader *r, const char *path)
 
 static agg_err load_asked(reader *r, const char *path)
 {
-    return serve_secret_load(&r->config->asked, r->error, path);
+    return agg_http_secret_load(&r->config->asked, r->error, path);
 }
 
 static agg_err load_read_token(reader *r, const char *path)
 {
-    return serve_secret_load(&r->config->read_token, r->error, path);
+    return agg_http_secret_load(&r->config->read_token, r->error, path);
 }
 
-static void take_file(reader *r, const char *name, int is_required,
+static void take_file(reader *r, const char *name, bool is_required,
                       agg_err (*load)(reader *r, const char *path))
 {
     char *path = take_path(r, name, is_required);
@@ -185,8 +187,8 @@ static void take_listen(reader *r)
     r->config->listen = strdup(text);
     if (r->config->listen == NULL) {
         keep(r, agg_fail(r->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory"));
-    } else if (!serve_address_read(&r->config->address, &r->config->is_loopback, text)) {
-        (void)agg_object_refuse(&r->object, SHOAL_ERR_TYPE, "listen", SERVE_ADDRESS_WHY);
+    } else if (!agg_http_address_read(&r->config->address, &r->config->is_loopback, text)) {
+        (void)agg_object_refuse(&r->object, SHOAL_ERR_TYPE, "listen", AGG_HTTP_ADDRESS_WHY);
     }
 }
 
@@ -297,13 +299,13 @@ void agg_dap_config_release(agg_dap_config *config)
     wipe(config, sizeof *config);
 }
 
-int agg_dap_config_is(const char *path)
+bool agg_dap_config_is(const char *path)
 {
     agg_bytes bytes;
     agg_error ignored;
-    if (agg_file_read(&bytes, &ignored, path, AGG_DAP_CONFIG_MAX) != SHOAL_OK) return 0;
+    if (agg_file_read(&bytes, &ignored, path, AGG_DAP_CONFIG_MAX) != SHOAL_OK) return false;
     cJSON *json = agg_json_parse(&ignored, (const char *)bytes.data, bytes.len);
-    int is_one = cJSON_IsObject(json) && cJSON_GetObjectItemCaseSensitive(json, "role") != NULL;
+    bool is_one = cJSON_IsObject(json) && cJSON_GetObjectItemCaseSensitive(json, "role") != NULL;
     cJSON_Delete(json);
     free(bytes.data);
     return is_one;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding up what leader and helper take; see dap_memory.h.
+// Adding up the memory of leader and helper; see dap_memory.h.
 #include "dap_memory.h"
 
 #include "agg_parallel.h"
@@ -7,24 +7,28 @@
 #include "bytes.h"
 #include "dap_helper.h"
 #include "dap_http.h"
+#include "dap_job.h"
 #include "dap_leader.h"
-#include "store.h"
+#include "database.h"
 
-#define STEPS 8            // from what is usual to the least
-#define JSON_OF_RECIPE 12u // bytes that a recipe takes for each of its text
-#define SHARES_OF_BATCH                                                                            \
-    7u // aggregate shares while a batch is given out: its sum, the next bucket, sealed, the
-       // answer's two, its copies
-#define SHARES_OF_ASKER                                                                            \
-    4u // while a thread answers who asks for it: the answer's two, and the database's copy of them
+#define STEPS 8            // between the usual amount and the least
+#define JSON_OF_RECIPE 12u // bytes that a parsed recipe takes for each byte of its text
 
-// What all tasks come to.
+// Aggregate shares in memory while a batch is given out: its sum, the next bucket, the sealed
+// share, the answer's two, and two copies.
+#define SHARES_OF_BATCH 7u
+
+// Aggregate shares in memory while a thread answers the collector: the answer's two, and the
+// database's copy of them.
+#define SHARES_OF_ASKER 4u
+
+// Bytes over all tasks.
 typedef struct sizes {
-    uint64_t held;     // the tasks
-    uint64_t report;   // bytes of the longest that is kept
-    uint64_t of_one;   // of one report in a job, at most
-    uint64_t full_job; // of a whole one
-    uint64_t output;   // of an aggregate share
+    uint64_t held;     // the tasks themselves
+    uint64_t report;   // the longest encoded report
+    uint64_t of_one;   // the largest report in a job
+    uint64_t full_job; // the largest full job
+    uint64_t output;   // the largest aggregate share
     uint64_t verifying;
 } sizes;
 
@@ -52,7 +56,7 @@ static agg_err add_task(sizes *s, agg_error *error, const agg_dap_config *config
     const agg_dap_vdaf *vdaf = &served.vdaf;
     agg_err err = agg_dap_vdaf_init(&served.vdaf, error, &task->task, config->seed);
     if (err != SHOAL_OK) return err;
-    int is_leader = config->role == SHOAL_DAP_LEADER;
+    bool is_leader = config->role == SHOAL_DAP_LEADER;
     uint64_t one =
         is_leader ? agg_dap_leader_report_bytes(vdaf) : agg_dap_helper_report_bytes(vdaf);
     uint64_t verifiers = agg_dap_verifiers(config);
@@ -65,21 +69,21 @@ static agg_err add_task(sizes *s, agg_error *error, const agg_dap_config *config
     s->output = more_of(s->output, agg_dap_output_len(vdaf));
     s->verifying =
         more_of(s->verifying, verifiers * (agg_dap_work_memory(vdaf) + agg_dap_state_len(vdaf)));
-    wipe(&served, sizeof served); // its verification key
+    wipe(&served, sizeof served); // it has a verification key
     return SHOAL_OK;
 }
 
-// What the threads of HTTP take while they answer.
+// Returns: the memory of the HTTP threads while they answer.
 static uint64_t answering_memory(const agg_dap_config *config, const sizes *s)
 {
     uint64_t asker = SHARES_OF_ASKER * s->output;
-    uint64_t uploading =
-        AGG_DAP_UPLOADS_BYTES + 2 * s->report; // one as it is kept, and one that was there before
+    uint64_t uploading = AGG_DAP_UPLOADS_BYTES +
+                         2 * s->report; // a report as it is kept, and the one that was there before
     if (config->role == SHOAL_DAP_LEADER) return config->threads * more_of(asker, uploading);
     return config->threads * asker + SHARES_OF_BATCH * s->output;
 }
 
-// What the one thread that drives takes.
+// Returns: the memory of the driver's thread.
 static uint64_t driving_memory(const agg_dap_config *config, const sizes *s, uint64_t job_bytes)
 {
     if (config->role != SHOAL_DAP_LEADER) return job_bytes + s->verifying;
@@ -91,14 +95,14 @@ static void plan_step(agg_dap_plan *plan, const agg_dap_config *config, const si
                       unsigned step)
 {
     size_t answer = (size_t)(2 * s->output + AGG_DAP_JOB_LEN / 8);
-    serve_room usual = serve_room_usual(config->max_body, answer),
-               least = serve_room_least(config->max_body, answer);
-    plan->room = (serve_room){(unsigned)between(least.connections, usual.connections, step),
-                              between(least.bodies, usual.bodies, step),
-                              between(least.answers, usual.answers, step)};
+    agg_http_room usual = agg_http_room_usual(config->max_body, answer),
+                  least = agg_http_room_least(config->max_body, answer);
+    plan->room = (agg_http_room){(unsigned)between(least.connections, usual.connections, step),
+                                 between(least.bodies, usual.bodies, step),
+                                 between(least.answers, usual.answers, step)};
     plan->job_bytes = more_of(s->of_one, s->of_one + (s->full_job - s->of_one) / STEPS * step);
-    plan->bytes = serve_listener_memory(&plan->room, config->threads + 1) + s->held +
-                  AGG_STORE_DATABASE_BYTES + more_of(AGG_DAP_JOB_LEN, s->report) +
+    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 1) + s->held +
+                  AGG_DATABASE_BYTES + more_of(AGG_DAP_JOB_LEN, s->report) +
                   answering_memory(config, s) + driving_memory(config, s, plan->job_bytes);
 }
 

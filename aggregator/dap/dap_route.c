@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of leader and helper; see dap_route.h. Depends on serve_listener.h, not on the HTTP
-// library.
+// Routes of leader and helper; see dap_route.h. The HTTP library stays behind agg_http_exchange.
 #include "dap_route.h"
 
 #include <string.h>
@@ -9,23 +8,24 @@
 #include "dap_helper.h"
 #include "dap_leader.h"
 #include "dap_metrics.h"
-#include "estimate_print.h"
+#include "print_text.h"
 
-#define KEYS_MAX_AGE_S 86400u // clients fetch keys anew after this; keep old keys twice as long
+#define KEYS_MAX_AGE_S                                                                             \
+    86400u // seconds for which clients keep keys; operators keep old keys twice as long
 #define PROBLEM_TYPE "application/problem+json"
 #define URN "urn:ietf:params:ppm:dap:error:"
 
 enum { ROUTE_NONE = -1, ROUTE_METRICS = 100, ROUTE_HEALTH };
 
 typedef struct exchange {
-    serve_exchange x; // first: the listener makes the whole
+    agg_http_exchange x; // first: the listener allocates the whole struct
     agg_dap_http *http;
     int route; // enum shoal_dap_resource, or one of the above
     size_t base_len;
     uint8_t task_id[SHOAL_DAP_TASK_ID];
-    int has_task_id;
+    bool has_task_id;
     agg_dap_served *task;
-    int has_id;
+    bool has_id;
     uint8_t id[AGG_DAP_ID];
 } exchange;
 
@@ -37,12 +37,12 @@ static void put_member(FILE *stream, const char *name, const char *text)
     agg_print_json_text(stream, text, strlen(text));
 }
 
-// A problem document of RFC 9457.
-//   type: the problem without its URN; NULL: none of DAP's
+// Writes a problem document of RFC 9457.
+//   type: DAP's name of the problem; NULL: about:blank
 static void answer_problem(exchange *e, unsigned status, const char *type, const char *detail)
 {
     char id[SHOAL_DAP_TEXT_LEN(SHOAL_DAP_TASK_ID) + 1];
-    FILE *stream = serve_answer_open(&e->x.answer);
+    FILE *stream = agg_http_answer_open(&e->x.answer);
     if (stream != NULL) {
         fprintf(stream, "{\"type\":\"%s%s\",\"status\":%u", type == NULL ? "about:blank" : URN,
                 type == NULL ? "" : type, status);
@@ -51,7 +51,7 @@ static void answer_problem(exchange *e, unsigned status, const char *type, const
         if (e->has_task_id) put_member(stream, "taskid", id);
         fputs("}\n", stream);
     }
-    serve_answer_close(&e->x.answer, stream, status, PROBLEM_TYPE);
+    agg_http_answer_close(&e->x.answer, stream, status, PROBLEM_TYPE);
 }
 
 static const shoal_url *own_url(const agg_dap_party *party, const shoal_dap_task *task)
@@ -59,7 +59,7 @@ static const shoal_url *own_url(const agg_dap_party *party, const shoal_dap_task
     return party->role == SHOAL_DAP_LEADER ? &task->leader : &task->helper;
 }
 
-// The path of a server's own URL: what is behind its host.
+// Returns: the path of a server's own URL, after its host.
 static size_t path_of(const char **path, const shoal_url *url)
 {
     const char *end = url->bytes + url->len, *at = url->bytes;
@@ -69,8 +69,8 @@ static size_t path_of(const char **path, const shoal_url *url)
     return at < end ? (size_t)(end - at) : 0;
 }
 
-// Under the path by which the server was asked; where that is none, a proxy may have taken it off,
-// so it is the task's.
+// Writes a resource's location under the path of the request. A proxy may have removed that path;
+// then the location is under the path of the task.
 static void set_location(exchange *e, const agg_dap_answer *from)
 {
     char task[SHOAL_DAP_TEXT_LEN(SHOAL_DAP_TASK_ID) + 1], id[SHOAL_DAP_TEXT_LEN(AGG_DAP_ID) + 1];
@@ -83,10 +83,10 @@ static void set_location(exchange *e, const agg_dap_answer *from)
              (int)base_len, base, task, shoal_dap_resource_name(from->resource), id);
 }
 
-// Hands a server's answer to HTTP.
+// Turns an answer of DAP into an answer of HTTP.
 static void take_answer(exchange *e, agg_dap_answer *from)
 {
-    serve_answer *to = &e->x.answer;
+    agg_http_answer *to = &e->x.answer;
     if (from->problem != AGG_DAP_NO_PROBLEM) {
         const char *type = from->problem >= 0
                                ? shoal_dap_problem_name((enum shoal_dap_problem)from->problem)
@@ -104,32 +104,32 @@ static void take_answer(exchange *e, agg_dap_answer *from)
     agg_dap_answer_release(from);
 }
 
-// ---- what is asked ----
+// ---- paths ----
 
-static int is_resource(const char *rest)
+static bool is_resource(const char *rest)
 {
     return strcmp(rest, "/hpke_config") == 0 || strncmp(rest, "/tasks/", 7) == 0;
 }
 
-// Finds the base of a path: nothing, or the path of one of the tasks' URLs. Returns: whether a
-// resource follows it.
-static int find_base(size_t *len, const agg_dap_party *party, const char *url)
+// Finds the base of a path: nothing, or the path of one of the tasks' URLs.
+// Returns: whether a resource follows the base.
+static bool find_base(size_t *len, const agg_dap_party *party, const char *url)
 {
     *len = 0;
-    if (is_resource(url)) return 1;
+    if (is_resource(url)) return true;
     for (size_t i = 0; i < party->n_tasks; i++) {
         const shoal_dap_task *task = &party->tasks[i].vdaf.task;
         const char *path;
         *len = path_of(&path, own_url(party, task));
-        if (*len > 0 && strncmp(url, path, *len) == 0 && is_resource(url + *len)) return 1;
+        if (*len > 0 && strncmp(url, path, *len) == 0 && is_resource(url + *len)) return true;
     }
-    return 0;
+    return false;
 }
 
-// The resources of this role, in the order of shoal_dap_resource; 0: the other's.
-static int is_mine(const agg_dap_party *party, int resource)
+// Returns: whether this server's role has the resource.
+static bool is_mine(const agg_dap_party *party, int resource)
 {
-    int is_leader = resource == SHOAL_DAP_REPORTS || resource == SHOAL_DAP_COLLECTION_JOBS;
+    bool is_leader = resource == SHOAL_DAP_REPORTS || resource == SHOAL_DAP_COLLECTION_JOBS;
     return is_leader == (party->role == SHOAL_DAP_LEADER);
 }
 
@@ -173,19 +173,19 @@ static void read_path(exchange *e)
     }
 }
 
-// ---- who may ask, and how ----
+// ---- access ----
 
-static int is_method(const exchange *e, const char *method)
+static bool is_method(const exchange *e, const char *method)
 {
     return strcmp(e->x.method, method) == 0;
 }
 
-static int is_get(const exchange *e)
+static bool is_get(const exchange *e)
 {
     return is_method(e, "GET") || is_method(e, "HEAD");
 }
 
-static int has_body(const exchange *e)
+static bool has_body(const exchange *e)
 {
     return e->route >= SHOAL_DAP_REPORTS && e->route <= SHOAL_DAP_AGGREGATE_SHARES && !e->has_id;
 }
@@ -202,7 +202,7 @@ static const char *allowed(const exchange *e)
     return e->has_id ? "GET, HEAD, DELETE" : "GET, HEAD";
 }
 
-static int is_allowed(const exchange *e)
+static bool is_allowed(const exchange *e)
 {
     if (e->route == SHOAL_DAP_REPORTS) return is_method(e, upload_method(e));
     if (has_body(e)) return is_method(e, "POST");
@@ -225,37 +225,38 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-// Whether a media type is the wanted one, whatever its spaces and the case of its letters.
-static int is_type(const char *type, const char *wanted)
+// Returns: whether a media type is the wanted one, regardless of spaces and case.
+static bool is_type(const char *type, const char *wanted)
 {
-    if (type == NULL) return 0;
+    if (type == NULL) return false;
     for (;; type++) {
         if (*type == ' ' || *type == '\t') continue;
-        if (lower(*type) != lower(*wanted)) return 0;
-        if (*type == '\0') return 1;
+        if (lower(*type) != lower(*wanted)) return false;
+        if (*type == '\0') return true;
         wanted++;
     }
 }
 
 static void check_token(exchange *e)
 {
-    if (serve_exchange_has_token(&e->x, &e->http->config->asked)) return;
+    if (agg_http_exchange_has_token(&e->x, &e->http->config->asked)) return;
     answer_problem(e, 401, NULL, "the token is missing or wrong");
     e->x.answer.challenge = "Bearer";
 }
 
-// Counts are for this machine, or for whoever has the read token.
+// Checks access to metrics: they are for this machine, or for clients with the read token.
 static void check_metrics(exchange *e)
 {
     const agg_dap_config *config = e->http->config;
-    if (config->read_token.n == 0 && config->is_loopback && serve_exchange_is_local(&e->x)) return;
-    if (config->read_token.n > 0 && serve_exchange_has_token(&e->x, &config->read_token)) return;
+    if (config->read_token.n == 0 && config->is_loopback && agg_http_exchange_is_local(&e->x))
+        return;
+    if (config->read_token.n > 0 && agg_http_exchange_has_token(&e->x, &config->read_token)) return;
     answer_problem(e, 401, NULL,
                    "metrics need the read token, or a request to a loopback name without one");
     e->x.answer.challenge = "Bearer";
 }
 
-// Answers at once what needs no body.
+// Answers at once a request that needs no body.
 static void check_request(exchange *e)
 {
     if (e->route == ROUTE_NONE) {
@@ -276,21 +277,21 @@ static void check_request(exchange *e)
         answer_problem(e, 405, NULL, "this resource does not take this method");
         e->x.answer.allow = allowed(e);
     } else if (has_body(e) &&
-               !is_type(serve_exchange_header(&e->x, "Content-Type"), wanted_type(e))) {
+               !is_type(agg_http_exchange_header(&e->x, "Content-Type"), wanted_type(e))) {
         answer_problem(e, 415, NULL, "the body has another media type than this resource takes");
     } else if (has_body(e)) {
-        (e->route == SHOAL_DAP_REPORTS ? serve_exchange_limit_body
-                                       : serve_exchange_expect_body)(&e->x);
+        (e->route == SHOAL_DAP_REPORTS ? agg_http_exchange_limit_body
+                                       : agg_http_exchange_expect_body)(&e->x);
     }
 }
 
 // ---- answering ----
 
-// Keys are the same for all tasks; a client that names its task gets them under the media type of
-// its version.
+// Answers with the keys, which are the same for all tasks. A client that names its task gets them
+// under the media type of its version.
 static const char *keys_type(exchange *e)
 {
-    const char *text = serve_exchange_argument(&e->x, "task_id");
+    const char *text = agg_http_exchange_argument(&e->x, "task_id");
     if (text == NULL) return shoal_dap_media_type(SHOAL_DAP_HPKE_CONFIG_LIST);
     e->has_task_id =
         shoal_dap_id_from_text(e->task_id, SHOAL_DAP_TASK_ID, text, strlen(text)) == SHOAL_OK;
@@ -312,9 +313,9 @@ static void answer_keys(exchange *e)
     for (size_t i = 0; i < keys->n; i++) configs[i] = agg_hpke_config(&keys->list[i]);
     shoal_dap_writer w = {bytes, sizeof bytes, 0, 0};
     shoal_dap_put_hpke_configs(&w, configs, keys->n);
-    FILE *stream = serve_answer_open(&e->x.answer);
+    FILE *stream = agg_http_answer_open(&e->x.answer);
     if (stream != NULL) fwrite(bytes, 1, w.len, stream);
-    serve_answer_close(&e->x.answer, stream, 200, type);
+    agg_http_answer_close(&e->x.answer, stream, 200, type);
     if (e->x.answer.status == 200) e->x.answer.max_age_s = KEYS_MAX_AGE_S;
 }
 
@@ -347,7 +348,7 @@ static void answer_resource(exchange *e)
 static void answer_metrics(exchange *e)
 {
     agg_error error;
-    FILE *stream = serve_answer_open(&e->x.answer);
+    FILE *stream = agg_http_answer_open(&e->x.answer);
     agg_err err = stream == NULL ? SHOAL_OK : agg_dap_metrics_print(stream, &error, e->http->party);
     if (stream != NULL) {
         fprintf(stream,
@@ -357,32 +358,32 @@ static void answer_metrics(exchange *e)
                 "%llu\n",
                 (unsigned long long)atomic_load(&e->http->refused));
     }
-    serve_answer_close(&e->x.answer, stream, 200, SERVE_TYPE_METRICS);
+    agg_http_answer_close(&e->x.answer, stream, 200, AGG_HTTP_TYPE_METRICS);
     if (err == SHOAL_OK) return;
     fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
     answer_problem(e, 503, NULL, "the store could not be read");
 }
 
-// Says no more than whether somebody should look: it is open to all.
+// Tells only whether somebody should look, because everybody may ask.
 static void answer_health(exchange *e)
 {
-    int is_failing = 0;
+    bool is_failing = false;
     for (size_t i = 0; i < e->http->party->n_tasks; i++)
         is_failing |= atomic_load(&e->http->party->tasks[i].is_failing);
-    FILE *stream = serve_answer_open(&e->x.answer);
+    FILE *stream = agg_http_answer_open(&e->x.answer);
     if (stream != NULL)
         fprintf(stream, "{\"status\":\"%s\"}\n", is_failing ? "helper-failing" : "ok");
-    serve_answer_close(&e->x.answer, stream, is_failing ? 503 : 200, SERVE_TYPE_JSON);
+    agg_http_answer_close(&e->x.answer, stream, is_failing ? 503 : 200, AGG_HTTP_TYPE_JSON);
 }
 
 // ---- the listener's calls ----
 
-static exchange *exchange_of(serve_exchange *x)
+static exchange *exchange_of(agg_http_exchange *x)
 {
     return (exchange *)(void *)x;
 }
 
-// Last touches of any answer.
+// Finishes every answer.
 static void end_answer(exchange *e)
 {
     if (e->x.answer.status == 0) return;
@@ -390,7 +391,7 @@ static void end_answer(exchange *e)
     if (e->x.answer.status >= 400) atomic_fetch_add(&e->http->refused, 1);
 }
 
-static void start(serve_exchange *x)
+static void start(agg_http_exchange *x)
 {
     exchange *e = exchange_of(x);
     e->http = x->service;
@@ -399,7 +400,7 @@ static void start(serve_exchange *x)
     end_answer(e);
 }
 
-static void answer(serve_exchange *x)
+static void answer(agg_http_exchange *x)
 {
     exchange *e = exchange_of(x);
     switch (e->route) {
@@ -411,7 +412,7 @@ static void answer(serve_exchange *x)
     end_answer(e);
 }
 
-void agg_dap_route_service(serve_service *service, agg_dap_http *http)
+void agg_dap_route_service(agg_http_service *service, agg_dap_http *http)
 {
     service->context = http;
     service->exchange_size = sizeof(exchange);

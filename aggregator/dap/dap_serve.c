@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leader and helper as processes; see dap_serve.h. Starts store, tasks, driver and HTTP in order
-// and ends them in the reverse one; kill -9 loses nothing that was acknowledged.
+// Leader and helper as processes; see dap_serve.h. Store, tasks, driver and HTTP start in this
+// order and end in the reverse one. kill -9 loses nothing that was acknowledged.
 #include "dap_serve.h"
 
 #include <pthread.h>
@@ -13,30 +13,31 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "bytes.h"
+#include "dap_driver.h"
 #include "dap_http.h"
 #include "dap_leader.h"
 #include "dap_route.h"
-#include "serve_address.h"
-#include "serve_stop.h"
+#include "http_address.h"
+#include "http_stop.h"
 
 #define HELPER_TIMEOUT_S 30
-#define HELPER_SPARE ((size_t)64 << 10) // bytes of its answers beside what they are about
+#define HELPER_SPARE ((size_t)64 << 10) // bytes of its answers beside responses and shares
 #define HOUSEKEEPING_S 60
 #define RETRY_S_MIN 1
 #define RETRY_S_MAX 60
 #define PAUSE_S_MIN 0.01
 
-// The thread that aggregates (leader) and forgets what is old (both).
+// The thread that aggregates (leader) and forgets old reports (both).
 typedef struct driver {
     agg_dap_party *party;
     const agg_dap_config *config;
     agg_http_client *client;
     pthread_t thread;
-    int is_running;
+    bool is_running;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    int is_awake, is_urgent, is_stopping; // under mutex
-    agg_error told;                       // the last failure, as it was told
+    bool is_awake, is_urgent, is_stopping; // guarded by mutex
+    agg_error told;                        // the last failure that was printed
 } driver;
 
 typedef struct server {
@@ -45,7 +46,7 @@ typedef struct server {
     agg_dap_party party;
     driver driver;
     agg_dap_http http;
-    serve_listener *listener;
+    agg_http_listener *listener;
     uint16_t port;
 } server;
 
@@ -59,7 +60,8 @@ static void server_url(shoal_url *url, const driver *d, const agg_dap_served *ta
     memcpy(url->bytes, d->config->helper_url, url->len);
 }
 
-// Responses are shorter than what they respond to, and a share is sealed.
+// Returns: the most bytes of an answer. A response is shorter than its request, and a share is
+// sealed.
 static size_t answer_max(const agg_dap_served *task, enum shoal_dap_resource resource,
                          shoal_bytes body)
 {
@@ -119,10 +121,10 @@ static void remove_resource(void *self, const char *location)
 
 // ---- the driver ----
 
-static int is_stopping(driver *d)
+static bool is_stopping(driver *d)
 {
     pthread_mutex_lock(&d->mutex);
-    int stopping = d->is_stopping;
+    bool stopping = d->is_stopping;
     pthread_mutex_unlock(&d->mutex);
     return stopping;
 }
@@ -134,34 +136,34 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// Waits until somebody wakes the driver, or some seconds. Returns: whether somebody waits for what
-// it does.
-static int rest(driver *d, double seconds)
+// Waits until somebody wakes the driver, or some seconds.
+// Returns: whether somebody waits for the driver's work.
+static bool rest(driver *d, double seconds)
 {
     double end = seconds_now() + seconds;
     struct timespec until = {.tv_sec = (time_t)end,
                              .tv_nsec = (long)((end - (double)(time_t)end) * 1e9)};
     pthread_mutex_lock(&d->mutex);
-    int is_over = 0;
+    bool is_over = false;
     while (!is_over && !d->is_stopping && !d->is_awake)
         is_over = pthread_cond_timedwait(&d->wake, &d->mutex, &until) != 0;
-    int is_urgent = d->is_urgent;
-    d->is_awake = d->is_urgent = 0;
+    bool is_urgent = d->is_urgent;
+    d->is_awake = d->is_urgent = false;
     pthread_mutex_unlock(&d->mutex);
     return is_urgent;
 }
 
-static void wake(void *context, int is_urgent)
+static void wake(void *context, bool is_urgent)
 {
     driver *d = context;
     pthread_mutex_lock(&d->mutex);
-    d->is_awake = 1;
+    d->is_awake = true;
     d->is_urgent |= is_urgent;
     pthread_cond_signal(&d->wake);
     pthread_mutex_unlock(&d->mutex);
 }
 
-// Tells of a failure once, not with every try.
+// Prints a failure once, not with every try.
 static void say_error(driver *d, const agg_error *error)
 {
     if (strcmp(d->told.text, error->text) == 0) return;
@@ -169,17 +171,17 @@ static void say_error(driver *d, const agg_error *error)
     d->told = *error;
 }
 
-// One turn of a task, unless it rests after a failure and nobody waits. Returns: whether there is
-// more to do at once.
-static int turn_one(driver *d, agg_dap_served *task, int is_eager, int is_urgent)
+// Takes one turn of a task, unless the task rests after a failure and nobody waits.
+// Returns: whether there is more to do at once.
+static bool turn_one(driver *d, agg_dap_served *task, bool is_eager, bool is_urgent)
 {
     const agg_dap_link link = {d, post, remove_resource};
     agg_error error;
-    int is_more = 0;
-    if (!is_urgent && seconds_now() < task->retry_at) return 0;
+    bool is_more = false;
+    if (!is_urgent && seconds_now() < task->retry_at) return false;
     if (agg_dap_leader_turn(&is_more, &error, d->party, task, &link, (uint64_t)time(NULL),
                             is_eager) == SHOAL_OK) {
-        if (task->retry_s > 0) d->told.text[0] = '\0'; // a later failure is news again
+        if (task->retry_s > 0) d->told.text[0] = '\0'; // print the next failure, even the same one
         task->retry_s = task->retry_at = 0;
         return is_more;
     }
@@ -188,19 +190,19 @@ static int turn_one(driver *d, agg_dap_served *task, int is_eager, int is_urgent
                     : task->retry_s * 2 > RETRY_S_MAX ? RETRY_S_MAX
                                                       : task->retry_s * 2;
     task->retry_at = seconds_now() + task->retry_s;
-    return 0;
+    return false;
 }
 
-static int turn_all(driver *d, int is_eager, int is_urgent)
+static bool turn_all(driver *d, bool is_eager, bool is_urgent)
 {
-    int is_more = 0;
+    bool is_more = false;
     for (size_t i = 0; i < d->party->n_tasks && !is_stopping(d); i++)
         is_more |= turn_one(d, &d->party->tasks[i], is_eager, is_urgent);
     return is_more;
 }
 
-// How long the leader may rest: until reports have waited long enough, a task is to be tried again,
-// or the house is to be kept.
+// Returns: the seconds that the leader may rest: until reports have waited long enough, a failed
+// task is due again, or old reports are to be forgotten.
 static double pause_of(const driver *d, double next_eager, double next_house)
 {
     double now = seconds_now(), end = next_eager < next_house ? next_eager : next_house;
@@ -222,7 +224,7 @@ static void keep_house(driver *d)
 static void *drive(void *context)
 {
     driver *d = context;
-    int is_leader = d->party->role == SHOAL_DAP_LEADER, is_urgent = 1, is_woken = 0;
+    bool is_leader = d->party->role == SHOAL_DAP_LEADER, is_urgent = true, is_woken = false;
     double next_house = seconds_now(), next_eager = next_house;
     while (!is_stopping(d)) {
         double now = seconds_now();
@@ -234,9 +236,9 @@ static void *drive(void *context)
             (void)rest(d, HOUSEKEEPING_S);
             continue;
         }
-        int is_eager = is_urgent || now >= next_eager;
-        int is_more = turn_all(d, is_eager, is_woken);
-        is_woken = 0; // one try, whoever waits
+        bool is_eager = is_urgent || now >= next_eager;
+        bool is_more = turn_all(d, is_eager, is_woken);
+        is_woken = false; // one try for everybody who waits
         if (is_more) continue;
         if (is_eager) next_eager = now + d->config->job_interval_s;
         is_urgent = is_woken = rest(d, pause_of(d, next_eager, next_house));
@@ -261,12 +263,12 @@ static agg_err start_driver(driver *d, agg_error *error, agg_dap_party *party,
                : agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "cannot start a thread");
 }
 
-// Lets the exchange that is under way end, and starts no other.
+// Ends the driver after the exchange that is under way.
 static void stop_driver(driver *d)
 {
     if (!d->is_running) return;
     pthread_mutex_lock(&d->mutex);
-    d->is_stopping = 1;
+    d->is_stopping = true;
     pthread_cond_signal(&d->wake);
     pthread_mutex_unlock(&d->mutex);
     pthread_join(d->thread, NULL);
@@ -305,7 +307,7 @@ static agg_err open_party(agg_dap_party *party, agg_error *error, const agg_dap_
 static void close_party(agg_dap_party *party)
 {
     if (party->tasks != NULL)
-        wipe(party->tasks, party->n_tasks * sizeof *party->tasks); // verification keys
+        wipe(party->tasks, party->n_tasks * sizeof *party->tasks); // they have verification keys
     free(party->tasks);
     agg_dap_store_close(party->store);
     wipe(party, sizeof *party);
@@ -314,18 +316,18 @@ static void close_party(agg_dap_party *party)
 static agg_err listen_to(server *s, agg_error *error)
 {
     const agg_dap_config *config = s->config;
-    serve_service service = {.max_body = config->max_body,
-                             .body_timeout_s = config->body_timeout_s,
-                             .threads = config->threads,
-                             .room = s->plan->room,
-                             .listen = config->listen,
-                             .address = config->address};
+    agg_http_service service = {.max_body = config->max_body,
+                                .body_timeout_s = config->body_timeout_s,
+                                .threads = config->threads,
+                                .room = s->plan->room,
+                                .listen = config->listen,
+                                .address = config->address};
     s->http.config = config;
     s->http.party = &s->party;
     s->http.wake = wake;
     s->http.wake_context = &s->driver;
     agg_dap_route_service(&service, &s->http);
-    return serve_listener_start(&s->listener, &s->port, error, &service);
+    return agg_http_listener_start(&s->listener, &s->port, error, &service);
 }
 
 static void say_tasks(const server *s)
@@ -339,7 +341,8 @@ static void say_tasks(const server *s)
     }
 }
 
-// Keys, the seed and shares lie in memory: a crash must not write them into a file.
+// Forbids core dumps: keys, the seed and shares are in memory, and a crash must not write them into
+// a file.
 static void refuse_core_files(void)
 {
     const struct rlimit none = {0, 0};
@@ -347,7 +350,7 @@ static void refuse_core_files(void)
 }
 
 agg_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan,
-                      int is_check)
+                      bool is_check)
 {
     server s = {.config = config, .plan = plan};
     refuse_core_files();
@@ -356,11 +359,11 @@ agg_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_
     if (err == SHOAL_OK && !is_check) err = listen_to(&s, error);
     if (err == SHOAL_OK) say_tasks(&s);
     if (err == SHOAL_OK && !is_check) {
-        serve_address_say(config->listen, s.port);
-        serve_stop_wait();
+        agg_http_address_say(config->listen, s.port);
+        agg_http_stop_wait();
     }
-    if (s.listener != NULL) serve_listener_quiesce(s.listener);
-    serve_listener_stop(s.listener);
+    if (s.listener != NULL) agg_http_listener_quiesce(s.listener);
+    agg_http_listener_stop(s.listener);
     stop_driver(&s.driver);
     close_party(&s.party);
     return err;

@@ -2,6 +2,7 @@
 // Tokens from files; see dap_token.h.
 #include "dap_token.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,8 @@ agg_err agg_dap_token_load(char token[AGG_DAP_TOKEN_MAX + 1], agg_error *error, 
     const char *line = (const char *)bytes.data;
     size_t len = 0;
     while (len < bytes.len && line[len] > ' ' && line[len] <= '~') len++;
-    int is_end = len == bytes.len || line[len] == '\n' ||
-                 (line[len] == '\r' && len + 1 < bytes.len && line[len + 1] == '\n');
+    bool is_end = len == bytes.len || line[len] == '\n' ||
+                  (line[len] == '\r' && len + 1 < bytes.len && line[len + 1] == '\n');
     if (!is_end)
         err = agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                        "%s: a token is printable ASCII without spaces", path);

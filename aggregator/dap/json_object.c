@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects member by member; see json_object.h.
+// Strict objects; see json_object.h.
 #include "json_object.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ agg_err agg_object_refuse(agg_object *o, agg_err code, const char *name, const c
     return o->err;
 }
 
-static const cJSON *take(agg_object *o, const char *name, int is_required)
+static const cJSON *take(agg_object *o, const char *name, bool is_required)
 {
     const cJSON *item = agg_object_take(o, name);
     if (item == NULL && is_required)
@@ -53,7 +53,7 @@ static const cJSON *take(agg_object *o, const char *name, int is_required)
     return item;
 }
 
-const char *agg_object_string(agg_object *o, const char *name, int is_required)
+const char *agg_object_string(agg_object *o, const char *name, bool is_required)
 {
     const cJSON *item = take(o, name, is_required);
     if (item == NULL) return NULL;
@@ -62,7 +62,7 @@ const char *agg_object_string(agg_object *o, const char *name, int is_required)
     return NULL;
 }
 
-// "must be a, b or c"
+// Refuses with "must be a, b or c".
 static void refuse_word(agg_object *o, const char *name, const char *const *words)
 {
     char text[256] = "must be ";
@@ -77,7 +77,7 @@ static void refuse_word(agg_object *o, const char *name, const char *const *word
     (void)agg_object_refuse(o, SHOAL_ERR_TYPE, name, text);
 }
 
-int agg_object_word(agg_object *o, const char *name, const char *const *words, int is_required)
+int agg_object_word(agg_object *o, const char *name, const char *const *words, bool is_required)
 {
     const char *text = agg_object_string(o, name, is_required);
     if (text == NULL) return -1;
@@ -87,30 +87,30 @@ int agg_object_word(agg_object *o, const char *name, const char *const *words, i
     return -1;
 }
 
-int agg_object_whole(uint64_t *number, agg_object *o, const char *name, uint64_t low, uint64_t high,
-                     int is_required)
+bool agg_object_whole(uint64_t *number, agg_object *o, const char *name, uint64_t low,
+                      uint64_t high, bool is_required)
 {
     const cJSON *item = take(o, name, is_required);
-    if (item == NULL) return 0;
+    if (item == NULL) return false;
     double x = cJSON_IsNumber(item) ? item->valuedouble : -1;
     if (x >= (double)low && x <= (double)high && (double)(uint64_t)x == x) {
         *number = (uint64_t)x;
-        return 1;
+        return true;
     }
     o->err = agg_fail(o->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                       "%s%s must be a whole number of %llu to %llu", o->prefix, name,
                       (unsigned long long)low, (unsigned long long)high);
-    return 0;
+    return false;
 }
 
-int agg_object_hex(uint8_t *bytes, agg_object *o, const char *name, size_t len, int is_required)
+bool agg_object_hex(uint8_t *bytes, agg_object *o, const char *name, size_t len, bool is_required)
 {
     const char *text = agg_object_string(o, name, is_required);
-    if (text == NULL) return 0;
-    if (agg_unhex(bytes, len, text)) return 1;
+    if (text == NULL) return false;
+    if (agg_unhex(bytes, len, text)) return true;
     o->err = agg_fail(o->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE,
                       "%s%s must be %zu lower-case hex digits", o->prefix, name, 2 * len);
-    return 0;
+    return false;
 }
 
 agg_err agg_object_end(agg_object *o)

@@ -14,7 +14,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "log.h"
 #include "recipe_json.h"
+
+struct agg_read_window;
 
 // Checked records that lie together, recipe->record_size bytes each.
 typedef struct agg_run {
@@ -34,14 +37,11 @@ typedef agg_err (*agg_sink)(void *context, agg_error *error, const agg_run *runs
 //   error: of this thread
 typedef agg_err (*agg_share)(void *context, agg_error *error, unsigned part, const agg_run *run);
 
-// Is told of rejected lines: a text without the line itself.
-typedef void (*agg_talk)(void *context, const char *text);
-
 typedef struct agg_reader {
     const agg_recipe *recipe;
     agg_sink sink; // called by the caller's own thread
     void *sink_context;
-    agg_talk talk; // may be NULL
+    agg_log_fn talk; // is told why lines were rejected, never the lines; may be NULL
     void *talk_context;
     void (*progress)(void *context, uint64_t bytes); // bytes read so far, now and then; may be NULL
     void *progress_context;
@@ -52,7 +52,6 @@ typedef struct agg_read_count {
     uint64_t bytes, batches, lines, records, rejected;
 } agg_read_count;
 
-#define AGG_TALK_MAX 10                       // rejected lines of a stream that are told one by one
 #define AGG_REPORT_LINE_MAX ((size_t)1 << 18) // bytes of one NDJSON line
 
 // Finds the most that a reader of files takes: of their bytes those that it looks at, and records
@@ -79,8 +78,10 @@ agg_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reade
 agg_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader,
                                agg_share share, uint32_t span, const char *path) SHOAL_MUST_CHECK;
 
-// The same as agg_reader_file for bytes in memory.
-agg_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                         const char *name, const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
+// Reads what a window (read_window.h) shows, and releases the window: the way of all of the above.
+//   share, span: as above; NULL where all runs go to the sink, in order
+agg_err agg_reader_window(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                          const char *name, agg_share share, uint32_t span,
+                          struct agg_read_window *window) SHOAL_MUST_CHECK;
 
 #endif

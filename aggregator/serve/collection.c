@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "domain_dictionary.h"
 
-// Makes room for one more. Returns: the slot, zeroed, or NULL with `error` filled.
+// Makes room for one more dictionary.
+// Returns: a zeroed slot, or NULL with `error` filled.
 static serve_dictionary *next_dictionary(serve_collection *collection, agg_error *error)
 {
     size_t cap = collection->n_dictionaries;
@@ -21,7 +23,7 @@ static serve_dictionary *next_dictionary(serve_collection *collection, agg_error
 }
 
 static agg_err load_dictionaries(serve_collection *collection, agg_error *error,
-                                 const serve_config *config, agg_talk talk, void *talk_context)
+                                 const serve_config *config, agg_log_fn talk, void *talk_context)
 {
     for (size_t i = 0; i < config->n_dictionaries; i++) {
         const serve_dictionary_path *one = &config->dictionaries[i];
@@ -45,14 +47,14 @@ static agg_err load_dictionaries(serve_collection *collection, agg_error *error,
 }
 
 static agg_err load_one(serve_collections *collections, agg_error *error,
-                        const serve_config *config, size_t i, agg_store *store, agg_talk talk,
+                        const serve_config *config, size_t i, agg_store *store, agg_log_fn talk,
                         void *talk_context)
 {
     serve_collection *made = &collections->list[i];
     agg_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
     if (err != SHOAL_OK) return err;
-    int is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
-    collections->n++; // from here on released with the rest
+    bool is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
+    collections->n++; // serve_collections_release releases it from here on
     if (is_repeated) {
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: recipe %s is given twice",
                         config->recipes[i], made->recipe.id);
@@ -62,7 +64,7 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
                            : err;
 }
 
-// A dictionary of a recipe that is not served would be a typing error that nobody notices.
+// Refuses a dictionary of a recipe that is not served: it is probably a typing error.
 static agg_err check_names(const serve_collections *collections, agg_error *error,
                            const serve_config *config)
 {
@@ -75,7 +77,7 @@ static agg_err check_names(const serve_collections *collections, agg_error *erro
 }
 
 agg_err serve_collections_load(serve_collections *collections, agg_error *error,
-                               const serve_config *config, agg_store *store, agg_talk talk,
+                               const serve_config *config, agg_store *store, agg_log_fn talk,
                                void *talk_context)
 {
     *collections =

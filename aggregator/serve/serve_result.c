@@ -16,29 +16,31 @@
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
 
-// An estimate, or why there is none, as of a stamp of the store.
+_Static_assert(AGG_HTTP_POLICY_MAX >= AGG_PAGE_CSP_SIZE, "an answer holds a page's policy");
+
+// An estimate, or the error in its place, as of a stamp of the store.
 typedef struct kept {
-    const serve_collection *collection; // NULL: free
+    const serve_collection *collection; // NULL: the slot is free
     const serve_dictionary *dictionary;
     agg_span span;
     uint64_t stamp;
-    uint64_t used;   // when, in questions
-    agg_error error; // code SHOAL_OK where there is an estimate
+    uint64_t used;   // number of the question that used it last
+    agg_error error; // code SHOAL_OK when there is an estimate
     agg_estimate estimate;
-    agg_guarantee guarantee; // the estimate's
+    agg_guarantee guarantee; // of the estimate
 } kept;
 
 struct serve_results {
     agg_store *store;
     const serve_collections *collections;
     unsigned n_threads;
-    size_t kept_bytes; // of estimates, at most
+    size_t kept_bytes; // most bytes of estimates
     pthread_t thread;
-    pthread_mutex_t mutex; // guards the four below
+    pthread_mutex_t mutex; // guards first, last, n_waiting and is_stopping
     pthread_cond_t wake;
     serve_job *first, **last;
     unsigned n_waiting;
-    int is_stopping;
+    bool is_stopping;
     kept kept[KEPT_MAX];
     uint64_t questions;
 };
@@ -49,8 +51,8 @@ static void forget(kept *k)
     *k = (kept){0};
 }
 
-// The cohort's own error text says how many reports there are, which is more than a cohort too
-// small may show.
+// Replaces the text of a cohort's error, which tells how many reports there are: a cohort that is
+// too small must not show that.
 static void hide_count(agg_error *error, const serve_collection *collection)
 {
     if (error->code != AGG_ERR_COHORT) return;
@@ -88,7 +90,7 @@ static void estimate(serve_results *results, kept *k)
     if (err != SHOAL_OK) hide_count(&k->error, k->collection);
 }
 
-// What went wrong inside names files: that is for the server's own log.
+// Internal errors name files, so they go to the server's own log only.
 static void tell_log(const serve_collection *collection, const agg_error *error)
 {
     fprintf(stderr, "shoal: serve: result of %s: %s\n", collection->recipe.id, error->text);
@@ -97,19 +99,18 @@ static void tell_log(const serve_collection *collection, const agg_error *error)
 static unsigned status_of(agg_err code)
 {
     if (code == AGG_ERR_COHORT) return 403;
-    if (code == SHOAL_ERR_RANGE) return 400; // a span that cuts a stored period
+    if (code == SHOAL_ERR_RANGE) return 400; // the span cuts a stored period
     return code == AGG_ERR_IO || code == AGG_ERR_MEMORY ? 503 : 500;
 }
 
-static int is_same(const kept *k, const serve_collection *collection,
-                   const serve_dictionary *dictionary, agg_span span)
+static bool is_same(const kept *k, const serve_collection *collection,
+                    const serve_dictionary *dictionary, agg_span span)
 {
     return k->collection == collection && k->dictionary == dictionary &&
            k->span.first == span.first && k->span.last == span.last;
 }
 
-// Forgets estimates, those that were used the longest time ago first, until there is room for one
-// of n more rows.
+// Forgets the estimates that were used least recently, until there is room for one of n more rows.
 static void make_room(serve_results *results, const kept *but, size_t n)
 {
     for (;;) {
@@ -126,9 +127,9 @@ static void make_room(serve_results *results, const kept *but, size_t n)
     }
 }
 
-// Returns: the estimate of that question, kept or made. Its error's code says whether there is one.
-//   The stamp is read first: a fold in between makes the estimate newer than its stamp, and it is
-//   then made once more.
+// Returns: the estimate of a question, kept or made anew. Its error's code tells whether there is
+// one. The stamp is read first: after a fold in between the estimate is newer than its stamp, and
+// the next question makes it again.
 static const kept *answer_of(serve_results *results, const serve_collection *collection,
                              const serve_dictionary *dictionary, agg_span span)
 {
@@ -144,9 +145,9 @@ static const kept *answer_of(serve_results *results, const serve_collection *col
     uint64_t stamp = 0;
     agg_error error = {0};
     agg_err err = agg_store_stamp(results->store, &stamp, &error, collection->number);
-    int is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) &&
-                  slot->stamp == stamp &&
-                  (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
+    bool is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) &&
+                   slot->stamp == stamp &&
+                   (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
     if (!is_kept) {
         forget(slot);
         make_room(results, slot, dictionary->dictionary.n);
@@ -168,25 +169,25 @@ static void answer_json(serve_results *results, serve_job *job)
     unsigned status = k->error.code == SHOAL_OK ? 200 : status_of(k->error.code);
     if (status >= 500) {
         tell_log(job->collection, &k->error);
-        serve_answer_error(&job->answer, status, agg_err_name(k->error.code), (int)k->error.code,
-                           "the result could not be made; the server's log says why");
+        agg_http_answer_error(&job->answer, status, agg_err_name(k->error.code), (int)k->error.code,
+                              "the result could not be made; the server's log says why");
         return;
     }
     if (status != 200) {
-        serve_answer_fail(&job->answer, status, &k->error);
+        agg_http_answer_fail(&job->answer, status, &k->error);
         return;
     }
     agg_estimate shown = k->estimate;
     if (job->top > 0 && job->top < shown.n_rows) shown.n_rows = job->top;
     agg_error error;
-    FILE *stream = serve_answer_open(&job->answer);
+    FILE *stream = agg_http_answer_open(&job->answer);
     if (stream != NULL)
-        (void)!agg_estimate_print(stream, &error, &shown, AGG_JSON); // its failure is the stream's
-    serve_answer_close(&job->answer, stream, 200, SERVE_TYPE_JSON);
+        (void)!agg_estimate_print(stream, &error, &shown, AGG_JSON); // the stream keeps its failure
+    agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_JSON);
 }
 
-// A section that owns what it shows: the kept estimate may be forgotten while the page's other
-// sections are made.
+// A section that owns its rows: the kept estimate may be forgotten while the page's other sections
+// are made.
 typedef struct section {
     agg_page_section page;
     agg_estimate estimate;
@@ -214,7 +215,7 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     }
     const kept *k = answer_of(results, collection, dictionary, job->span);
     if (k->error.code != SHOAL_OK) {
-        int is_inside = status_of(k->error.code) >= 500;
+        bool is_inside = status_of(k->error.code) >= 500;
         if (is_inside) tell_log(collection, &k->error);
         snprintf(s->note, sizeof s->note, "%s",
                  is_inside ? "The result could not be made; the server's log says why."
@@ -240,7 +241,7 @@ static void fill_section(serve_results *results, section *s, const serve_collect
 static void write_page(serve_job *job, const section *made, size_t n)
 {
     agg_page_section *sections = agg_alloc(NULL, n, sizeof *sections);
-    FILE *stream = sections == NULL ? NULL : serve_answer_open(&job->answer);
+    FILE *stream = sections == NULL ? NULL : agg_http_answer_open(&job->answer);
     if (stream != NULL) {
         for (size_t i = 0; i < n; i++) sections[i] = made[i].page;
         const agg_page page = {.title = "shoal",
@@ -249,10 +250,10 @@ static void write_page(serve_job *job, const section *made, size_t n)
                                .script = "/refresh.js",
                                .home = "/"};
         agg_error error;
-        (void)!agg_page_write(stream, &error, &page); // its failure is the stream's
+        (void)!agg_page_write(stream, &error, &page); // the stream keeps its failure
     }
-    serve_answer_close(&job->answer, stream, 200, SERVE_TYPE_HTML);
-    job->answer.is_page = 1;
+    agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_HTML);
+    agg_page_csp(job->answer.policy, 1);
     free(sections);
 }
 
@@ -278,12 +279,12 @@ static void answer_page(serve_results *results, serve_job *job)
 
 static void answer_stopping(serve_job *job)
 {
-    serve_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
+    agg_http_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
     job->answer.retry_after_s = 5;
 }
 
-// Returns: the next job, or NULL when stopping and none is left.
-static serve_job *next_job(serve_results *results, int *is_stopping)
+// Returns: the next job, or NULL when the server stops and no job is left.
+static serve_job *next_job(serve_results *results, bool *is_stopping)
 {
     pthread_mutex_lock(&results->mutex);
     while (results->first == NULL && !results->is_stopping)
@@ -302,7 +303,7 @@ static serve_job *next_job(serve_results *results, int *is_stopping)
 static void *work(void *context)
 {
     serve_results *results = context;
-    int is_stopping;
+    bool is_stopping;
     for (serve_job *job; (job = next_job(results, &is_stopping)) != NULL;) {
         if (is_stopping) {
             answer_stopping(job);
@@ -311,7 +312,7 @@ static void *work(void *context)
         } else {
             answer_json(results, job);
         }
-        job->done(job->context); // the job may be gone from here on
+        job->done(job->context); // the job may be freed in there
     }
     return NULL;
 }
@@ -330,16 +331,17 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     pthread_cond_init(&made->wake, NULL);
     if (pthread_create(&made->thread, NULL, work, made) != 0) {
         free(made);
-        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no thread for results");
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
+                        "cannot start the thread for results");
     }
     *results = made;
     return SHOAL_OK;
 }
 
-int serve_results_ask(serve_results *results, serve_job *job)
+bool serve_results_ask(serve_results *results, serve_job *job)
 {
     pthread_mutex_lock(&results->mutex);
-    int is_taken = !results->is_stopping && results->n_waiting < QUEUE_MAX;
+    bool is_taken = !results->is_stopping && results->n_waiting < QUEUE_MAX;
     if (is_taken) {
         job->next = NULL;
         *results->last = job;
@@ -355,7 +357,7 @@ void serve_results_stop(serve_results *results)
 {
     if (results == NULL) return;
     pthread_mutex_lock(&results->mutex);
-    results->is_stopping = 1;
+    results->is_stopping = true;
     pthread_cond_signal(&results->wake);
     pthread_mutex_unlock(&results->mutex);
     pthread_join(results->thread, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders with a database; see database.h.
+// Databases in folders; see database.h.
 #include "database.h"
 
 #include <errno.h>
@@ -13,11 +13,9 @@
 
 #include "agg_size.h"
 
-agg_err agg_database_fail(agg_error *error, sqlite3 *db, const char *folder, const char *what)
-{
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: %s: %s", folder, what,
-                    sqlite3_errmsg(db));
-}
+#define BUSY_MS 5000 // a backup tool may hold the file for a moment
+
+// ---- folders ----
 
 static agg_err fail_errno(agg_error *error, const char *path)
 {
@@ -47,84 +45,238 @@ agg_err agg_folder_sync(agg_error *error, const char *path)
     return err;
 }
 
-agg_err agg_folder_lock(int *fd, agg_error *error, const char *folder)
+// The lock ends with the process, or when its descriptor is closed.
+static agg_err take_lock(agg_database *database, agg_error *error)
 {
-    char *path = agg_folder_join(error, folder, "lock");
+    char *path = agg_folder_join(error, database->folder, "lock");
     if (path == NULL) return AGG_ERR_MEMORY;
-    *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    database->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     agg_err err = SHOAL_OK;
-    if (*fd < 0) {
+    if (database->lock_fd < 0) {
         err = fail_errno(error, path);
-    } else if (flock(*fd, LOCK_EX | LOCK_NB) != 0) {
-        err = errno == EWOULDBLOCK ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
-                                              "store %s: another process holds it", folder)
-                                   : fail_errno(error, path);
+    } else if (flock(database->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+        err = errno == EWOULDBLOCK
+                  ? agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: another process holds it",
+                             database->folder)
+                  : fail_errno(error, path);
     }
     free(path);
     return err;
 }
 
-static int run(sqlite3 *db, const char *sql)
+// ---- errors and transactions ----
+
+static agg_err fail(const agg_database *database, agg_error *error, const char *what)
 {
-    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: cannot %s: %s", database->folder,
+                    what, sqlite3_errmsg(database->db));
 }
 
-// Reads a pragma's integer; -1 on error.
-static int64_t pragma(sqlite3 *db, const char *sql)
+agg_err agg_database_begin(agg_database *database, agg_error *error)
+{
+    return agg_database_run(database, error, database->begin, "begin a transaction");
+}
+
+void agg_database_rollback(agg_database *database)
+{
+    // SQLite rolls back by itself after some errors, a full disk for one.
+    if (sqlite3_get_autocommit(database->db)) return;
+    (void)sqlite3_step(database->rollback);
+    agg_statement_end(database->rollback);
+}
+
+agg_err agg_database_end(agg_database *database, agg_error *error, agg_err err, const char *what)
+{
+    if (err == SHOAL_OK) err = agg_database_run(database, error, database->commit, what);
+    if (err != SHOAL_OK) agg_database_rollback(database);
+    return err;
+}
+
+bool agg_database_checkpoint(agg_database *database)
+{
+    return sqlite3_wal_checkpoint_v2(database->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) ==
+           SQLITE_OK;
+}
+
+// ---- statements ----
+
+sqlite3_stmt *agg_database_bind(const agg_database *database, unsigned statement,
+                                const int64_t *integers, int n_integers)
+{
+    sqlite3_stmt *bound = database->statements[statement];
+    for (int i = 0; i < n_integers; i++) sqlite3_bind_int64(bound, i + 1, integers[i]);
+    return bound;
+}
+
+void agg_statement_bind_bytes(sqlite3_stmt *statement, int at, const void *bytes, size_t len)
+{
+    sqlite3_bind_blob64(statement, at, bytes == NULL ? "" : bytes, len, SQLITE_STATIC);
+}
+
+void agg_statement_end(sqlite3_stmt *statement)
+{
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+}
+
+agg_err agg_database_run(agg_database *database, agg_error *error, sqlite3_stmt *statement,
+                         const char *what)
+{
+    int rc = sqlite3_step(statement);
+    agg_err err = rc == SQLITE_DONE ? SHOAL_OK : fail(database, error, what);
+    agg_statement_end(statement);
+    return err;
+}
+
+agg_err agg_database_step(agg_database *database, bool *is_row, agg_error *error,
+                          sqlite3_stmt *statement, const char *what)
+{
+    int rc = sqlite3_step(statement);
+    *is_row = rc == SQLITE_ROW;
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SHOAL_OK : fail(database, error, what);
+}
+
+agg_err agg_database_read_integer(agg_database *database, int64_t *value, agg_error *error,
+                                  sqlite3_stmt *statement, const char *what)
+{
+    bool is_row = false;
+    agg_err err = agg_database_step(database, &is_row, error, statement, what);
+    if (err == SHOAL_OK) *value = is_row ? sqlite3_column_int64(statement, 0) : 0;
+    agg_statement_end(statement);
+    return err;
+}
+
+agg_err agg_statement_copy(uint8_t **bytes, size_t *len, agg_error *error, sqlite3_stmt *statement,
+                           int column)
+{
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL) return SHOAL_OK;
+    const void *from = sqlite3_column_blob(statement, column);
+    size_t n = (size_t)sqlite3_column_bytes(statement, column);
+    uint8_t *copy = agg_alloc(error, n, 1);
+    if (copy == NULL) return AGG_ERR_MEMORY;
+    if (n > 0 && from == NULL) { // SQLite had no memory for the column
+        free(copy);
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+    }
+    if (n > 0) memcpy(copy, from, n);
+    *bytes = copy;
+    *len = n;
+    return SHOAL_OK;
+}
+
+agg_err agg_database_copy_exactly(const agg_database *database, uint8_t *out, size_t len,
+                                  agg_error *error, sqlite3_stmt *statement, int column)
+{
+    const void *from = sqlite3_column_blob(statement, column);
+    if (from == NULL || (size_t)sqlite3_column_bytes(statement, column) != len)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: a value has the wrong length",
+                        database->folder);
+    memcpy(out, from, len);
+    return SHOAL_OK;
+}
+
+// ---- opening ----
+
+static bool execute(agg_database *database, const char *sql)
+{
+    return sqlite3_exec(database->db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+// Returns: a pragma's integer, or -1 on error.
+static int64_t read_pragma(agg_database *database, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
     int64_t value = -1;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+    if (sqlite3_prepare_v2(database->db, sql, -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW)
         value = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
     return value;
 }
 
-agg_err agg_database_open(sqlite3 **db, agg_error *error, const char *folder, const char *name)
+static agg_err open_file(agg_database *database, agg_error *error, const char *name)
 {
-    char *path = agg_folder_join(error, folder, name);
+    char *path = agg_folder_join(error, database->folder, name);
     if (path == NULL) return AGG_ERR_MEMORY;
-    int rc = sqlite3_open_v2(
-        path, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, NULL);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
+    int rc = sqlite3_open_v2(path, &database->db, flags, NULL);
     free(path);
-    if (rc != SQLITE_OK) return agg_database_fail(error, *db, folder, "open");
-    sqlite3_busy_timeout(*db, 5000); // a backup tool may hold the file for a moment
-    if (!run(*db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
-                  " PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8192;"))
-        return agg_database_fail(error, *db, folder, "open");
-    return pragma(*db, "PRAGMA synchronous") == 2
+    if (rc != SQLITE_OK) return fail(database, error, "open the database");
+    sqlite3_busy_timeout(database->db, BUSY_MS);
+    if (!execute(database,
+                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
+                 " PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8192;"))
+        return fail(database, error, "open the database");
+    return read_pragma(database, "PRAGMA synchronous") == 2
                ? SHOAL_OK
-               : agg_database_fail(error, *db, folder, "full sync was refused");
+               : fail(database, error, "turn on full sync");
 }
 
-agg_err agg_database_upgrade(sqlite3 *db, agg_error *error, const char *folder,
-                             const char *const *upgrades, int n)
+static agg_err upgrade(agg_database *database, agg_error *error, const agg_database_layout *layout)
 {
-    int64_t version = pragma(db, "PRAGMA user_version");
-    if (version < 0) return agg_database_fail(error, db, folder, "not a store");
-    if (version > n)
+    int64_t version = read_pragma(database, "PRAGMA user_version");
+    if (version < 0) return fail(database, error, "read the version");
+    if (version > layout->version)
         return agg_fail(
             error, SHOAL_ERR_VERSION, AGG_EXIT_IO,
             "store %s: version %lld was written by a newer shoal; this one reads version %d",
-            folder, (long long)version, n);
-    for (; version < n; version++) {
-        if (!run(db, "BEGIN IMMEDIATE")) return agg_database_fail(error, db, folder, "begin");
-        if (run(db, upgrades[version]) && run(db, "COMMIT")) continue;
-        agg_err err = agg_database_fail(error, db, folder, "schema");
-        run(db, "ROLLBACK");
+            database->folder, (long long)version, layout->version);
+    for (; version < layout->version; version++) {
+        if (!execute(database, "BEGIN IMMEDIATE")) return fail(database, error, "begin an upgrade");
+        if (execute(database, layout->upgrades[version]) && execute(database, "COMMIT")) continue;
+        agg_err err = fail(database, error, "upgrade the schema");
+        execute(database, "ROLLBACK");
         return err;
     }
     return SHOAL_OK;
 }
 
-agg_err agg_database_prepare(sqlite3_stmt **statements, agg_error *error, sqlite3 *db,
-                             const char *folder, const char *const *sql, int n)
+static agg_err prepare_one(agg_database *database, sqlite3_stmt **statement, agg_error *error,
+                           const char *sql)
 {
-    for (int i = 0; i < n; i++) {
-        if (sqlite3_prepare_v3(db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements[i], NULL) !=
-            SQLITE_OK)
-            return agg_database_fail(error, db, folder, "prepare");
-    }
-    return SHOAL_OK;
+    return sqlite3_prepare_v3(database->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) ==
+                   SQLITE_OK
+               ? SHOAL_OK
+               : fail(database, error, "prepare a statement");
+}
+
+static agg_err prepare(agg_database *database, agg_error *error, const agg_database_layout *layout)
+{
+    agg_err err = prepare_one(database, &database->begin, error, "BEGIN IMMEDIATE");
+    if (err == SHOAL_OK) err = prepare_one(database, &database->commit, error, "COMMIT");
+    if (err == SHOAL_OK) err = prepare_one(database, &database->rollback, error, "ROLLBACK");
+    if (err != SHOAL_OK) return err;
+    database->statements = agg_alloc(error, layout->n_statements, sizeof(sqlite3_stmt *));
+    if (database->statements == NULL) return AGG_ERR_MEMORY;
+    database->n_statements = layout->n_statements;
+    for (unsigned i = 0; err == SHOAL_OK && i < layout->n_statements; i++)
+        err = prepare_one(database, &database->statements[i], error, layout->statements[i]);
+    return err;
+}
+
+agg_err agg_database_open(agg_database *database, agg_error *error, const char *folder,
+                          const agg_database_layout *layout)
+{
+    database->folder = strdup(folder);
+    if (database->folder == NULL)
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+    agg_err err = agg_folder_make(error, folder);
+    if (err == SHOAL_OK) err = take_lock(database, error);
+    if (err == SHOAL_OK) err = open_file(database, error, layout->file);
+    if (err == SHOAL_OK) err = upgrade(database, error, layout);
+    if (err == SHOAL_OK) err = prepare(database, error, layout);
+    return err == SHOAL_OK ? agg_folder_sync(error, folder) : err;
+}
+
+void agg_database_close(agg_database *database)
+{
+    for (unsigned i = 0; i < database->n_statements; i++) sqlite3_finalize(database->statements[i]);
+    sqlite3_finalize(database->begin);
+    sqlite3_finalize(database->commit);
+    sqlite3_finalize(database->rollback);
+    sqlite3_close(database->db);                          // checkpoints the write-ahead log
+    if (database->lock_fd >= 0) close(database->lock_fd); // last: it guards the closing too
+    free(database->statements);
+    free(database->folder);
+    *database = (agg_database){.lock_fd = -1};
 }

@@ -1,42 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that holds one SQLite database, for one process at a time: what every store of ours is
-// opened with. Durable: a write-ahead log with full sync; what is deleted is overwritten. Knows
-// nothing of what is stored.
+// One SQLite database in a folder of its own, for one process at a time. The store of collections
+// and the store of a DAP server are both built on it; it knows nothing of what they keep.
+//
+// The database is durable: it has a write-ahead log and syncs fully at every commit. Deleted
+// content is overwritten. A database does not lock its connection: its owner holds a mutex around
+// every function below except open and close.
+//
+// Errors: every function that returns agg_err fills `error` when it fails. The text names the
+// folder, the statement's purpose (`what`) and SQLite's own message, and the code is AGG_ERR_IO
+// unless a comment says otherwise.
 #ifndef DATABASE_H
 #define DATABASE_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agg_error.h"
 
-// Fills `error` with what SQLite says last. Returns: AGG_ERR_IO.
-agg_err agg_database_fail(agg_error *error, sqlite3 *db, const char *folder, const char *what);
+// Bytes that SQLite takes for one database, beside the largest content that it is given.
+#define AGG_DATABASE_BYTES ((uint64_t)6 << 20)
 
-// Joins folder and name. Returns: a string to free, or NULL with `error` filled.
+// The layout of a database, fixed at compile time.
+typedef struct agg_database_layout {
+    const char *file;              // name of the database's file in the folder
+    const char *const *upgrades;   // upgrades[i] turns version i into i + 1; version 0 is empty
+    int version;                   // PRAGMA user_version that this program reads and writes
+    const char *const *statements; // SQL of every statement
+    unsigned n_statements;
+} agg_database_layout;
+
+typedef struct agg_database {
+    char *folder;
+    int lock_fd;
+    sqlite3 *db;
+    sqlite3_stmt *begin, *commit, *rollback;
+    sqlite3_stmt **statements; // prepared once, in the layout's order
+    unsigned n_statements;
+} agg_database;
+
+// Makes the folder (mode 0700) unless it exists, takes its lock, opens or creates the database,
+// upgrades it and prepares its statements. An upgrade goes one version at a time, each in one
+// transaction: a process that is killed in between leaves a whole database of a lower version.
+// Call agg_database_close also after an error.
+//   database: zeros but for lock_fd, which is -1
+//   layout: lives as long as the database
+// Returns: AGG_ERR_IO when another process holds the lock; SHOAL_ERR_VERSION when a newer program
+// wrote the database; AGG_ERR_MEMORY.
+agg_err agg_database_open(agg_database *database, agg_error *error, const char *folder,
+                          const agg_database_layout *layout) SHOAL_MUST_CHECK;
+
+// Finalizes the statements, checkpoints and closes the database, and releases the lock last.
+void agg_database_close(agg_database *database);
+
+// ---- transactions ----
+
+agg_err agg_database_begin(agg_database *database, agg_error *error) SHOAL_MUST_CHECK;
+
+// Ends the transaction: commits when `err` is SHOAL_OK, rolls back otherwise or when the commit
+// fails.
+// Returns: `err`, or the commit's error.
+agg_err agg_database_end(agg_database *database, agg_error *error, agg_err err,
+                         const char *what) SHOAL_MUST_CHECK;
+
+// Rolls back the transaction, if one is open.
+void agg_database_rollback(agg_database *database);
+
+// Moves the write-ahead log's content into the database and empties the log, so that replaced and
+// deleted content is overwritten there too. A reader may hold the log back; then the next call
+// empties it.
+// Returns: whether the log is empty.
+bool agg_database_checkpoint(agg_database *database);
+
+// ---- statements ----
+
+// Binds the statement's first parameters.
+// Returns: the statement, ready for more bindings or to be stepped.
+sqlite3_stmt *agg_database_bind(const agg_database *database, unsigned statement,
+                                const int64_t *integers, int n_integers);
+
+// Binds bytes, which must live until the statement has been stepped. NULL is bound as no bytes.
+//   at: the parameter's number, from 1
+void agg_statement_bind_bytes(sqlite3_stmt *statement, int at, const void *bytes, size_t len);
+
+// Runs a statement that returns no rows, and resets it.
+agg_err agg_database_run(agg_database *database, agg_error *error, sqlite3_stmt *statement,
+                         const char *what) SHOAL_MUST_CHECK;
+
+// Steps a query. Call agg_statement_end when no further row is wanted, also after an error.
+//   is_row: whether the statement is at a row
+agg_err agg_database_step(agg_database *database, bool *is_row, agg_error *error,
+                          sqlite3_stmt *statement, const char *what) SHOAL_MUST_CHECK;
+
+// Resets a statement and forgets its bindings.
+void agg_statement_end(sqlite3_stmt *statement);
+
+// Runs a query and reads the first column of its first row.
+//   value: 0 when there is no row or the column is NULL
+agg_err agg_database_read_integer(agg_database *database, int64_t *value, agg_error *error,
+                                  sqlite3_stmt *statement, const char *what) SHOAL_MUST_CHECK;
+
+// Copies the bytes of a column of the current row. SQL's NULL leaves *bytes and *len as they are.
+//   bytes: from malloc
+// Returns: AGG_ERR_MEMORY.
+agg_err agg_statement_copy(uint8_t **bytes, size_t *len, agg_error *error, sqlite3_stmt *statement,
+                           int column) SHOAL_MUST_CHECK;
+
+// Copies a column that must have exactly `len` bytes.
+agg_err agg_database_copy_exactly(const agg_database *database, uint8_t *out, size_t len,
+                                  agg_error *error, sqlite3_stmt *statement,
+                                  int column) SHOAL_MUST_CHECK;
+
+// ---- folders ----
+
+// Joins a folder and a name.
+// Returns: a string to free, or NULL with `error` filled.
 char *agg_folder_join(agg_error *error, const char *folder, const char *name);
 
-// Makes a folder of mode 0700 unless it is there.
+// Makes a folder of mode 0700 unless it exists.
 agg_err agg_folder_make(agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
-// Makes the names in a folder as durable as the files.
+// Syncs a folder, so that the names in it are as durable as the files.
 agg_err agg_folder_sync(agg_error *error, const char *path) SHOAL_MUST_CHECK;
-
-// Takes the folder's lock, which ends with the process or when *fd is closed.
-agg_err agg_folder_lock(int *fd, agg_error *error, const char *folder) SHOAL_MUST_CHECK;
-
-// Opens or makes the database. *db is to be closed also after an error.
-agg_err agg_database_open(sqlite3 **db, agg_error *error, const char *folder,
-                          const char *name) SHOAL_MUST_CHECK;
-
-// Brings it up to version n: upgrades[i] makes version i + 1 of version i, and 0 is an empty file.
-// One version at a time: killed in between it is a whole database of the one reached. Returns:
-// SHOAL_ERR_VERSION for one of a newer version
-agg_err agg_database_upgrade(sqlite3 *db, agg_error *error, const char *folder,
-                             const char *const *upgrades, int n) SHOAL_MUST_CHECK;
-
-// Prepares n statements for the life of the database. Finalize them also after an error.
-agg_err agg_database_prepare(sqlite3_stmt **statements, agg_error *error, sqlite3 *db,
-                             const char *folder, const char *const *sql, int n) SHOAL_MUST_CHECK;
 
 #endif

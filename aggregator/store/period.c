@@ -11,7 +11,7 @@
 static int32_t day_of_date(int32_t y, int32_t m, int32_t d)
 {
     y -= m <= 2;
-    int32_t era = y / 400, year = y - era * 400; // y >= 0 here: years from 1970 on
+    int32_t era = y / 400, year = y - era * 400; // years from 1970 on, so y >= 0
     int32_t day = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
     return era * 146097 + year * 365 + year / 4 - year / 100 + day - 719468;
 }
@@ -26,7 +26,7 @@ static void date_of_day(int32_t *y, int32_t *m, int32_t *d, int32_t day)
     *y = year + era * 400 + (*m <= 2);
 }
 
-// Monday of the week that holds the day. 1970-01-01 was a Thursday.
+// Returns: the Monday of the day's week. 1970-01-01 was a Thursday.
 static int32_t monday_of(int32_t day)
 {
     int32_t weekday = (day + 3) % 7; // Monday is 0
@@ -60,15 +60,15 @@ agg_overlap agg_period_overlap(agg_period period, agg_span span)
     return own.first >= span.first && own.last <= span.last ? AGG_WITHIN : AGG_ACROSS;
 }
 
-int agg_period_kind_parse(agg_period_kind *kind, const char *text)
+bool agg_period_kind_parse(agg_period_kind *kind, const char *text)
 {
     static const char *const names[] = {"all", "day", "week"};
     for (int i = 0; i < 3; i++) {
         if (strcmp(text, names[i]) != 0) continue;
         *kind = (agg_period_kind)i;
-        return 1;
+        return true;
     }
-    return 0;
+    return false;
 }
 
 // Reads exactly `width` digits. Returns: the number, or -1.
@@ -82,43 +82,43 @@ static int32_t digits(const char *text, int width)
     return number;
 }
 
-int agg_day_parse(int32_t *day, const char *text)
+bool agg_day_parse(int32_t *day, const char *text)
 {
-    if (strlen(text) != 10 || text[4] != '-' || text[7] != '-') return 0;
+    if (strlen(text) != 10 || text[4] != '-' || text[7] != '-') return false;
     int32_t y = digits(text, 4), m = digits(text + 5, 2), d = digits(text + 8, 2);
-    if (y < 1970 || m < 1 || m > 12 || d < 1 || d > 31) return 0;
+    if (y < 1970 || m < 1 || m > 12 || d < 1 || d > 31) return false;
     int32_t number = day_of_date(y, m, d), back_y, back_m, back_d;
     date_of_day(&back_y, &back_m, &back_d, number);
-    if (back_m != m || back_d != d) return 0; // 31 April
+    if (back_m != m || back_d != d) return false; // a date like 31 April
     *day = number;
-    return 1;
+    return true;
 }
 
-// Week 1 is the week of 4 January (ISO 8601). A year's week exists when its Thursday lies in that
-// year.
-static int week_parse(agg_span *span, const char *text)
+// Reads "YYYY-Www". Week 1 is the week of 4 January (ISO 8601), and a week belongs to the year of
+// its Thursday.
+static bool week_parse(agg_span *span, const char *text)
 {
-    if (strlen(text) != 8 || text[4] != '-' || text[5] != 'W') return 0;
+    if (strlen(text) != 8 || text[4] != '-' || text[5] != 'W') return false;
     int32_t y = digits(text, 4), week = digits(text + 6, 2);
-    if (y < 1970 || week < 1 || week > 53) return 0;
+    if (y < 1970 || week < 1 || week > 53) return false;
     int32_t monday = monday_of(day_of_date(y, 1, 4)) + (week - 1) * 7;
     int32_t thursday_year, month, day;
     date_of_day(&thursday_year, &month, &day, monday + 3);
-    if (thursday_year != y) return 0;
+    if (thursday_year != y) return false;
     *span = (agg_span){monday, monday + 6};
-    return 1;
+    return true;
 }
 
-int agg_span_parse(agg_span *span, const char *text)
+bool agg_span_parse(agg_span *span, const char *text)
 {
     int32_t day;
     if (agg_day_parse(&day, text)) {
         *span = (agg_span){day, day};
-        return 1;
+        return true;
     }
     if (strcmp(text, "all") == 0) {
         *span = AGG_SPAN_ALL;
-        return 1;
+        return true;
     }
     return week_parse(span, text);
 }

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "dap_driver.h"
 #include "dap_helper.h"
 #include "dap_leader.h"
 #include "rng.h"
@@ -333,7 +334,7 @@ static void remove_resource(void *self, const char *location)
 }
 
 // One turn of the driver.
-static agg_err turn_as(bench *b, int *is_more, int is_eager)
+static agg_err turn_as(bench *b, bool *is_more, bool is_eager)
 {
     agg_error error;
     const agg_dap_link link = {b, post, remove_resource};
@@ -341,19 +342,20 @@ static agg_err turn_as(bench *b, int *is_more, int is_eager)
                                is_eager);
 }
 
-static agg_err turn(bench *b, int *is_more)
+static agg_err turn(bench *b, bool *is_more)
 {
-    return turn_as(b, is_more, 1);
+    return turn_as(b, is_more, true);
 }
 
 // Drives until nothing is left to do, trying again after failures. Returns: how many there were.
 static unsigned drive(bench *b)
 {
     unsigned n_failures = 0;
-    for (int is_more = 1, i = 0; is_more && i < 200; i++) {
+    bool is_more = true;
+    for (int i = 0; is_more && i < 200; i++) {
         if (turn(b, &is_more) == SHOAL_OK) continue;
         n_failures++;
-        is_more = 1;
+        is_more = true;
         assert_true(i < 199);
     }
     return n_failures;
@@ -622,7 +624,7 @@ static void test_messages_are_lost(void **state)
     upload_six(b, UNIT);
     b->leader.job_reports = 6;
     b->link.is_down = 1;
-    int is_more;
+    bool is_more;
     for (int i = 0; i < 3; i++) assert_int_equal(turn(b, &is_more), AGG_ERR_IO);
     assert_int_equal(atomic_load(&b->leader.tasks[0].is_failing), 1);
     restart(b, &b->leader);
@@ -659,22 +661,22 @@ static void test_when_a_job_is_due(void **state)
 {
     bench *b = *state;
     agg_dap_answer answer;
-    int is_more;
+    bool is_more;
     b->leader.job_reports = 4;
     for (int i = 0; i < 3; i++) upload_one(b, 0, UNIT, HONEST, 0);
-    assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+    assert_int_equal(turn_as(b, &is_more, false), SHOAL_OK);
     assert_int_equal(b->link.n_jobs, 0);
     upload_one(b, 0, UNIT, HONEST, 0);
-    assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+    assert_int_equal(turn_as(b, &is_more, false), SHOAL_OK);
     assert_int_equal(b->link.n_jobs, 1);
     upload_one(b, 0, UNIT, HONEST, 0);
     ask(&answer, b, NOW / HOUR, 1); // an hour to which more will come
     agg_dap_answer_release(&answer);
-    assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+    assert_int_equal(turn_as(b, &is_more, false), SHOAL_OK);
     assert_int_equal(b->link.n_jobs, 1);
     ask(&answer, b, UNIT, 1);
     agg_dap_answer_release(&answer);
-    assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+    assert_int_equal(turn_as(b, &is_more, false), SHOAL_OK);
     assert_int_equal(b->link.n_jobs, 2);
     expect(b, UNIT, 1, (const uint64_t[]){5, 0, 0, 0});
 }
@@ -796,7 +798,7 @@ static void test_malformed_jobs(void **state)
 {
     bench *b = *state;
     static uint8_t job[BODY_MAX];
-    int is_more;
+    bool is_more;
     upload_six(b, UNIT);
     b->leader.job_reports = 2;
     b->link.loses_answers = 1;
@@ -921,7 +923,7 @@ static void test_away_for_too_long(void **state)
 {
     bench *b = *state;
     agg_error error;
-    int is_more;
+    bool is_more;
     upload_six(b, UNIT);
     b->leader.job_reports = 4;
     b->link.is_down = 1;
@@ -950,13 +952,13 @@ static void test_awaited_in_small_jobs(void **state)
 {
     bench *b = *state;
     agg_dap_answer answer;
-    int is_more;
+    bool is_more;
     b->leader.job_reports = 20;
     b->link.too_large_from = 2;
     for (int i = 0; i < 3; i++) upload_six(b, UNIT);
     ask(&answer, b, UNIT, 1);
     agg_dap_answer_release(&answer);
-    for (int i = 0; i < 40; i++) assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+    for (int i = 0; i < 40; i++) assert_int_equal(turn_as(b, &is_more, false), SHOAL_OK);
     expect(b, UNIT, 1, (const uint64_t[]){3, 6, 9, 0});
 }
 
@@ -977,7 +979,7 @@ static void test_reports_without_end(void **state)
 {
     bench *b = *state;
     agg_dap_answer answer;
-    int is_more;
+    bool is_more;
     for (uint64_t batch = 0; batch < 2; batch++) {
         const uint64_t from = UNIT + batch, later = batch == 0 ? from : NOW / HOUR;
         const unsigned n_shares = b->link.n_shares;
@@ -987,7 +989,7 @@ static void test_reports_without_end(void **state)
         for (int i = 0; b->link.n_shares == n_shares; i++) {
             assert_true(i < 20);
             upload_one(b, 3, later, BAD_LEADER_SEAL, 0);
-            assert_int_equal(turn_as(b, &is_more, 0), SHOAL_OK);
+            assert_int_equal(turn_as(b, &is_more, false), SHOAL_OK);
         }
         expect(b, from, 1, six); // every report that was there is in it
     }

@@ -6,10 +6,13 @@
 #include "batch.h"
 #include "batch_ids.h"
 #include "dictionary.h"
+#include "domain_dictionary.h"
 #include "field_text.h"
 #include "hex_digits.h"
 #include "reader.h"
+#include "reader_bytes.h"
 #include "report_json.h"
+#include "text_rule.h"
 
 #define HEAD                                                                                       \
     "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":"      \
@@ -248,7 +251,7 @@ static agg_err read_stream(collected *c, agg_read_count *count, agg_error *error
     agg_reader reader = {recipe, collect, c, hear, c, NULL, NULL, 1};
     memset(c, 0, sizeof *c);
     memset(count, 0, sizeof *count);
-    return agg_reader_bytes(count, error, &reader, "stream", bytes, len);
+    return reader_bytes(count, error, &reader, "stream", bytes, len);
 }
 
 // Three batches of 5, 1 and 40 records behind one another.
@@ -365,7 +368,7 @@ static void lines_are_read_and_bad_ones_counted(void **state)
     assert_int_equal(count.lines, COUNT + 21);
     assert_int_equal(count.rejected, 21);
     assert_int_equal(count.records, COUNT);
-    assert_int_equal(c.told, AGG_TALK_MAX);
+    assert_int_equal(c.told, AGG_LOG_LINES_MAX);
     assert_string_equal(c.first, "stream: line 12: unknown field");
     assert_int_equal(c.len, COUNT * 8);
     assert_memory_equal(c.bytes, records, c.len);
@@ -403,7 +406,7 @@ static char *make_lines(size_t *len, const agg_recipe *recipe, const uint8_t *re
 
 typedef struct told {
     uint64_t records, sum; // of the records in their order
-    char words[AGG_TALK_MAX + 1][160];
+    char words[AGG_LOG_LINES_MAX + 1][160];
     uint32_t n_words, n_runs;
 } told;
 
@@ -425,7 +428,7 @@ static agg_err sum_up(void *context, agg_error *error, const agg_run *runs, uint
 static void note(void *context, const char *text)
 {
     told *t = context;
-    assert_true(t->n_words < AGG_TALK_MAX);
+    assert_true(t->n_words < AGG_LOG_LINES_MAX);
     snprintf(t->words[t->n_words++], sizeof t->words[0], "%s", text);
 }
 
@@ -552,7 +555,7 @@ static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t 
     agg_reader reader = {recipe, sum_up, &first, note, &first, NULL, NULL, 1};
     memset(&first, 0, sizeof first);
     const char *path = write_file(bytes, len);
-    assert_err(agg_reader_bytes(&count, &error, &reader, path, bytes, len), expected);
+    assert_err(reader_bytes(&count, &error, &reader, path, bytes, len), expected);
     reader.sink_context = reader.talk_context = &other;
     for (size_t i = 0; i < 9; i++) {
         agg_read_count count2 = {0, 0, 0, 0, 0};
@@ -561,7 +564,7 @@ static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t 
         reader.n_threads = threads[i / 2 % 4];
         FILE *stream = i == 8 ? fopen(path, "rb") : NULL;
         agg_err err = i == 8       ? agg_reader_stream(&count2, &error2, &reader, path, stream)
-                      : i % 2 == 0 ? agg_reader_bytes(&count2, &error2, &reader, path, bytes, len)
+                      : i % 2 == 0 ? reader_bytes(&count2, &error2, &reader, path, bytes, len)
                                    : agg_reader_file(&count2, &error2, &reader, path);
         if (stream != NULL) fclose(stream);
         assert_err(err, expected);
