@@ -52,8 +52,7 @@ agg_err agg_dap_leader_turn(bool *is_more, agg_error *error, agg_dap_party *part
     bool is_due = false;
     *is_more = false;
     agg_err err = agg_dap_job_resume(is_more, party, error, task, link);
-    if (err == SHOAL_OK && !*is_more)
-        err = agg_dap_batch_resume(is_more, party, error, task, link);
+    if (err == SHOAL_OK && !*is_more) err = agg_dap_batch_resume(is_more, party, error, task, link);
     if (err == SHOAL_OK && !*is_more) {
         err = is_job_due(&is_due, party, error, task, now_s, is_eager);
         if (err == SHOAL_OK && is_due) err = agg_dap_job_run(party, error, task, link);
