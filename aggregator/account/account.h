@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each mechanism tells the planner and the auditor about itself, before any record exists.
-// Pure; doubles.
+// What each mechanism tells about itself before any record exists: to the planner which settings
+// are worth a look, to the auditor its output law, to the writer of recipes its defaults, and to
+// the guarantees which bounds hold for it. Pure; doubles.
 #ifndef ACCOUNT_H
 #define ACCOUNT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mechanism.h"
@@ -12,14 +14,40 @@
 typedef struct agg_wish {
     uint32_t eps_micro; // of one report, replacement model
     uint32_t size;      // values of a closed domain; 0: open strings
-    int is_number;      // a mean is wanted
+    bool is_number;     // a mean is wanted
     double n;           // reports
     double squares;     // sum over all values of (devices that hold it)^2
     double cells;       // four-byte numbers of a sketch (its cells and its rows' counters), at most
 } agg_wish;
 
+// The kinds of values that a mechanism is the usual choice for: where a recipe is written and no
+// mechanism is stated. One mechanism has each bit.
+enum {
+    AGG_USUAL_STRINGS = 1 << 0,
+    AGG_USUAL_LIST = 1 << 1,
+    AGG_USUAL_CELLS = 1 << 2, // combinations of an event's fields
+    AGG_USUAL_NUMBER = 1 << 3,
+    AGG_USUAL_VARIABLE_STRINGS = 1 << 4, // one variable of several
+    AGG_USUAL_VARIABLE_FEW = 1 << 5,     // of at most e^epsilon + 2 listed values
+    AGG_USUAL_VARIABLE_MANY = 1 << 6,    // of more
+    AGG_USUAL_SHORT_RECORDS = 1 << 7,    // the list is long: records are short, errors the same
+    AGG_USUAL_SHORTEST_RECORDS = 1 << 8  // the list is very long: one cell is sent, errors grow
+};
+
+// The closed forms that a paper states for a sketch of k rows and m columns (apple-2017 section 5).
+typedef struct agg_paper_cost {
+    double (*bits)(const shoal_part *part); // of a record
+    // Returns: the server's steps for n records and p values, constants left out.
+    double (*steps)(const shoal_part *part, double n, double p);
+    const char *bits_text; // the formula of `bits`
+} agg_paper_cost;
+
 typedef struct agg_account {
     uint32_t id;
+    uint32_t usual_for; // AGG_USUAL_*
+    // Words for the part's k and m in print; NULL: "rows" and "columns".
+    const char *rows, *columns;
+    bool has_bit_a_value; // a record has one bit for each listed value, which is thrown by itself
     // Sets the parameters of the index-th variant that is worth comparing: mechanism, domain, hash,
     // eps_micro, k, m, size and the like, not yet prepared. A seed is given by the caller. Returns:
     // 0 when there is no index-th; 1 otherwise (a variant that breaks a limit is dropped by the
@@ -43,6 +71,24 @@ typedef struct agg_account {
     // Returns: the probability of a record given an item (SHOAL_ITEM_NONE too), from the integer
     // thresholds. For a permanent mechanism over fresh devices, one report each.
     double (*probability)(const shoal_part *part, const uint8_t *record, uint64_t item);
+
+    // The members below are NULL where a mechanism has nothing to say.
+
+    // Fills in what a new recipe states of k, m and g where the options are silent: members of the
+    // part that are 0. NULL: the defaults of the recipe's fields.
+    void (*draft)(shoal_part *part, double epsilon);
+    // The same of p, q and f, for a variable of several: its `hashes` cost epsilon together.
+    void (*draft_variable)(shoal_part *part, double epsilon);
+    // Returns: central epsilon of n reports at delta by a bound of the mechanism's own.
+    //   local: epsilon of one report
+    double (*central)(double local, double n, double delta);
+    // Writes the epsilon of any number of reports of one value. Mechanisms with a permanent answer
+    // have it. Returns: SHOAL_ERR_RANGE where there is no bound.
+    shoal_err (*unlimited)(uint32_t *eps_micro, const shoal_part *part);
+    // Makes the part's every report the permanent answer itself: what many reports of one value
+    // reveal. Returns: SHOAL_ERR_RANGE where the answer keeps nothing back.
+    shoal_err (*reveal)(shoal_part *part);
+    const agg_paper_cost *paper;
 } agg_account;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const agg_account agg_##stem##_account;
@@ -51,6 +97,9 @@ typedef struct agg_account {
 
 // Returns: the account of a mechanism id, or NULL.
 const agg_account *agg_account_of(uint32_t mechanism);
+
+// Returns: the account of the mechanism that is usual for one AGG_USUAL_* bit.
+const agg_account *agg_account_usual(uint32_t kind);
 
 // Returns: the index-th account of the registry, or NULL behind the last.
 const agg_account *agg_account_at(uint32_t index);

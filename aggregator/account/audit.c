@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rappor.h"
+#include "account.h"
 
 AGG_PRINTF(2, 3) static void fail(agg_audit *audit, const char *format, ...)
 {
@@ -50,18 +50,6 @@ static void judge_law(agg_audit *audit)
              law->epsilon, audit->exact);
 }
 
-// A recipe whose every report is the permanent answer itself: what can be known of it after many.
-static agg_err reveal(shoal_recipe *twin, const shoal_recipe *recipe)
-{
-    shoal_part *part = &twin->parts[0];
-    const char *field = NULL;
-    *twin = *recipe;
-    part->pqf_micro[SHOAL_RAPPOR_P] = 0;
-    part->pqf_micro[SHOAL_RAPPOR_Q] = 1000000;
-    part->eps_micro = 0;
-    return shoal_part_prepare(part, &field);
-}
-
 static agg_err judge_answer(agg_audit *audit, agg_error *error, unsigned n_threads)
 {
     const shoal_recipe *recipe = &audit->recipe->recipe;
@@ -69,9 +57,11 @@ static agg_err judge_answer(agg_audit *audit, agg_error *error, unsigned n_threa
     shoal_recipe twin;
     audit->is_permanent = shoal_recipe_is_permanent(recipe);
     if (!audit->is_permanent) return SHOAL_OK;
+    const agg_account *account = agg_account_of(recipe->parts[0].mechanism);
     audit->unlimited =
-        shoal_rappor_unlimited(&micro, &recipe->parts[0]) == SHOAL_OK ? micro / 1e6 : INFINITY;
-    if (reveal(&twin, recipe) != SHOAL_OK) return SHOAL_OK; // it keeps nothing back
+        account->unlimited(&micro, &recipe->parts[0]) == SHOAL_OK ? micro / 1e6 : INFINITY;
+    twin = *recipe;
+    if (account->reveal(&twin.parts[0]) != SHOAL_OK) return SHOAL_OK; // the answer hides nothing
     agg_err err = agg_law_enumerate(&audit->answer, error, &twin, n_threads);
     if (err == SHOAL_OK && audit->answer.is_enumerated &&
         is_above(audit->answer.epsilon, audit->unlimited))

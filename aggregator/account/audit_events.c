@@ -15,14 +15,6 @@
 #define TRAIN_MAX ((uint64_t)1 << 17)     // draws of an item that events are learnt from
 #define TRAIN_BYTES_MAX ((size_t)1 << 25) // characters of them
 
-double agg_event_score(const agg_event *event, const agg_marked *marked)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < event->n_marks; i++)
-        if (agg_marked_has(marked, &event->marks[i])) sum += event->weights[i];
-    return sum;
-}
-
 static void add_law_events(agg_events *events, const agg_draws *draws)
 {
     for (uint32_t a = 0; a < draws->n_items; a++)

@@ -51,7 +51,13 @@ agg_err agg_events_count(agg_events *events, agg_error *error, const agg_draws *
                          double confidence, unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the sum of the weights of the marks that the text has.
-double agg_event_score(const agg_event *event, const agg_marked *marked);
+static inline double agg_event_score(const agg_event *event, const agg_marked *marked)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < event->n_marks; i++)
+        if (agg_marked_has(marked, &event->marks[i])) sum += event->weights[i];
+    return sum;
+}
 
 // Writes the event as a person would say it.
 void agg_event_describe(char *out, size_t cap, const agg_event *event);

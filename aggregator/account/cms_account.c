@@ -97,6 +97,30 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return sum;
 }
 
+static double paper_bits(const shoal_part *part)
+{
+    return log2(part->k) + part->m;
+}
+
+static double paper_steps(const shoal_part *part, double n, double p)
+{
+    return n * (double)part->m + p * (double)part->k;
+}
+
+static const agg_paper_cost paper = {
+    .bits = paper_bits,
+    .steps = paper_steps,
+    .bits_text = "log2(k) + m bits",
+};
+
 const agg_account agg_cms_account = {
-    shoal_cms_id, propose, variance, tells_apart, n_outputs, output, probability,
+    .id = shoal_cms_id,
+    .usual_for = AGG_USUAL_STRINGS,
+    .propose = propose,
+    .variance = variance,
+    .tells_apart = tells_apart,
+    .n_outputs = n_outputs,
+    .output = output,
+    .probability = probability,
+    .paper = &paper,
 };

@@ -55,5 +55,12 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
 }
 
 const agg_account agg_grr_account = {
-    shoal_grr_id, propose, variance, tells_apart, n_outputs, output, probability,
+    .id = shoal_grr_id,
+    .usual_for = AGG_USUAL_VARIABLE_FEW,
+    .propose = propose,
+    .variance = variance,
+    .tells_apart = tells_apart,
+    .n_outputs = n_outputs,
+    .output = output,
+    .probability = probability,
 };

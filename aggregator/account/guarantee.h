@@ -16,8 +16,8 @@
 #ifndef GUARANTEE_H
 #define GUARANTEE_H
 
+#include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "agg_error.h"
 #include "recipe.h"
@@ -28,16 +28,16 @@
 typedef struct agg_guarantee {
     double local, drawn; // epsilon of one report
     uint32_t per_day;    // reports of a person; of a trie all that it ever sends, its contributions
-    int is_trie;         // epsilon and central are then an item's, as are the words for them
+    bool is_of_items;    // epsilon and central are then an item's, as are the words for them
     uint64_t reports;
     double honest; // share of them
     double delta;
-    int is_delta_stated;
-    double central;    // epsilon, an upper bound; NAN where no bound is better than `local` by a
-                       // thousandth of it
-    const char *bound; // that of `central`: "closed_form", "stronger" or "renyi"; NULL without one
-    double claim;      // the recipe's cohort.epsilon, at `delta`; 0 where it claims none
-    int is_claim_kept; // by `central`, or by `local` alone
+    bool is_delta_stated;
+    double central;     // epsilon, an upper bound; NAN where no bound is better than `local` by a
+                        // thousandth of it
+    const char *bound;  // that of `central`: "closed_form", "stronger" or "renyi"; NULL without one
+    double claim;       // the recipe's cohort.epsilon, at `delta`; 0 where it claims none
+    bool is_claim_kept; // by `central`, or by `local` alone
 } agg_guarantee;
 
 // Computes the guarantees of a sum of n reports of this finished recipe.
@@ -53,24 +53,5 @@ double agg_honest_reports(double n, double honest);
 // deltas of the sides that have a central epsilon; the others count with their local one.
 void agg_guarantee_both(double *epsilon, double *delta, const agg_guarantee *a,
                         const agg_guarantee *b);
-
-#define AGG_GUARANTEE_LINE_MAX 200
-
-// The guarantees for people, a line each: "epsilon per report  4 (as drawn: 4)".
-//   index: 0, 1, ...; the last is the sentence on what the central epsilon assumes
-// Returns: whether there is an index-th.
-int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *guarantee,
-                       size_t index);
-
-// The same for two disjoint results: what they differ in, "a: " or "b: " before it, what holds for
-// both, and last what a person with a report in each has to expect.
-int agg_guarantee_line_of_two(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *a,
-                              const agg_guarantee *b, size_t index);
-
-// Writes the JSON object
-// {"local":{"epsilon","drawn","model","reports_per_day","epsilon_per_day"},"central":{"epsilon","delta",
-// "bound","reports","honest"} or null,"claim":{"epsilon","delta","kept"}}; "claim" only where the
-// recipe has one.
-void agg_guarantee_print_json(FILE *stream, const agg_guarantee *guarantee);
 
 #endif

@@ -78,6 +78,39 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return sum;
 }
 
+// A record says one cell, so that columns cost nothing to send; rows cost memory.
+static void draft(shoal_part *part, double epsilon)
+{
+    (void)epsilon;
+    if (part->k == 0) part->k = 1024;
+    if (part->m == 0) part->m = 32768;
+}
+
+static double paper_bits(const shoal_part *part)
+{
+    return log2(part->k) + log2(part->m) + 1;
+}
+
+static double paper_steps(const shoal_part *part, double n, double p)
+{
+    double k = part->k, m = part->m;
+    return n + k * m * log2(m) + p * k;
+}
+
+static const agg_paper_cost paper = {
+    .bits = paper_bits,
+    .steps = paper_steps,
+    .bits_text = "log2(k) + log2(m) + 1 bits",
+};
+
 const agg_account agg_hcms_account = {
-    shoal_hcms_id, propose, variance, tells_apart, n_outputs, output, probability,
+    .id = shoal_hcms_id,
+    .propose = propose,
+    .variance = variance,
+    .tells_apart = tells_apart,
+    .n_outputs = n_outputs,
+    .output = output,
+    .probability = probability,
+    .draft = draft,
+    .paper = &paper,
 };

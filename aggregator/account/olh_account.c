@@ -89,6 +89,29 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return each_row * (answer_of(part, record) == truth ? truth_of(part) : lie_of(part));
 }
 
+#define KEYS_MOST ((uint32_t)1 << 24)
+#define KEY_CELLS ((uint64_t)1 << 21) // k (g - 1) at which hash collisions add next to nothing
+
+// The variance is least at g = e^epsilon + 1; g is the nearest power of two.
+static void draft(shoal_part *part, double epsilon)
+{
+    double best = log2(exp(epsilon) + 1);
+    uint32_t k = 1;
+    if (part->m == 0)
+        part->m = (uint32_t)1 << (best < 1 ? 1 : best > 20 ? 20 : (uint32_t)lround(best));
+    while (part->m > 1 && k < KEYS_MOST && (uint64_t)k * (part->m - 1) < KEY_CELLS) k *= 2;
+    if (part->k == 0) part->k = k;
+}
+
 const agg_account agg_olh_account = {
-    shoal_olh_id, propose, variance, tells_apart, n_outputs, output, probability,
+    .id = shoal_olh_id,
+    .usual_for = AGG_USUAL_VARIABLE_STRINGS,
+    .propose = propose,
+    .variance = variance,
+    .tells_apart = tells_apart,
+    .n_outputs = n_outputs,
+    .output = output,
+    .probability = probability,
+    .columns = "answers",
+    .draft = draft,
 };

@@ -57,5 +57,12 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
 }
 
 const agg_account agg_one_bit_mean_account = {
-    shoal_one_bit_mean_id, propose, variance, tells_apart, n_outputs, output, probability,
+    .id = shoal_one_bit_mean_id,
+    .usual_for = AGG_USUAL_NUMBER,
+    .propose = propose,
+    .variance = variance,
+    .tells_apart = tells_apart,
+    .n_outputs = n_outputs,
+    .output = output,
+    .probability = probability,
 };

@@ -21,6 +21,13 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
 }
 
 const agg_account agg_onehot_asymmetric_account = {
-    shoal_onehot_asymmetric_id, propose,       variance,    onehot_tells_apart,
-    onehot_n_outputs,           onehot_output, probability,
+    .id = shoal_onehot_asymmetric_id,
+    .usual_for = AGG_USUAL_LIST,
+    .propose = propose,
+    .variance = variance,
+    .tells_apart = onehot_tells_apart,
+    .n_outputs = onehot_n_outputs,
+    .output = onehot_output,
+    .probability = probability,
+    .has_bit_a_value = true,
 };

@@ -2,6 +2,7 @@
 // Symmetric one-hot encoding for planner and auditor: apple-2022 Appendix C,
 // estimate/onehot_symmetric_estimate.c.
 #include "onehot_law.h"
+#include "renyi.h"
 
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
@@ -25,7 +26,24 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return onehot_probability(part, record, item, common(part), onehot_rare(part));
 }
 
+// The Renyi route; each bit's randomized response has half the epsilon.
+static double central(double local, double n, double delta)
+{
+    agg_renyi_curve curve;
+    agg_renyi_orders(&curve, local / 2, n);
+    agg_renyi_one_hot(&curve, local / 2, n);
+    return agg_renyi_epsilon(&curve, delta);
+}
+
 const agg_account agg_onehot_symmetric_account = {
-    shoal_onehot_symmetric_id, propose,       variance,    onehot_tells_apart,
-    onehot_n_outputs,          onehot_output, probability,
+    .id = shoal_onehot_symmetric_id,
+    .usual_for = AGG_USUAL_CELLS | AGG_USUAL_VARIABLE_MANY,
+    .propose = propose,
+    .variance = variance,
+    .tells_apart = onehot_tells_apart,
+    .n_outputs = onehot_n_outputs,
+    .output = onehot_output,
+    .probability = probability,
+    .has_bit_a_value = true,
+    .central = central,
 };

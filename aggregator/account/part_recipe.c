@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "estimate_print.h"
+#include "print_text.h"
 
 typedef struct writer {
     FILE *stream;

@@ -141,6 +141,36 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return product;
 }
 
+// With p = 1 - q each of the hashes costs 2 ln(q/(1-q)): q = 1/(1 + e^(-epsilon/2 hashes)), rounded
+// down, and one millionth less, as the cost of each hash is rounded up.
+static void draft_variable(shoal_part *part, double epsilon)
+{
+    uint32_t q = (uint32_t)floor(1e6 / (1 + exp(-epsilon / (2.0 * (double)part->hashes)))) - 1;
+    part->pqf_micro[SHOAL_RAPPOR_P] = 1000000 - q;
+    part->pqf_micro[SHOAL_RAPPOR_Q] = q;
+    part->pqf_micro[SHOAL_RAPPOR_F] = 0;
+}
+
+static shoal_err reveal(shoal_part *part)
+{
+    const char *field = NULL;
+    part->pqf_micro[SHOAL_RAPPOR_P] = 0;
+    part->pqf_micro[SHOAL_RAPPOR_Q] = 1000000;
+    part->eps_micro = 0;
+    return shoal_part_prepare(part, &field);
+}
+
 const agg_account agg_rappor_account = {
-    shoal_rappor_id, propose, variance, tells_apart, n_outputs, output, probability,
+    .id = shoal_rappor_id,
+    .propose = propose,
+    .variance = variance,
+    .tells_apart = tells_apart,
+    .n_outputs = n_outputs,
+    .output = output,
+    .probability = probability,
+    .rows = "cohorts",
+    .columns = "bits",
+    .draft_variable = draft_variable,
+    .unlimited = shoal_rappor_unlimited,
+    .reveal = reveal,
 };

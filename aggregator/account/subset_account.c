@@ -96,5 +96,12 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
 }
 
 const agg_account agg_subset_account = {
-    shoal_subset_id, propose, variance, tells_apart, n_outputs, output, probability,
+    .id = shoal_subset_id,
+    .usual_for = AGG_USUAL_SHORT_RECORDS,
+    .propose = propose,
+    .variance = variance,
+    .tells_apart = tells_apart,
+    .n_outputs = n_outputs,
+    .output = output,
+    .probability = probability,
 };

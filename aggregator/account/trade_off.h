@@ -5,8 +5,6 @@
 #ifndef TRADE_OFF_H
 #define TRADE_OFF_H
 
-#include <stdio.h>
-
 #include "agg_error.h"
 #include "plan.h"
 
@@ -33,24 +31,9 @@ typedef struct agg_trade_off {
 } agg_trade_off;
 
 // Fills the surface for the wish's devices, epsilon and law; limits are not looked at.
-//   mechanism: shoal_cms_id or shoal_hcms_id
+//   mechanism: one whose account has a paper_cost
 // Returns: AGG_ERR_USAGE for another mechanism.
 agg_err agg_trade_off_run(agg_trade_off *surface, agg_error *error, const agg_plan_wish *wish,
                           uint32_t mechanism) SHOAL_MUST_CHECK;
-
-typedef enum agg_trade_off_format {
-    AGG_TRADE_OFF_TABLE = 0,
-    AGG_TRADE_OFF_CSV,
-    AGG_TRADE_OFF_JSON,
-    AGG_TRADE_OFF_SVG
-} agg_trade_off_format;
-
-// Writes the surface. CSV and JSON: k, m, bits of a record, bytes of a sketch, standard deviation;
-// SVG: a heat map, and the same as a line for some m. Returns: AGG_ERR_IO when the stream fails.
-agg_err agg_trade_off_print(FILE *stream, agg_error *error, const agg_trade_off *surface,
-                            agg_trade_off_format format) SHOAL_MUST_CHECK;
-
-// The SVG alone (trade_off_svg.c).
-void agg_trade_off_svg(FILE *stream, const agg_trade_off *surface);
 
 #endif

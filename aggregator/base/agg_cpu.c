@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction sets by the compiler's own question to the machine; see agg_cpu.h.
+// Detects instruction sets with the compiler's builtin; see agg_cpu.h.
 #include "agg_cpu.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,9 @@ agg_cpu agg_cpu_best(void)
 #ifdef SHOAL_X86
     __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2")) return AGG_CPU_PORTABLE;
-    int has_all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                  __builtin_cpu_supports("avx512ifma");
+    bool has_all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                   __builtin_cpu_supports("avx512ifma");
     return has_all ? AGG_CPU_AVX512 : AGG_CPU_AVX2;
 #else
     return AGG_CPU_PORTABLE;

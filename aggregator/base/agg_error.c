@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of the aggregator; see agg_error.h.
+// Fills errors and names them; see agg_error.h.
 #include "agg_error.h"
 
 #include <stdarg.h>

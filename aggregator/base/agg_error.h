@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of the aggregator: a number, the exit code that goes with it, and a sentence for a person.
+// Errors of the aggregator: a number, an exit code, and a sentence for a person.
 //
-// Functions return the number (SHOAL_OK or not) and fill the caller's agg_error only when they
-// fail. The numbers below continue the core's at 100; they never appear in a file or a module. The
-// text never holds a private value: records are named by their position, dictionary and counts
-// lines by their number.
+// Functions return the number, SHOAL_OK or not, and fill the caller's agg_error only when they
+// fail. The aggregator's own numbers begin at 100, above the core's. They never appear in a file or
+// a module.
+//
+// Privacy: the sentence never contains a private value. It names a record by its position, and a
+// line of a dictionary or counts file by its number.
 #ifndef AGG_ERROR_H
 #define AGG_ERROR_H
 
 #include "shoal_err.h"
 
-// An error number: SHOAL_OK, an error of the core (SHOAL_ERR_*, below 100) or one of the
-// aggregator's own.
+// An error number: SHOAL_OK, an error of the core (SHOAL_ERR_*, below 100), or one of those below.
 typedef unsigned int agg_err;
 enum {
     AGG_ERR_IO = 100,       // a file could not be read or written
-    AGG_ERR_MEMORY = 101,   // out of memory, or a size that no machine holds
-    AGG_ERR_JSON = 102,     // not JSON
+    AGG_ERR_MEMORY = 101,   // out of memory, or a size that does not fit a size_t
+    AGG_ERR_JSON = 102,     // a text is not JSON
     AGG_ERR_COHORT = 103,   // fewer reports than the recipe's minimum cohort
     AGG_ERR_REJECTED = 104, // too many rejected reports
     AGG_ERR_USAGE = 105,    // the command line is wrong
-    AGG_ERR_SIGNATURE = 106 // a recipe's signature is missing, bad, or of another key
+    AGG_ERR_SIGNATURE = 106 // a recipe's signature is missing, wrong, or made by another key
 };
 
-// Exit codes of every command.
+// The exit codes of all commands.
 enum {
     AGG_EXIT_OK = 0,
     AGG_EXIT_RUNTIME = 1,
@@ -45,21 +46,25 @@ typedef struct agg_error {
 #define AGG_PRINTF(text, first)
 #endif
 
-// Fills `error`.
+// Fills an error with a formatted sentence.
 //   error: may be NULL
 //   exit_code: AGG_EXIT_*
 // Returns: code, so that a caller can `return agg_fail(...)`.
 agg_err agg_fail(agg_error *error, agg_err code, int exit_code, const char *format, ...)
     AGG_PRINTF(4, 5);
 
-// The same for a core error without a better sentence: the text is shoal_err_text(code).
+// Fills an error of the core with the core's own sentence, shoal_err_text(code).
+//   error: may be NULL
+// Returns: code.
 agg_err agg_fail_core(agg_error *error, agg_err code, int exit_code);
 
-// Puts "PREFIX: " in front of the text, the way from the inside out: "FILE: line 3: ...".
+// Puts "PREFIX: " in front of the sentence. Callers add their part of the place from the inside
+// out, which gives "FILE: line 3: ...".
+//   error: may be NULL
 void agg_error_prefix(agg_error *error, const char *format, ...) AGG_PRINTF(2, 3);
 
-// Returns: a short name, the core's or "io", "memory", "json", "cohort", "rejected", "usage",
-// "signature".
+// Returns: a short name: "io", "memory", "json", "cohort", "rejected", "usage" or "signature" for
+// the aggregator's numbers, shoal_err_name for the core's.
 const char *agg_err_name(agg_err code);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files; see agg_file.h. The only place that opens files by name.
+// Reads and replaces whole files; see agg_file.h.
 #include "agg_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,9 +66,9 @@ static unsigned long process_number(void)
 #endif
 }
 
-// Is there something of that name which a file must not take the place of: a device such as
-// /dev/null, a pipe, a folder?
-static int is_special(const char *path)
+// Returns: whether the path names something that a file must not replace: a device such as
+// /dev/null, a pipe, or a folder.
+static bool is_special(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
@@ -84,7 +85,7 @@ agg_err agg_file_create(agg_file *file, agg_error *error, const char *path)
         return AGG_ERR_MEMORY;
     }
     memcpy(file->path, path, len);
-    int is_direct = is_special(path);
+    bool is_direct = is_special(path);
     if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", path, process_number());
     file->stream = fopen(is_direct ? path : file->temporary, "wb");
     if (file->stream == NULL) {
@@ -100,7 +101,7 @@ void agg_file_expect(agg_file *file, uint64_t size)
 {
 #ifdef FALLOC_FL_KEEP_SIZE
     if (file->temporary[0] == '\0' || (uint64_t)(off_t)size != size) return;
-    (void)!fallocate(fileno(file->stream), FALLOC_FL_KEEP_SIZE, 0, (off_t)size); // refused: slower
+    (void)!fallocate(fileno(file->stream), FALLOC_FL_KEEP_SIZE, 0, (off_t)size); // only a hint
 #else
     (void)file;
     (void)size;
@@ -112,7 +113,7 @@ void agg_file_begin_sync(FILE *stream, uint64_t first, uint64_t len)
 #ifdef SYNC_FILE_RANGE_WRITE
     if ((uint64_t)(off_t)(first + len) != first + len) return;
     (void)sync_file_range(fileno(stream), (off_t)first, (off_t)len,
-                          SYNC_FILE_RANGE_WRITE); // refused: no sooner
+                          SYNC_FILE_RANGE_WRITE); // only a hint
 #else
     (void)stream;
     (void)first;
@@ -120,8 +121,7 @@ void agg_file_begin_sync(FILE *stream, uint64_t first, uint64_t len)
 #endif
 }
 
-// Makes the new name itself durable. Where folders cannot be opened (WASI) the host's file system
-// decides.
+// Makes the new name durable. WASI cannot open folders, so there the host's file system decides.
 static void sync_folder(const char *path)
 {
 #ifndef __wasi__
@@ -144,7 +144,7 @@ static void sync_folder(const char *path)
 
 agg_err agg_file_commit(agg_file *file, agg_error *error)
 {
-    int is_direct = file->temporary[0] == '\0'; // no disk to wait for, and no name to take
+    bool is_direct = file->temporary[0] == '\0'; // nothing to sync or rename
     int failed = fflush(file->stream) != 0 || (!is_direct && fsync(fileno(file->stream)) != 0);
     failed = (fclose(file->stream) != 0) | failed;
     file->stream = NULL;

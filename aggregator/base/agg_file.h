@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files in, whole files out. What is written appears under its name only when it is complete
-// and on the disk.
+// Reads whole files and replaces them atomically: a written file appears under its name only when
+// it is complete and on the disk.
 #ifndef AGG_FILE_H
 #define AGG_FILE_H
 
@@ -11,33 +11,41 @@
 #include "agg_error.h"
 
 typedef struct agg_bytes {
-    uint8_t *data; // NUL-terminated beyond `len`, for parsers that want it
+    uint8_t *data; // followed by a NUL byte, which `len` does not count
     size_t len;
 } agg_bytes;
 
-// Reads a whole file of at most `max` bytes; "-" is standard input. Release with free(bytes->data).
+// Reads a whole file. Release with free(bytes->data).
+//   path: "-" is standard input
+//   max: bytes; a larger file is an error
 agg_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path,
                       size_t max) SHOAL_MUST_CHECK;
 
-// Opens "PATH.tmp-<pid>" for writing; agg_file_commit flushes, syncs and renames it to PATH,
-// agg_file_abandon removes it. A PATH that is there and no file, such as /dev/null or a pipe, is
-// written to as it is.
+// A file that is being written.
 typedef struct agg_file {
     FILE *stream;
     char *path, *temporary;
 } agg_file;
+
+// Opens "PATH.tmp-<pid>" for writing. If PATH exists and is not a regular file, such as /dev/null
+// or a pipe, it is opened itself. End with agg_file_commit or agg_file_abandon.
 agg_err agg_file_create(agg_file *file, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
-// Tells the file system how many bytes will be written: it finds their place at once, not with
-// every page. What it says is not needed.
+// Tells the file system how many bytes will be written, so that it allocates them at once and not
+// page by page. The call is only a hint.
 void agg_file_expect(agg_file *file, uint64_t size);
 
-// Asks the system to begin writing bytes of a stream to the disk, without waiting: less is then
-// left for agg_file_commit to wait for, which alone tells whether it went well. Does nothing for
-// what is no file.
+// Asks the system to begin writing bytes of a stream to the disk, without waiting. It leaves
+// agg_file_commit less to wait for; only agg_file_commit tells whether the bytes were written. It
+// does nothing for pipes and devices.
+//   first, len: bytes of the file
 void agg_file_begin_sync(FILE *stream, uint64_t first, uint64_t len);
 
+// Flushes and syncs the file, and renames it to its path. The file is released either way.
+// Returns: AGG_ERR_IO if any of that fails; the path is then as it was.
 agg_err agg_file_commit(agg_file *file, agg_error *error) SHOAL_MUST_CHECK;
+
+// Removes the temporary file and releases everything.
 void agg_file_abandon(agg_file *file);
 
 #endif

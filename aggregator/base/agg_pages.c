@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Huge pages by madvise; see agg_pages.h.
+// Huge pages and prefaulting by madvise; see agg_pages.h.
 #include "agg_pages.h"
 
 #ifdef __linux__
@@ -15,7 +15,7 @@ void agg_pages_advise(void *memory, size_t bytes)
     uintptr_t end = (at + bytes) / HUGE_PAGE * HUGE_PAGE;
     if (memory == NULL || first >= end) return;
     (void)madvise((char *)memory + (first - at), end - first,
-                  MADV_HUGEPAGE); // refused: small pages, then
+                  MADV_HUGEPAGE); // only a hint
 }
 
 #define PAGE ((uintptr_t)64 << 10) // a multiple of every page size
@@ -27,7 +27,7 @@ void agg_pages_bring(void *memory, size_t bytes)
               end = (at + bytes) / PAGE * PAGE;
     if (memory == NULL || first >= end) return;
     (void)madvise((char *)memory + (first - at), end - first,
-                  MADV_POPULATE_WRITE); // refused: a page at a time, then
+                  MADV_POPULATE_WRITE); // only a hint
 #else
     (void)memory;
     (void)bytes;

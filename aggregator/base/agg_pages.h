@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Huge pages for large arrays: the kernel is asked to back them with pages of 2 MiB, which makes
-// their first use twice as fast and spares scattered writes a miss in the page table each. Only a
-// request: without it, or where there is none (WASI), everything works the same.
+// Huge pages and prefaulting for large arrays. Both are hints to the kernel: if it ignores them, or
+// under WASI, everything works the same, only slower.
 #ifndef AGG_PAGES_H
 #define AGG_PAGES_H
 
 #include <stddef.h>
 
-// Asks for huge pages below the whole ones of [memory, memory + bytes). Memory that agg_alloc has
-// just given, of some MiB or more: before anything was written. It is freed as ever.
+// Asks the kernel to back the whole 2 MiB pages of [memory, memory + bytes) with huge pages. The
+// first use of the memory then takes half the time, and scattered writes miss the TLB less often.
+//   memory: some MiB or more, fresh from agg_alloc and not yet written to; freed as usual
 void agg_pages_advise(void *memory, size_t bytes);
 
-// Brings memory in for writing, where several threads will write. A page of zeros that is read
-// first is brought in as one that all share, and the first write makes another of it: which
-// interrupts every thread, page by page.
+// Prefaults memory for writing, before several threads write to it. A fresh page that is read
+// first maps the kernel's shared page of zeros, and its first write then maps another page, which
+// interrupts every thread of the process.
 void agg_pages_bring(void *memory, size_t bytes);
 
 #endif

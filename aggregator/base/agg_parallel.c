@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads by POSIX; see agg_parallel.h.
+// POSIX threads; see agg_parallel.h.
 #include "agg_parallel.h"
 
 #ifdef __wasi__
@@ -14,10 +14,10 @@ void agg_parallel(unsigned n_threads, agg_work work, void *context)
     for (unsigned part = 0; part < n_threads; part++) work(context, part, n_threads);
 }
 
-int agg_lock_init(agg_lock *lock)
+bool agg_lock_init(agg_lock *lock)
 {
     *lock = 0;
-    return 1;
+    return true;
 }
 
 void agg_lock_take(agg_lock *lock)
@@ -38,6 +38,7 @@ void agg_lock_release(agg_lock *lock)
 #else
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct job {
@@ -77,18 +78,18 @@ void agg_parallel(unsigned n_threads, agg_work work, void *context)
     while (started < n_threads &&
            pthread_create(&threads[started], NULL, run_job, &jobs[started]) == 0)
         started++;
-    // Parts for which no thread could be started are done here.
+    // The calling thread runs the parts for which no thread could be started.
     for (unsigned part = started; part < n_threads; part++) run_job(&jobs[part]);
     run_job(&jobs[0]);
     for (unsigned part = 1; part < started; part++) pthread_join(threads[part], NULL);
 }
 
-int agg_lock_init(agg_lock *lock)
+bool agg_lock_init(agg_lock *lock)
 {
     return pthread_mutex_init(lock, NULL) == 0;
 }
 
-// A plain mutex that was initialized is taken and left without fail.
+// Locking and unlocking an initialized plain mutex cannot fail.
 void agg_lock_take(agg_lock *lock)
 {
     (void)pthread_mutex_lock(lock);

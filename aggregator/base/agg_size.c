@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checked sizes and memory; see agg_size.h.
+// Checked multiplication and allocation; see agg_size.h.
 #include "agg_size.h"
 
 #include <stdint.h>

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hex digits by the core, and the choice of the variant; see hex_digits.h.
+// The portable variant, and the choice among variants; see hex_digits.h.
 #include "hex_digits.h"
+
+#include <stdbool.h>
 
 #include "field_text.h"
 
-int agg_hex_digits_portable(uint8_t *bytes, size_t len, const char *digits)
+bool agg_hex_digits_portable(uint8_t *bytes, size_t len, const char *digits)
 {
     return shoal_parse_hex(bytes, len, &digits) == SHOAL_OK;
 }

@@ -1,43 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict JSON; see json_walk.h.
+// Strict parsing and walking of JSON; see json_walk.h.
 #include "json_walk.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <utf8proc.h>
 
-int agg_utf8_is_valid(const char *bytes, size_t len)
+bool agg_utf8_is_valid(const char *bytes, size_t len)
 {
     const utf8proc_uint8_t *at = (const utf8proc_uint8_t *)bytes;
     utf8proc_int32_t point;
     while (len > 0) {
         utf8proc_ssize_t used =
             *at < 0x80 ? 1 : utf8proc_iterate(at, (utf8proc_ssize_t)len, &point);
-        if (used <= 0) return 0;
+        if (used <= 0) return false;
         at += used;
         len -= (size_t)used;
     }
-    return 1;
+    return true;
 }
 
-// Escaped NULs would end a C string early: "a\u0000b" must not pass for "a".
-static int holds_nul(const char *text, size_t len)
+// Returns: whether the text contains a NUL, plain or escaped. An escaped NUL would end a C string
+// early, and "a\u0000b" must not pass for "a".
+static bool holds_nul(const char *text, size_t len)
 {
-    if (memchr(text, 0, len) != NULL) return 1;
+    if (memchr(text, 0, len) != NULL) return true;
     for (size_t i = 0; i + 1 < len; i++) {
         if (text[i] != '\\') continue;
-        if (len - i >= 6 && memcmp(text + i + 1, "u0000", 5) == 0) return 1;
+        if (len - i >= 6 && memcmp(text + i + 1, "u0000", 5) == 0) return true;
         i++;
     }
-    return 0;
+    return false;
 }
 
-static int is_space(const char *text, const char *end)
+static bool is_space(const char *text, const char *end)
 {
     for (; text < end; text++)
-        if (*text != ' ' && *text != '\n' && *text != '\r' && *text != '\t') return 0;
-    return 1;
+        if (*text != ' ' && *text != '\n' && *text != '\r' && *text != '\t') return false;
+    return true;
 }
 
 static size_t line_of(const char *text, const char *at)
@@ -66,24 +68,24 @@ cJSON *agg_json_parse(agg_error *error, const char *text, size_t len)
     return NULL;
 }
 
-int agg_json_micro(int64_t *micro, double x)
+bool agg_json_micro(int64_t *micro, double x)
 {
-    if (!(x >= -9e12 && x <= 9e12)) return 0;
+    if (!(x >= -9e12 && x <= 9e12)) return false;
     double v = round(x * 1e6);
-    if (v / 1e6 != x) return 0;
+    if (v / 1e6 != x) return false;
     *micro = (int64_t)v;
-    return 1;
+    return true;
 }
 
-#define MEMBERS_MAX 64 // of one object; a recipe's largest has 19
+#define MEMBERS_MAX 64 // members of one object; the largest in a recipe has 19
 #define DEPTH_MAX 4
-#define OBJECTS_MAX 10 // of one array, so that an index has one digit
+#define OBJECTS_MAX 10 // objects in one array, so that an index has one digit
 
-int agg_json_came_before(const cJSON *object, const cJSON *item)
+bool agg_json_came_before(const cJSON *object, const cJSON *item)
 {
     for (const cJSON *other = object->child; other != item; other = other->next)
-        if (strcmp(other->string, item->string) == 0) return 1;
-    return 0;
+        if (strcmp(other->string, item->string) == 0) return true;
+    return false;
 }
 
 static agg_err refuse(agg_error *error, agg_err code, const agg_path *path, const char *why)
@@ -97,18 +99,18 @@ static agg_err no_field(agg_error *error, const agg_json_sink *sink, const agg_p
                     path->shown, sink->what);
 }
 
-// Writes the path of a member. Returns: whether there can be such a field; the path is cut short
-// where it is too long.
-static int step_into(agg_path *path, const agg_path *parent, const char *name)
+// Appends a member's name to a path, which is cut short if it is too long.
+// Returns: whether a field can have such a path.
+static bool step_into(agg_path *path, const agg_path *parent, const char *name)
 {
     const char *point = parent->dotted[0] != '\0' ? "." : "";
     int shown = snprintf(path->shown, sizeof path->shown, "%s%s%s", parent->shown, point, name);
     int dotted = snprintf(path->dotted, sizeof path->dotted, "%s%s%s", parent->dotted, point, name);
-    int fits = shown >= 0 && shown < AGG_PATH_MAX && dotted >= 0 && dotted < AGG_PATH_MAX;
+    bool fits = shown >= 0 && shown < AGG_PATH_MAX && dotted >= 0 && dotted < AGG_PATH_MAX;
     return fits && strchr(name, '.') == NULL && !(name[0] >= '0' && name[0] <= '9');
 }
 
-static int step_to_entry(agg_path *path, const agg_path *parent, unsigned index)
+static bool step_to_entry(agg_path *path, const agg_path *parent, unsigned index)
 {
     int shown = snprintf(path->shown, sizeof path->shown, "%s[%u]", parent->shown, index);
     int dotted = snprintf(path->dotted, sizeof path->dotted, "%s.%u", parent->dotted, index);
@@ -140,7 +142,7 @@ static agg_err take_array(agg_error *error, const agg_json_sink *sink, const agg
                           const cJSON *array, int depth)
 {
     const cJSON *first = array->child;
-    // The core would not see an empty list, and take it in any file.
+    // The core never sees an empty list, so it could not refuse one.
     if (first == NULL) return refuse(error, SHOAL_ERR_MISSING_FIELD, path, "holds no value");
     if (cJSON_IsObject(first)) return walk_entries(error, sink, path, array, depth);
     if (!cJSON_IsString(first) && !cJSON_IsNumber(first))
@@ -171,7 +173,7 @@ static agg_err take_member(agg_error *error, const agg_json_sink *sink, const ag
     if (cJSON_IsArray(item)) return take_array(error, sink, path, item, depth);
     if (!cJSON_IsObject(item))
         return refuse(error, SHOAL_ERR_TYPE, path, "must be a string or a number");
-    // An empty object of any name would pass unseen.
+    // The core never sees an empty object, so it is refused here.
     return depth < DEPTH_MAX && item->child != NULL ? walk(error, sink, path, item, depth + 1)
                                                     : no_field(error, sink, path);
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mapping by POSIX; see mapped_file.h.
+// Maps files with mmap; see mapped_file.h.
 #include "mapped_file.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #ifdef __wasi__
 
-int agg_mapped_file_open(agg_mapped_file *file, FILE *stream)
+bool agg_mapped_file_open(agg_mapped_file *file, FILE *stream)
 {
     (void)stream;
     memset(file, 0, sizeof *file);
-    return 0;
+    return false;
 }
 
 void agg_mapped_file_drop(const agg_mapped_file *file, size_t first, size_t last)
@@ -35,22 +36,22 @@ void agg_mapped_file_close(agg_mapped_file *file)
 static void advise(const agg_mapped_file *file, size_t first, size_t len, int advice)
 {
     (void)madvise((void *)(uintptr_t)(file->bytes + first), len,
-                  advice); // refused: slower, or more memory
+                  advice); // only a hint
 }
 
-int agg_mapped_file_open(agg_mapped_file *file, FILE *stream)
+bool agg_mapped_file_open(agg_mapped_file *file, FILE *stream)
 {
     struct stat about;
     memset(file, 0, sizeof *file);
     if (fstat(fileno(stream), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size <= 0)
-        return 0;
-    if ((uintmax_t)about.st_size > SIZE_MAX / 2) return 0;
+        return false;
+    if ((uintmax_t)about.st_size > SIZE_MAX / 2) return false;
     size_t len = (size_t)about.st_size;
     void *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fileno(stream), 0);
-    if (bytes == MAP_FAILED) return 0;
+    if (bytes == MAP_FAILED) return false;
     *file = (agg_mapped_file){bytes, len};
     advise(file, 0, len, MADV_SEQUENTIAL);
-    return 1;
+    return true;
 }
 
 void agg_mapped_file_drop(const agg_mapped_file *file, size_t first, size_t last)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as memory: their bytes are read where the kernel has them, without copying.
+// Maps files into memory, so that their bytes are read from the page cache without copying.
 //
-// A file that another program cuts short meanwhile, or whose disk fails, ends the program with
-// SIGBUS; nothing was written then.
+// If another program truncates the file meanwhile, or its disk fails, SIGBUS ends the program
+// before it has written any output.
 #ifndef MAPPED_FILE_H
 #define MAPPED_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,14 +16,13 @@ typedef struct agg_mapped_file {
     size_t len;
 } agg_mapped_file;
 
-// Maps a whole file for reading it from front to back.
-// Returns: whether it is mapped; pipes, empty files, and all files where the system cannot do it
-// (WASI) are not.
-int agg_mapped_file_open(agg_mapped_file *file, FILE *stream);
+// Maps a whole file for sequential reading.
+// Returns: whether the file is mapped. Pipes and empty files are not, and no file is under WASI.
+bool agg_mapped_file_open(agg_mapped_file *file, FILE *stream);
 
-// Lets go of whole pages of bytes [first, last), so that not all of the file is in this process's
-// memory at once. They may be read still, anew. Threads may do so at the same time. Does nothing
-// where nothing is mapped.
+// Gives back the memory of the whole pages in bytes [first, last), so that the process does not
+// hold the whole file at once. The bytes can still be read, from the disk again. Several threads
+// may call it at the same time. It does nothing if no file is mapped.
 void agg_mapped_file_drop(const agg_mapped_file *file, size_t first, size_t last);
 void agg_mapped_file_close(agg_mapped_file *file);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stating memory; see memory_option.h.
+// The option --memory; see memory_option.h.
 #include "memory_option.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "log.h"
 #include "options.h"
-#include "talk.h"
 
 #define MIB ((uint64_t)1 << 20)
-#define MUCH (64 * MIB) // said unasked
+#define MUCH (64 * MIB) // from here on a command says what it takes even without --memory
 #define MOST ((uint64_t)1 << 50)
 
 agg_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
@@ -43,6 +43,6 @@ agg_err cli_state_memory(agg_error *error, char *command, uint64_t bytes, uint64
                         "takes up to %llu MiB of memory; --memory allows %llu", mib, allowed);
     if (limit == 0 && all < MUCH) return SHOAL_OK;
     snprintf(text, sizeof text, "takes up to %llu MiB of memory", mib);
-    cli_talk(command, text);
+    agg_log_line(command, text);
     return SHOAL_OK;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines; see options.h.
+// Reads command lines; see options.h.
 #include "options.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ static const cli_option *find_letter(const cli_option *options, char letter)
     return NULL;
 }
 
-// How many leading characters two names share: the hint is the option that shares most.
+// Returns: the number of leading characters that two names share. The hint for an unknown option is
+// the option that shares most.
 static size_t shared(const char *a, const char *b)
 {
     size_t n = 0;
@@ -47,7 +49,7 @@ static agg_err unknown(const cli_option *options, agg_error *error, const char *
                     text, best->name);
 }
 
-// Takes the option at argv[*i], and its value from the same or the next word.
+// Takes the option at argv[*i], and its value from the same word or the next one.
 static agg_err take(const cli_option *options, agg_error *error, int argc, char **argv, int *i)
 {
     const char *text = argv[*i], *value = NULL;
@@ -77,13 +79,13 @@ agg_err cli_take_repeated(const char **values, size_t *n_values, char **rest, in
                           agg_error *error, const char *name, int argc, char **argv)
 {
     size_t len = strlen(name);
-    int is_over = 0;
+    bool is_over = false;
     *n_values = 0;
     *n_rest = 0;
     for (int i = 0; i < argc; i++) {
         const char *text = argv[i];
         is_over |= strcmp(text, "--") == 0;
-        int is_own = !is_over && strncmp(text, "--", 2) == 0 && strncmp(text + 2, name, len) == 0;
+        bool is_own = !is_over && strncmp(text, "--", 2) == 0 && strncmp(text + 2, name, len) == 0;
         if (is_own && text[2 + len] == '=') {
             values[(*n_values)++] = text + 3 + len;
         } else if (is_own && text[2 + len] == '\0') {
@@ -99,14 +101,14 @@ agg_err cli_take_repeated(const char **values, size_t *n_values, char **rest, in
 agg_err cli_options_read(const cli_option *options, agg_error *error, int argc, char **argv,
                          const char **arguments, int *n_arguments, int *help)
 {
-    int is_over = 0;
+    bool is_over = false;
     *n_arguments = 0;
     *help = 0;
     for (int i = 1; i < argc; i++) {
         if (is_over || argv[i][0] != '-' || argv[i][1] == '\0') {
             arguments[(*n_arguments)++] = argv[i];
         } else if (strcmp(argv[i], "--") == 0) {
-            is_over = 1;
+            is_over = true;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             *help = 1;
         } else {
@@ -133,7 +135,7 @@ agg_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, con
                        uint64_t low, uint64_t high)
 {
     uint64_t sum = 0;
-    int fits = *text != '\0' && strlen(text) <= 18;
+    bool fits = *text != '\0' && strlen(text) <= 18;
     for (const char *at = text; fits && *at != '\0'; at++) {
         fits = *at >= '0' && *at <= '9';
         sum = sum * 10 + (uint64_t)(*at - '0');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copying to memory that is not needed soon, around the caches: without it, each line is read
-// before it is written and drives another out of the cache. Plain copying where the machine has no
-// such stores.
+// Copies with non-temporal stores, for data that is not needed soon. An ordinary store reads each
+// cache line before it writes it, and evicts another line. Machines without such stores copy as
+// usual.
 #ifndef STREAM_COPY_H
 #define STREAM_COPY_H
 
@@ -13,7 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-// Copies whole lines.
+// Copies whole cache lines.
 //   to: aligned to 64 bytes
 //   len: a multiple of 64
 static inline void agg_stream_copy(uint8_t *to, const uint8_t *from, size_t len)
@@ -27,7 +27,7 @@ static inline void agg_stream_copy(uint8_t *to, const uint8_t *from, size_t len)
 #endif
 }
 
-// Call before another thread is to read what was copied.
+// Orders the copied bytes before later stores. Call it before another thread reads them.
 static inline void agg_stream_end(void)
 {
 #ifdef __SSE2__

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of pictures; see svg.h.
+// Escaping and lines for SVG pictures; see svg.h.
 #include "svg.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate_print.h"
+#include "print_text.h"
 
 void agg_svg_escape(FILE *stream, const char *bytes, size_t len)
 {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pictures of this room share: text of any origin, and lines. Plain SVG 1.1, no script, no
-// font beyond the viewer's own.
+// Escaped text and lines for the SVG pictures of results. Pictures are plain SVG 1.1, without
+// scripts and without fonts of their own.
 #ifndef SVG_H
 #define SVG_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-// Writes text that may be hostile: characters that a terminal would not show as they are become
-// \xHH, and what is markup a reference.
+// Prints hostile text. Characters that agg_print_terminal_text escapes become \xHH, and markup
+// characters become character references.
 void agg_svg_escape(FILE *stream, const char *bytes, size_t len);
 
-//   width: of the stroke; stroke: a colour of the picture's own
+// Prints a line from (x1, y1) to (x2, y2).
+//   width: of the stroke, in the picture's units
+//   stroke: a colour or another paint of SVG; not escaped
 void agg_svg_line(FILE *stream, double x1, double y1, double x2, double y2, double width,
                   const char *stroke);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of strings; see text_list.h.
+// Lists of texts with an index; see text_list.h.
 #include "text_list.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ typedef struct sorted_text {
     uint32_t index;
 } sorted_text;
 
-// Of equal texts the first one first, so that an error names them in order.
+// Compares by text, then by index, so that an error names two equal entries in order.
 static int compare_sorted(const void *a, const void *b)
 {
     const sorted_text *x = a, *y = b;

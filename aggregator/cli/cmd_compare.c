@@ -8,36 +8,36 @@
 #include "commands.h"
 #include "compare.h"
 #include "compare_print.h"
+#include "domain_dictionary.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 
 static const char help_text[] =
-    "Usage: shoal compare --recipe R [--recipe-b R2] --dictionary FILE A B\n\n"
+    "Usage: shoal compare --recipe R [--recipe-b R2] --dictionary FILE A B\n"
+    "\n"
     "Prints how each value's share differs between two accumulators, B less A, with standard "
     "errors\n"
-    "and intervals, the surest change first. The two must not share a report. Refuses (exit 3) "
-    "when\n"
-    "either holds fewer reports than its recipe's minimum cohort.\n\n"
+    "and intervals, the surest change first. The two must not share a report. Refuses (exit 3) an\n"
+    "accumulator with fewer reports than its recipe's minimum cohort.\n"
+    "\n"
     "  --recipe FILE       the collection's recipe (JSON)\n"
-    "  --recipe-b FILE     the recipe of B, where it is another\n"
-    "  --dictionary FILE   the values to compare, one a line; default: the recipe's own list, if "
-    "it has one\n"
-    "  --of WHAT           share (default; of all reports) or count\n"
+    "  --recipe-b FILE     the recipe of B, if it is another\n"
+    "  --dictionary FILE   the values to compare, one a line; default: the recipe's own list\n"
+    "  --of WHAT           share of all reports (default) or count\n"
     "  --top N             print the N surest changes only\n"
     "  --confidence C      of the intervals, default 0.95\n"
-    "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh "
-    "or none\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
-    "nothing. Default 1\n"
+    "  --multiple RULE     correction behind `detected`: bonferroni (default; over the whole\n"
+    "                      dictionary), bh or none\n"
+    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
+    "                      default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
-    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken "
-    "is said where it\n"
-    "                      is much\n";
+    "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
+    "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
     const char *recipe, *recipe_b, *dictionary, *of, *memory, *accumulators[2];
@@ -54,31 +54,15 @@ typedef struct loaded {
     agg_dictionary dictionary;
 } loaded;
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, const command_words *words)
 {
     static const char *const whats[] = {"share", "count", NULL};
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"recipe-b", 0, &a->recipe_b, NULL},
-                                  {"dictionary", 0, &a->dictionary, NULL},
-                                  {"of", 0, &a->of, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  CLI_RESULT_OPTIONS(&a->texts),
-                                  {NULL, 0, NULL, NULL}};
-    int n_files = 0;
     size_t what = 0;
-    const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
-    if (files == NULL) return AGG_ERR_MEMORY;
-    agg_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
-    for (int i = 0; i < n_files && i < 2; i++) a->accumulators[i] = files[i];
-    free(files);
-    if (err != SHOAL_OK || *help) return err;
-    err = cli_need(error, "recipe", a->recipe);
-    if (err == SHOAL_OK && n_files != 2)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes two accumulators");
-    if (err == SHOAL_OK && strcmp(a->accumulators[0], a->accumulators[1]) == 0)
-        err =
-            agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice", a->accumulators[0]);
-    if (err == SHOAL_OK) err = cli_read_name(&what, error, whats, a->of, "--of is share or count");
+    for (int i = 0; i < 2; i++) a->accumulators[i] = words->texts[i];
+    if (strcmp(a->accumulators[0], a->accumulators[1]) == 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice",
+                        a->accumulators[0]);
+    agg_err err = command_read_name(&what, error, whats, a->of, "--of is share or count");
     a->what = (agg_compare_of)what;
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
@@ -125,7 +109,7 @@ static agg_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const c
     char command[] = "compare";
     if (path != NULL) {
         agg_err err =
-            agg_dictionary_load(&a->dictionary, error, &a->recipe, path, cli_talk, command);
+            agg_dictionary_load(&a->dictionary, error, &a->recipe, path, agg_log_line, command);
         return err == SHOAL_OK
                    ? agg_dictionary_load(&b->dictionary, error, &b->recipe, path, NULL, NULL)
                    : err;
@@ -176,7 +160,7 @@ static agg_err compare(agg_error *error, const arguments *a, const loaded *of_a,
             text, sizeof text,
             "%zu of %zu values are below the release threshold on both sides and were withheld",
             result.n_withheld, result.n_dictionary);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     agg_compare_release(&result);
     return err;
@@ -195,7 +179,7 @@ static agg_err state_memory(agg_error *error, const arguments *a, const loaded *
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static agg_err run(agg_error *error, const arguments *a)
+static agg_err compare_files(agg_error *error, const arguments *a)
 {
     loaded of_a = {0}, of_b = {0};
     agg_err err = agg_recipe_from_file(&of_a.recipe, error, a->recipe);
@@ -212,15 +196,29 @@ static agg_err run(agg_error *error, const arguments *a)
     return err;
 }
 
-int cmd_compare(int argc, char **argv)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    arguments a = {0};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = run(&error, &a);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("compare", &error);
+    arguments *a = context;
+    agg_err err = read_arguments(a, error, words);
+    return err == SHOAL_OK ? compare_files(error, a) : err;
 }
+
+static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
+                                         OPTION("recipe-b", recipe_b),
+                                         OPTION("dictionary", dictionary),
+                                         OPTION("of", of),
+                                         OPTION("memory", memory),
+                                         RESULT_OPTIONS(texts),
+                                         LAST_OPTION};
+
+const cli_command cmd_compare = {
+    .name = "compare",
+    .summary = "what changed between two collections or periods",
+    .help = help_text,
+    .example = "  shoal compare --recipe fish.json --dictionary fish.txt monday.acc tuesday.acc\n",
+    .options = options,
+    .arguments_size = sizeof(arguments),
+    .least_words = 2,
+    .most_words = 2,
+    .words_refused = "takes two accumulators",
+    .run = run};

@@ -6,17 +6,18 @@
 
 #include "commands.h"
 #include "hpke.h"
+#include "log.h"
 #include "options.h"
 #include "recipe_json.h"
-#include "talk.h"
 
 static const char help_text[] =
-    "Usage: shoal dap-key [--id N] -o FILE --public FILE\n\n"
-    "Makes an HPKE key pair (X25519, HKDF-SHA256, AES-128-GCM) for a leader, a helper or a "
-    "collector.\n"
-    "No file is replaced: whoever loses a secret key loses what was sealed to it.\n\n"
-    "  --id N             what ciphertexts call the key, 0 to 255; default 1. Distinct among one "
-    "server's keys\n"
+    "Usage: shoal dap-key [--id N] -o FILE --public FILE\n"
+    "\n"
+    "Makes an HPKE key pair (X25519, HKDF-SHA256, AES-128-GCM) for a leader, a helper or a\n"
+    "collector. Replaces no file: whoever loses a secret key loses what was sealed to it.\n"
+    "\n"
+    "  --id N             number by which ciphertexts name the key, 0 to 255, distinct among one\n"
+    "                     server's keys; default 1\n"
     "  -o, --output FILE  the secret key, readable by its owner only; it stays on one machine\n"
     "  --public FILE      the public key, for the other parties\n";
 
@@ -50,22 +51,25 @@ static agg_err make_key(agg_error *error, const char *id_text, const char *secre
     return err;
 }
 
-int cmd_dap_key(int argc, char **argv)
+typedef struct arguments {
+    const char *id, *secret, *public_half;
+} arguments;
+
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    const char *id = NULL, *secret = NULL, *public_half = NULL;
-    const cli_option options[] = {{"id", 0, &id, NULL},
-                                  {"output", 'o', &secret, NULL},
-                                  {"public", 0, &public_half, NULL},
-                                  {NULL, 0, NULL, NULL}};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = cli_options_read_only(options, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help) {
-        fputs(help_text, stdout);
-        return AGG_EXIT_OK;
-    }
-    if (err == SHOAL_OK) err = cli_need(&error, "output", secret);
-    if (err == SHOAL_OK) err = cli_need(&error, "public", public_half);
-    if (err == SHOAL_OK) err = make_key(&error, id, secret, public_half);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("dap-key", &error);
+    const arguments *a = context;
+    (void)words;
+    return make_key(error, a->id, a->secret, a->public_half);
 }
+
+static const command_option options[] = {OPTION("id", id), REQUIRED_OUTPUT_OPTION(secret),
+                                         REQUIRED_OPTION("public", public_half), LAST_OPTION};
+
+const cli_command cmd_dap_key = {
+    .name = "dap-key",
+    .summary = "make a key pair for one of two servers, or for their collector",
+    .help = help_text,
+    .example = "  shoal dap-key -o leader.key --public leader.pub\n",
+    .options = options,
+    .arguments_size = sizeof(arguments),
+    .run = run};

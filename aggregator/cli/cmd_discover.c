@@ -5,48 +5,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agg_file.h"
 #include "agg_size.h"
 #include "commands.h"
-#include "dictionary.h"
 #include "discover.h"
 #include "discover_print.h"
 #include "input_memory.h"
+#include "known_texts.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 
 #define ROUNDS_MAX 1000u // as round.index
-#define KNOWN_FILE_MAX ((size_t)1 << 28)
 
 static const char help_text[] =
-    "Usage: shoal discover --recipe R ACC [--recipe R2 ACC2]...\n\n"
-    "Finds strings that no list held, with counts, standard errors and intervals, largest first. "
-    "The\n"
-    "recipe's mechanism says how: sfp, rappor-ngram, or trie, whose rounds are given in their "
-    "order, each\n"
-    "recipe with its accumulator. Refuses (exit 3) when an accumulator holds fewer reports than "
-    "its\n"
-    "recipe's minimum cohort.\n\n"
-    "  --recipe FILE       a collection's recipe (JSON); of several rounds, once for each\n"
-    "  --known FILE        strings to leave out, one a line; what follows a tab is not looked at\n"
-    "  --fdr SHARE         the expected share of strings that nobody sent, among those found; "
-    "default 0.05\n"
-    "  --threshold T       only strings with T reports or more; default none\n"
+    "Usage: shoal discover --recipe R ACC [--recipe R2 ACC2]...\n"
+    "\n"
+    "Finds strings that no list held, with counts, standard errors and intervals, largest first,\n"
+    "from recipes of sfp, rappor-ngram or trie. The rounds of a trie are given in their order, "
+    "each\n"
+    "recipe with its accumulator. Refuses (exit 3) an accumulator with fewer reports than its\n"
+    "recipe's minimum cohort.\n"
+    "\n"
+    "  --recipe FILE       a collection's recipe (JSON); once for each round\n"
+    "  --known FILE        strings to leave out, one a line; anything after a tab is ignored\n"
+    "  --fdr SHARE         expected share, among the strings found, of those nobody sent;\n"
+    "                      default 0.05\n"
+    "  --threshold T       only strings with T reports or more; default: no threshold\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --top N             print the N largest only\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
-    "nothing. Default 1\n"
+    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
+    "                      default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
-    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken "
-    "is said where it\n"
-    "                      is much\n";
+    "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
+    "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
-    const char **recipes, **accumulators; // n_rounds of each, in order
+    command_values recipes;    // of each round, in order
+    const char **accumulators; // the same, one for each recipe
     size_t n_rounds;
     const char *known, *fdr_text, *threshold_text, *memory;
     cli_result_texts texts;
@@ -55,15 +53,9 @@ typedef struct arguments {
     uint64_t memory_limit; // 0: none
 } arguments;
 
-static agg_err usage(agg_error *error, const char *text)
-{
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
-}
-
 static agg_err check_rounds(const arguments *a, agg_error *error, int n_files)
 {
-    if (a->n_rounds == 0) return usage(error, "--recipe is needed");
-    if (a->n_rounds > ROUNDS_MAX) return usage(error, "more than 1000 rounds");
+    if (a->n_rounds > ROUNDS_MAX) return command_refuse(error, "more than 1000 rounds");
     if ((size_t)n_files == a->n_rounds) return SHOAL_OK;
     return agg_fail(
         error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
@@ -71,23 +63,11 @@ static agg_err check_rounds(const arguments *a, agg_error *error, int n_files)
         a->n_rounds, a->n_rounds == 1 ? "" : "s", n_files, n_files == 1 ? "" : "s");
 }
 
-static agg_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error, const command_words *words)
 {
-    const cli_option options[] = {{"known", 0, &a->known, NULL},
-                                  {"fdr", 0, &a->fdr_text, NULL},
-                                  {"threshold", 0, &a->threshold_text, NULL},
-                                  {"top", 0, &a->texts.top, NULL},
-                                  {"confidence", 0, &a->texts.confidence, NULL},
-                                  {"honest", 0, &a->texts.honest, NULL},
-                                  {"format", 0, &a->texts.format, NULL},
-                                  {"output", 'o', &a->texts.output, NULL},
-                                  {"threads", 0, &a->texts.threads, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  {NULL, 0, NULL, NULL}};
-    int n_files = 0;
-    agg_err err = cli_options_read(options, error, argc, argv, a->accumulators, &n_files, help);
-    if (err != SHOAL_OK || *help) return err;
-    err = check_rounds(a, error, n_files);
+    a->n_rounds = a->recipes.n;
+    a->accumulators = words->texts;
+    agg_err err = check_rounds(a, error, words->n);
     if (err == SHOAL_OK && a->fdr_text != NULL)
         err = cli_read_decimal(&a->fdr, error, "fdr", a->fdr_text, 0.000001, 0.999999);
     if (err == SHOAL_OK && a->threshold_text != NULL)
@@ -96,118 +76,7 @@ static agg_err read_rest(arguments *a, agg_error *error, int argc, char **argv, 
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
-{
-    char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
-    int n_rest = 0;
-    a->recipes = agg_alloc(error, (size_t)argc, sizeof *a->recipes);
-    a->accumulators = agg_alloc(error, (size_t)argc, sizeof *a->accumulators);
-    agg_err err =
-        rest == NULL || a->recipes == NULL || a->accumulators == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK)
-        err =
-            cli_take_repeated(a->recipes, &a->n_rounds, rest, &n_rest, error, "recipe", argc, argv);
-    if (err == SHOAL_OK) err = read_rest(a, error, n_rest, rest, help);
-    free(rest);
-    return err;
-}
-
-// ---- known strings ----
-
-typedef struct known_texts {
-    agg_text *texts;
-    size_t n, cap;
-} known_texts;
-
-static int compare_texts(const void *a, const void *b)
-{
-    return agg_text_compare(*(const agg_text *)a, *(const agg_text *)b);
-}
-
-static agg_err take_lines(known_texts *out, agg_error *error, const agg_bytes *file)
-{
-    const char *at = (const char *)file->data;
-    size_t left = file->len;
-    while (left > 0) {
-        const char *newline = memchr(at, '\n', left);
-        size_t line = newline != NULL ? (size_t)(newline - at) : left;
-        const char *tab = memchr(at, '\t', line);
-        size_t len = tab != NULL ? (size_t)(tab - at) : line;
-        if (tab == NULL && len > 0 && at[len - 1] == '\r') len--;
-        if (len > 0) {
-            agg_err err =
-                agg_grow((void **)&out->texts, &out->cap, out->n + 1, sizeof *out->texts, error);
-            if (err != SHOAL_OK) return err;
-            out->texts[out->n++] = (agg_text){at, len};
-        }
-        at += line;
-        left -= line;
-        if (left > 0) at++, left--;
-    }
-    return SHOAL_OK;
-}
-
-static void drop_repeated(known_texts *out)
-{
-    size_t kept = 0;
-    if (out->n > 1) qsort(out->texts, out->n, sizeof *out->texts, compare_texts);
-    for (size_t i = 0; i < out->n; i++)
-        if (kept == 0 || agg_text_compare(out->texts[i], out->texts[kept - 1]) != 0)
-            out->texts[kept++] = out->texts[i];
-    out->n = kept;
-}
-
-// A known word that no device sends as it is written leaves nothing out.
-static void say_changed(const known_texts *known, const agg_recipe *recipe)
-{
-    char command[] = "discover", text[160];
-    size_t n = 0;
-    for (size_t i = 0; i < known->n; i++)
-        n += !agg_text_is_kept(&recipe->recipe, known->texts[i].bytes, known->texts[i].len);
-    if (n == 0) return;
-    snprintf(
-        text, sizeof text,
-        "--known: the recipe's text rule would change %zu of %zu lines; they leave nothing out", n,
-        known->n);
-    cli_talk(command, text);
-}
-
-static agg_err load_known(agg_list *known, agg_error *error, const char *path,
-                          const agg_recipe *recipe)
-{
-    agg_bytes file = {0};
-    known_texts texts = {0};
-    if (path == NULL) return SHOAL_OK;
-    agg_err err = agg_file_read(&file, error, path, KNOWN_FILE_MAX);
-    if (err != SHOAL_OK) return err;
-    err = take_lines(&texts, error, &file);
-    if (err == SHOAL_OK) {
-        drop_repeated(&texts);
-        say_changed(&texts, recipe);
-        err = agg_list_copy(known, error, path, texts.texts, texts.n);
-    }
-    free(texts.texts);
-    free(file.data);
-    return err;
-}
-
 // ---- results ----
-
-// A device answers one round only, so what holds for each of its reports is what the weakest round
-// promises.
-static agg_err find_guarantee(agg_guarantee *out, agg_error *error,
-                              const agg_discover_round *rounds, size_t n_rounds, double honest)
-{
-    for (size_t i = 0; i < n_rounds; i++) {
-        agg_guarantee own;
-        agg_err err =
-            agg_guarantee_run(&own, error, &rounds[i].recipe->recipe, rounds[i].acc->n, honest);
-        if (err != SHOAL_OK) return err;
-        double epsilon = own.bound != NULL ? own.central : own.local;
-        if (i == 0 || epsilon > (out->bound != NULL ? out->central : out->local)) *out = own;
-    }
-    return SHOAL_OK;
-}
 
 static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
@@ -221,11 +90,11 @@ static void say_lines(char *command, const agg_discovery *d, agg_format format)
     if (format == AGG_JSON) return;
     for (uint32_t i = 0; i < d->n_notes; i++) {
         snprintf(text, sizeof text, "%s", d->notes[i]);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     for (uint32_t i = 0; i < d->n_cuts; i++) {
         snprintf(text, sizeof text, "cut: %s", d->cuts[i]);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
 }
 
@@ -234,12 +103,12 @@ static void say_left_out(char *command, const agg_discovery *d, agg_format forma
     char text[160];
     if (d->n_known > 0 && format != AGG_JSON) {
         snprintf(text, sizeof text, "%zu more were found that are known", d->n_known);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     if (d->n_withheld > 0) {
         snprintf(text, sizeof text, "%zu strings are below the release threshold and were withheld",
                  d->n_withheld);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
 }
 
@@ -249,7 +118,7 @@ static agg_err show(agg_error *error, const arguments *a, const agg_discovery *d
     char command[] = "discover";
     agg_guarantee guarantee;
     const agg_discovery_result result = {discovery, &guarantee, a->n_rounds};
-    agg_err err = find_guarantee(&guarantee, error, rounds, a->n_rounds, a->result.honest);
+    agg_err err = agg_discover_guarantee(&guarantee, error, rounds, a->n_rounds, a->result.honest);
     if (err == SHOAL_OK)
         err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
     if (err != SHOAL_OK) return err;
@@ -263,7 +132,7 @@ static agg_err discover(agg_error *error, const arguments *a, const agg_discover
 {
     agg_list known = {0};
     agg_discovery discovery;
-    agg_err err = load_known(&known, error, a->known, rounds[a->n_rounds - 1].recipe);
+    agg_err err = agg_known_texts_load(&known, error, a->known, rounds[a->n_rounds - 1].recipe);
     if (err != SHOAL_OK) return err;
     const agg_discover_options options = {.confidence = a->result.confidence,
                                           .fdr = a->fdr,
@@ -314,7 +183,7 @@ static agg_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, agg
 {
     agg_err err = SHOAL_OK;
     for (size_t i = 0; i < a->n_rounds && err == SHOAL_OK; i++)
-        err = agg_recipe_from_file(&loaded[i].recipe, error, a->recipes[i]);
+        err = agg_recipe_from_file(&loaded[i].recipe, error, a->recipes.texts[i]);
     if (err == SHOAL_OK) err = state_memory(error, a, loaded);
     for (size_t i = 0; i < a->n_rounds && err == SHOAL_OK; i++) {
         err = load_accumulator(&loaded[i].acc, error, &loaded[i].recipe, a->accumulators[i]);
@@ -323,7 +192,7 @@ static agg_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, agg
     return err;
 }
 
-static agg_err run(agg_error *error, const arguments *a)
+static agg_err discover_files(agg_error *error, const arguments *a)
 {
     loaded_round *loaded = agg_alloc(error, a->n_rounds, sizeof *loaded);
     agg_discover_round *rounds = agg_alloc(error, a->n_rounds, sizeof *rounds);
@@ -339,17 +208,28 @@ static agg_err run(agg_error *error, const arguments *a)
     return err;
 }
 
-int cmd_discover(int argc, char **argv)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    arguments a = {0};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = run(&error, &a);
-    free(a.recipes);
-    free(a.accumulators);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("discover", &error);
+    arguments *a = context;
+    agg_err err = read_arguments(a, error, words);
+    return err == SHOAL_OK ? discover_files(error, a) : err;
 }
+
+static const command_option options[] = {REQUIRED_OPTION("recipe", recipes),
+                                         OPTION("known", known),
+                                         OPTION("fdr", fdr_text),
+                                         OPTION("threshold", threshold_text),
+                                         OPTION("top", texts.top),
+                                         OPTION("confidence", texts.confidence),
+                                         RESULT_WRITING_OPTIONS(texts),
+                                         OPTION("memory", memory),
+                                         LAST_OPTION};
+
+const cli_command cmd_discover = {.name = "discover",
+                                  .summary = "strings that nobody listed, with counts and errors",
+                                  .help = help_text,
+                                  .example = "  shoal discover --recipe words.json words.acc\n",
+                                  .options = options,
+                                  .arguments_size = sizeof(arguments),
+                                  .most_words = COMMAND_WORDS_MAX,
+                                  .run = run};

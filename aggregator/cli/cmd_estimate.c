@@ -6,41 +6,40 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "domain_dictionary.h"
 #include "estimate.h"
 #include "estimate_print.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 
 static const char help_text[] =
-    "Usage: shoal estimate --recipe R --dictionary FILE ACC\n\n"
-    "Prints counts with standard errors and intervals, largest first. Refuses (exit 3) when the\n"
-    "accumulator holds fewer reports than the recipe's minimum cohort.\n\n"
+    "Usage: shoal estimate --recipe R --dictionary FILE ACC\n"
+    "\n"
+    "Prints counts with standard errors and intervals, largest first. Refuses (exit 3) an\n"
+    "accumulator with fewer reports than the recipe's minimum cohort.\n"
+    "\n"
     "  --recipe FILE       the collection's recipe (JSON)\n"
-    "  --dictionary FILE   the values to count, one a line; default: the recipe's own list, if it "
-    "has one\n"
-    "  --variable NAME     of a recipe with variables: the one to count\n"
-    "  --by FIELD          of a recipe with an encoding: the buckets of one field, over all the "
-    "others\n"
-    "  --post NAME         post-processing: none (default), clip, norm-sub or base-cut; said with "
-    "the result\n"
-    "  --total N           counts add up to N, known from elsewhere; alone, or with norm-sub (its "
-    "default:\n"
-    "                      all reports)\n"
+    "  --dictionary FILE   the values to count, one a line; default: the recipe's own list\n"
+    "  --variable NAME     the variable to count, if the recipe has several\n"
+    "  --by FIELD          count the buckets of one field of the encoding, summed over the others\n"
+    "  --post NAME         post-processing: none (default), clip, norm-sub or base-cut; printed\n"
+    "                      with the result\n"
+    "  --total N           make the counts add up to N, known from elsewhere; alone or with\n"
+    "                      norm-sub, whose default is the number of reports\n"
     "  --top N             print the N largest only\n"
     "  --confidence C      of the intervals, default 0.95\n"
-    "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh "
-    "or none\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
-    "nothing. Default 1\n"
+    "  --multiple RULE     correction behind `detected`: bonferroni (default; over the whole\n"
+    "                      dictionary), bh or none\n"
+    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
+    "                      default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
-    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken "
-    "is said where it\n"
-    "                      is much\n";
+    "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
+    "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
     const char *recipe, *dictionary, *variable, *by, *post, *total, *memory, *accumulator;
@@ -58,7 +57,7 @@ static agg_err read_post(agg_post *post, agg_error *error, const char *name, con
     size_t rule = 0;
     uint64_t total = 0;
     agg_err err =
-        cli_read_name(&rule, error, names, name, "--post is none, clip, norm-sub or base-cut");
+        command_read_name(&rule, error, names, name, "--post is none, clip, norm-sub or base-cut");
     if (err == SHOAL_OK && total_text != NULL)
         err = cli_read_whole(&total, error, "total", total_text, 1, (uint64_t)1 << 53);
     if (err != SHOAL_OK) return err;
@@ -73,32 +72,11 @@ static agg_err read_post(agg_post *post, agg_error *error, const char *name, con
     return SHOAL_OK;
 }
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error)
 {
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"dictionary", 0, &a->dictionary, NULL},
-                                  {"variable", 0, &a->variable, NULL},
-                                  {"by", 0, &a->by, NULL},
-                                  {"post", 0, &a->post, NULL},
-                                  {"total", 0, &a->total, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  CLI_RESULT_OPTIONS(&a->texts),
-                                  {NULL, 0, NULL, NULL}};
-    int n_files = 0;
-    const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
-    if (files == NULL) return AGG_ERR_MEMORY;
-    agg_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
-    if (err == SHOAL_OK && n_files > 0) a->accumulator = files[0];
-    free(files);
-    if (err != SHOAL_OK || *help) return err;
-    err = cli_need(error, "recipe", a->recipe);
-    if (err == SHOAL_OK && n_files != 1)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "takes one accumulator; shoal merge adds several");
-    if (err == SHOAL_OK && a->by != NULL && a->dictionary != NULL)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "--by and --dictionary exclude each other");
-    if (err == SHOAL_OK) err = read_post(&a->rule, error, a->post, a->total);
+    if (a->by != NULL && a->dictionary != NULL)
+        return command_refuse(error, "--by and --dictionary exclude each other");
+    agg_err err = read_post(&a->rule, error, a->post, a->total);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
@@ -115,7 +93,7 @@ static void say_post(const agg_post *post, agg_format format, char *command)
     if (post->rule == AGG_POST_NONE || format == AGG_TABLE || format == AGG_JSON) return;
     agg_post_note(note, post);
     snprintf(text, sizeof text, "%s: %s", agg_post_name(post->rule), note);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate)
@@ -132,7 +110,7 @@ static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate
         snprintf(text, sizeof text,
                  "%zu of %zu values are below the release threshold and were withheld",
                  estimate->n_withheld, estimate->n_dictionary);
-        cli_talk(command, text);
+        agg_log_line(command, text);
     }
     cli_say_guarantee(command, &guarantee, NULL, a->result.format);
     estimate->guarantee = NULL;
@@ -160,7 +138,7 @@ static agg_err make_dictionary(agg_dictionary *dictionary, agg_error *error, con
     char command[] = "estimate";
     if (by > 0) return agg_dictionary_of_field(dictionary, error, recipe, by - 1);
     if (a->dictionary == NULL) return agg_dictionary_of_recipe(dictionary, error, recipe);
-    return agg_dictionary_load(dictionary, error, recipe, a->dictionary, cli_talk, command);
+    return agg_dictionary_load(dictionary, error, recipe, a->dictionary, agg_log_line, command);
 }
 
 // Of one question: before the accumulator is read, since that takes most of the memory.
@@ -246,25 +224,37 @@ static agg_err estimate(agg_error *error, const arguments *a, const agg_recipe *
                     recipe->id);
 }
 
-static agg_err run(agg_error *error, const arguments *a)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
+    arguments *a = context;
     agg_recipe recipe;
-    agg_err err = agg_recipe_from_file(&recipe, error, a->recipe);
+    a->accumulator = words->texts[0];
+    agg_err err = read_arguments(a, error);
+    if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
     err = estimate(error, a, &recipe);
     agg_recipe_release(&recipe);
     return err;
 }
 
-int cmd_estimate(int argc, char **argv)
-{
-    arguments a = {0};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = run(&error, &a);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("estimate", &error);
-}
+static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
+                                         OPTION("dictionary", dictionary),
+                                         OPTION("variable", variable),
+                                         OPTION("by", by),
+                                         OPTION("post", post),
+                                         OPTION("total", total),
+                                         OPTION("memory", memory),
+                                         RESULT_OPTIONS(texts),
+                                         LAST_OPTION};
+
+const cli_command cmd_estimate = {
+    .name = "estimate",
+    .summary = "counts of known values, with standard errors",
+    .help = help_text,
+    .example = "  shoal estimate --recipe fish.json --dictionary fish.txt --top 10 fish.acc\n",
+    .options = options,
+    .arguments_size = sizeof(arguments),
+    .least_words = 1,
+    .most_words = 1,
+    .words_refused = "takes one accumulator; shoal merge adds several",
+    .run = run};

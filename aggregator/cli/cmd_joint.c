@@ -9,76 +9,68 @@
 #include "commands.h"
 #include "input_memory.h"
 #include "joint_analysis.h"
-#include "joint_categories.h"
+#include "joint_choice.h"
+#include "joint_print.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal joint --recipe R [--categories NAME=FILE]... ACC\n"
-    "       shoal joint --recipe R --done [-o OUT] ACC\n\n"
-    "Estimates how the variables of a recipe hang together: the share of each combination of their "
-    "values,\n"
-    "with standard errors and intervals, the rates of one variable given the other, and a test of\n"
-    "independence. Refuses (exit 3) when the accumulator holds fewer reports than the recipe's "
-    "minimum\n"
-    "cohort, and when its records are gone.\n\n"
+    "       shoal joint --recipe R --done [-o OUT] ACC\n"
+    "\n"
+    "Estimates how the variables of a recipe are associated: the share of each combination of "
+    "their\n"
+    "values with standard errors and intervals, the rates of one variable given the other, and a\n"
+    "test of independence. Refuses (exit 3) an accumulator with fewer reports than the recipe's\n"
+    "minimum cohort, and one whose records are gone.\n"
+    "\n"
     "  --recipe FILE           the collection's recipe (JSON), which has variables\n"
-    "  --variables A,B         these only; default: all of the recipe's\n"
-    "  --categories NAME=FILE  values of a variable, one a line; of more lines than --top those "
-    "that stand\n"
-    "                          out of the noise, the largest first. Default: the recipe's own "
-    "list\n"
+    "  --variables A,B         these variables only; default: all of the recipe's\n"
+    "  --categories NAME=FILE  values of a variable, one a line; default: the recipe's own list. "
+    "If\n"
+    "                          there are more than --top, the largest that are detected are used\n"
     "  --top N                 categories of a variable at most, besides \"Other\"; default 15, "
-    "fewer for\n"
-    "                          three variables or more, and all of a list of up to 64\n"
-    "  --no-other              without a category for the rest: as if every device had one of the "
-    "named\n"
-    "  --none                  of lists that are categories as a whole: a category for devices "
-    "that have none\n"
-    "                          of them, which are else counted among them\n"
-    "  --given NAME            the variable that rates are given, of two; default: the first\n"
+    "fewer\n"
+    "                          for three variables or more, and all of a list of up to 64\n"
+    "  --no-other              no category for the rest, as if every device had a named value\n"
+    "  --none                  if all of a list are categories: one more for devices that have no\n"
+    "                          value of it, which are otherwise counted among the others\n"
+    "  --given NAME            the variable that rates are conditioned on, if there are two;\n"
+    "                          default: the first\n"
     "  --wald FORM             linear (default), or em: the paper's form, which is conservative\n"
     "  --confidence C          of the intervals, default 0.95\n"
-    "  --honest SHARE          of the reports, for the central guarantee, 0.01 to 1; the others "
-    "add nothing. Default "
-    "1\n"
-    "  --format FORMAT         table (default), json, ndjson, csv or svg, the heat map of two "
+    "  --honest SHARE          share of the reports that the central guarantee counts, 0.01 to 1;\n"
+    "                          default 1\n"
+    "  --format FORMAT         table (default), json, ndjson, csv, or svg: a heat map of two "
     "variables\n"
     "  -o, --output FILE       default: standard output; with --done the accumulator itself\n"
     "  --threads T             default: all cores\n"
-    "  --memory SIZE           refuse to take more than this, as 256M or 2G; without it, what is "
-    "taken is said\n"
-    "                          where it is much\n"
-    "  --done                  the analysis is done: writes the accumulator without its records, "
-    "sums only\n";
+    "  --memory SIZE           take at most this much memory, such as 256M or 2G; refuse if that "
+    "is\n"
+    "                          not enough. Without it, large amounts are logged\n"
+    "  --done                  the analysis is done: write the accumulator without its records\n";
 
 enum { FORMAT_SVG = AGG_CSV + 1 };
 
 typedef struct arguments {
     const char *recipe, *variables, *given, *wald, *memory, *accumulator;
-    const char **categories; // NAME=FILE, n_categories of them
-    size_t n_categories;
+    command_values categories; // NAME=FILE
     cli_result_texts texts;
     cli_result_options result;
-    int no_other, with_none, is_done, is_svg, is_em_wald;
+    bool no_other, with_none, is_done, is_svg, is_em_wald;
     uint64_t memory_limit; // 0: none
 } arguments;
-
-static agg_err usage(agg_error *error, const char *text)
-{
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
-}
 
 static agg_err check_done(const arguments *a, agg_error *error)
 {
     const cli_result_texts *t = &a->texts;
-    if (a->n_categories == 0 && a->variables == NULL && a->given == NULL && a->wald == NULL &&
+    if (a->categories.n == 0 && a->variables == NULL && a->given == NULL && a->wald == NULL &&
         t->top == NULL && t->confidence == NULL && t->honest == NULL && t->format == NULL &&
         !a->no_other && !a->with_none)
         return SHOAL_OK;
-    return usage(error, "--done takes --recipe and --output only: it analyses nothing");
+    return command_refuse(error, "--done takes --recipe and --output only: it analyses nothing");
 }
 
 static agg_err read_results(arguments *a, agg_error *error)
@@ -87,55 +79,10 @@ static agg_err read_results(arguments *a, agg_error *error)
     size_t form = 0;
     a->is_svg = a->texts.format != NULL && strcmp(a->texts.format, "svg") == 0;
     if (a->is_svg) a->texts.format = NULL;
-    agg_err err = cli_read_name(&form, error, forms, a->wald, "--wald is linear or em");
+    agg_err err = command_read_name(&form, error, forms, a->wald, "--wald is linear or em");
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK) err = cli_result_options_read(&a->result, error, &a->texts);
     a->is_em_wald = form == 1;
-    return err;
-}
-
-static agg_err read_rest(arguments *a, agg_error *error, int argc, char **argv, int *help)
-{
-    const cli_option options[] = {{"recipe", 0, &a->recipe, NULL},
-                                  {"variables", 0, &a->variables, NULL},
-                                  {"no-other", 0, NULL, &a->no_other},
-                                  {"none", 0, NULL, &a->with_none},
-                                  {"given", 0, &a->given, NULL},
-                                  {"wald", 0, &a->wald, NULL},
-                                  {"top", 0, &a->texts.top, NULL},
-                                  {"confidence", 0, &a->texts.confidence, NULL},
-                                  {"honest", 0, &a->texts.honest, NULL},
-                                  {"format", 0, &a->texts.format, NULL},
-                                  {"output", 'o', &a->texts.output, NULL},
-                                  {"threads", 0, &a->texts.threads, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  {"done", 0, NULL, &a->is_done},
-                                  {NULL, 0, NULL, NULL}};
-    int n_files = 0;
-    const char **files = agg_alloc(error, (size_t)argc, sizeof *files);
-    if (files == NULL) return AGG_ERR_MEMORY;
-    agg_err err = cli_options_read(options, error, argc, argv, files, &n_files, help);
-    if (err == SHOAL_OK && n_files > 0) a->accumulator = files[0];
-    free(files);
-    if (err != SHOAL_OK || *help) return err;
-    err = cli_need(error, "recipe", a->recipe);
-    if (err == SHOAL_OK && n_files != 1)
-        err = usage(error, "takes one accumulator; shoal merge adds several");
-    if (err == SHOAL_OK && a->is_done) err = check_done(a, error);
-    return err == SHOAL_OK ? read_results(a, error) : err;
-}
-
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
-{
-    char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
-    int n_rest = 0;
-    a->categories = agg_alloc(error, (size_t)argc, sizeof *a->categories);
-    agg_err err = rest == NULL || a->categories == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK)
-        err = cli_take_repeated(a->categories, &a->n_categories, rest, &n_rest, error, "categories",
-                                argc, argv);
-    if (err == SHOAL_OK) err = read_rest(a, error, n_rest, rest, help);
-    free(rest);
     return err;
 }
 
@@ -147,18 +94,19 @@ static agg_err no_variable(agg_error *error, const agg_recipe *recipe, const cha
                     option, recipe->id);
 }
 
-static agg_err add_variable(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
+static agg_err add_variable(agg_joint_wish *wishes, uint32_t *n, agg_error *error,
                             const agg_recipe *recipe, const char *name, size_t len)
 {
     uint32_t i = agg_recipe_find_variable(recipe, name, len);
     if (i == recipe->recipe.n_variables) return no_variable(error, recipe, "--variables");
     for (uint32_t j = 0; j < *n; j++)
-        if (wishes[j].variable == i) return usage(error, "--variables names a variable twice");
+        if (wishes[j].variable == i)
+            return command_refuse(error, "--variables names a variable twice");
     wishes[(*n)++].variable = i;
     return SHOAL_OK;
 }
 
-static agg_err read_variables(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
+static agg_err read_variables(agg_joint_wish *wishes, uint32_t *n, agg_error *error,
                               const arguments *a, const agg_recipe *recipe)
 {
     *n = 0;
@@ -171,22 +119,25 @@ static agg_err read_variables(cli_joint_wish *wishes, uint32_t *n, agg_error *er
         if (err != SHOAL_OK) return err;
         at = comma != NULL ? comma + 1 : NULL;
     }
-    return *n < 2 ? usage(error, "--variables names two at least, with a comma between") : SHOAL_OK;
+    return *n < 2 ? command_refuse(error, "--variables names two at least, with a comma between")
+                  : SHOAL_OK;
 }
 
-static agg_err read_categories(cli_joint_wish *wishes, uint32_t n, agg_error *error,
+static agg_err read_categories(agg_joint_wish *wishes, uint32_t n, agg_error *error,
                                const arguments *a, const agg_recipe *recipe)
 {
-    for (size_t i = 0; i < a->n_categories; i++) {
-        const char *equals = strchr(a->categories[i], '=');
-        if (equals == NULL || equals[1] == '\0') return usage(error, "--categories is NAME=FILE");
-        uint32_t variable =
-            agg_recipe_find_variable(recipe, a->categories[i], (size_t)(equals - a->categories[i]));
+    for (size_t i = 0; i < a->categories.n; i++) {
+        const char *equals = strchr(a->categories.texts[i], '=');
+        if (equals == NULL || equals[1] == '\0')
+            return command_refuse(error, "--categories is NAME=FILE");
+        uint32_t variable = agg_recipe_find_variable(recipe, a->categories.texts[i],
+                                                     (size_t)(equals - a->categories.texts[i]));
         if (variable == recipe->recipe.n_variables)
             return no_variable(error, recipe, "--categories");
         for (uint32_t j = 0; j < n; j++) {
             if (wishes[j].variable != variable) continue;
-            if (wishes[j].file != NULL) return usage(error, "--categories names a variable twice");
+            if (wishes[j].file != NULL)
+                return command_refuse(error, "--categories names a variable twice");
             wishes[j].file = equals + 1;
         }
     }
@@ -197,12 +148,13 @@ static agg_err read_categories(cli_joint_wish *wishes, uint32_t n, agg_error *er
 static size_t default_top(uint32_t n_variables)
 {
     size_t fit = (size_t)floor(pow(AGG_JOINT_TABLE_MAX, 1.0 / n_variables) + 1e-9) - 1;
-    return fit < CLI_JOINT_TOP ? fit : 0;
+    return fit < AGG_JOINT_TOP ? fit : 0;
 }
 
-static agg_err read_wishes(cli_joint_wish *wishes, uint32_t *n, agg_error *error,
+static agg_err read_wishes(agg_joint_wish *wishes, uint32_t *n, agg_error *error,
                            const arguments *a, const agg_recipe *recipe)
 {
+    static char command[] = "joint";
     agg_err err = read_variables(wishes, n, error, a, recipe);
     if (err == SHOAL_OK) err = read_categories(wishes, *n, error, a, recipe);
     for (uint32_t i = 0; err == SHOAL_OK && i < *n; i++) {
@@ -211,16 +163,19 @@ static agg_err read_wishes(cli_joint_wish *wishes, uint32_t *n, agg_error *error
         wishes[i].with_none = a->with_none;
         wishes[i].confidence = a->result.confidence;
         wishes[i].n_threads = a->result.n_threads;
+        wishes[i].talk = agg_log_line;
+        wishes[i].talk_context = command;
     }
     return err;
 }
 
 static agg_err find_given(uint32_t *given, agg_error *error, const arguments *a,
-                          const agg_recipe *recipe, const cli_joint_wish *wishes, uint32_t n)
+                          const agg_recipe *recipe, const agg_joint_wish *wishes, uint32_t n)
 {
     *given = 0;
     if (a->given == NULL) return SHOAL_OK;
-    if (n != 2) return usage(error, "--given goes with two variables: name them with --variables");
+    if (n != 2)
+        return command_refuse(error, "--given goes with two variables: name them with --variables");
     for (; *given < 2; (*given)++)
         if (agg_recipe_find_variable(recipe, a->given, strlen(a->given)) == wishes[*given].variable)
             return SHOAL_OK;
@@ -238,7 +193,7 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
 static void say(const char *text)
 {
     char command[] = "joint";
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 static void say_empty(const agg_joint_result *r, uint32_t axis, uint32_t category)
@@ -292,8 +247,8 @@ static agg_err show(agg_error *error, const arguments *a, const agg_recipe *reci
 }
 
 static agg_err analyse(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                       const agg_accumulator *acc, const cli_joint_categories *categories,
-                       uint32_t n, uint32_t given)
+                       const agg_accumulator *acc, const agg_joint_chosen *categories, uint32_t n,
+                       uint32_t given)
 {
     agg_joint_choice choices[SHOAL_VARIABLES_MAX];
     const agg_joint_analysis_options options = {.confidence = a->result.confidence,
@@ -315,7 +270,7 @@ static agg_err analyse(agg_error *error, const arguments *a, const agg_recipe *r
 // Once it is known how many categories there are and how many records differ, and before what hangs
 // on that.
 static agg_err state_memory(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                            const agg_accumulator *acc, const cli_joint_categories *categories,
+                            const agg_accumulator *acc, const agg_joint_chosen *categories,
                             uint32_t n)
 {
     char command[] = "joint";
@@ -345,19 +300,19 @@ static agg_err state_accumulator(agg_error *error, const arguments *a, const agg
 static agg_err joint(agg_error *error, const arguments *a, const agg_recipe *recipe,
                      const agg_accumulator *acc)
 {
-    cli_joint_wish wishes[SHOAL_VARIABLES_MAX] = {{0}};
-    cli_joint_categories categories[SHOAL_VARIABLES_MAX];
+    agg_joint_wish wishes[SHOAL_VARIABLES_MAX] = {{0}};
+    agg_joint_chosen categories[SHOAL_VARIABLES_MAX];
     uint32_t n = 0, made = 0, given = 0;
     agg_err err = agg_joint_check(error, recipe, acc);
     if (err == SHOAL_OK) err = read_wishes(wishes, &n, error, a, recipe);
     if (err == SHOAL_OK) err = find_given(&given, error, a, recipe, wishes, n);
     while (err == SHOAL_OK && made < n) {
-        err = cli_joint_categories_make(&categories[made], error, recipe, acc, &wishes[made]);
+        err = agg_joint_chosen_make(&categories[made], error, recipe, acc, &wishes[made]);
         made += err == SHOAL_OK;
     }
     if (err == SHOAL_OK) err = state_memory(error, a, recipe, acc, categories, n);
     if (err == SHOAL_OK) err = analyse(error, a, recipe, acc, categories, n, given);
-    for (uint32_t i = 0; i < made; i++) cli_joint_categories_release(&categories[i]);
+    for (uint32_t i = 0; i < made; i++) agg_joint_chosen_release(&categories[i]);
     return err;
 }
 
@@ -380,7 +335,7 @@ static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc
     return SHOAL_OK;
 }
 
-static agg_err run(agg_error *error, const arguments *a)
+static agg_err open_files(agg_error *error, const arguments *a)
 {
     agg_recipe recipe;
     agg_accumulator acc;
@@ -399,16 +354,36 @@ static agg_err run(agg_error *error, const arguments *a)
     return err;
 }
 
-int cmd_joint(int argc, char **argv)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    arguments a = {0};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = run(&error, &a);
-    free(a.categories);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("joint", &error);
+    arguments *a = context;
+    a->accumulator = words->texts[0];
+    agg_err err = a->is_done ? check_done(a, error) : SHOAL_OK;
+    if (err == SHOAL_OK) err = read_results(a, error);
+    return err == SHOAL_OK ? open_files(error, a) : err;
 }
+
+static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
+                                         OPTION("variables", variables),
+                                         OPTION("categories", categories),
+                                         OPTION("no-other", no_other),
+                                         OPTION("none", with_none),
+                                         OPTION("given", given),
+                                         OPTION("wald", wald),
+                                         OPTION("top", texts.top),
+                                         OPTION("confidence", texts.confidence),
+                                         RESULT_WRITING_OPTIONS(texts),
+                                         OPTION("memory", memory),
+                                         OPTION("done", is_done),
+                                         LAST_OPTION};
+
+const cli_command cmd_joint = {.name = "joint",
+                               .summary = "how the variables of a recipe are associated",
+                               .help = help_text,
+                               .example = "  shoal joint --recipe pairs.json pairs.acc\n",
+                               .options = options,
+                               .arguments_size = sizeof(arguments),
+                               .least_words = 1,
+                               .most_words = 1,
+                               .words_refused = "takes one accumulator; shoal merge adds several",
+                               .run = run};

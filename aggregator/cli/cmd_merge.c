@@ -1,115 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal merge: accumulators of one recipe into one.
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#include "accumulator.h"
-#include "agg_size.h"
 #include "commands.h"
 #include "memory_option.h"
-#include "options.h"
-#include "talk.h"
+#include "merge_files.h"
 
 static const char help_text[] =
-    "Usage: shoal merge -o ACC ACC...\n\n"
-    "Adds accumulators of one recipe. Their order does not matter to a byte.\n"
-    "Give each record to one accumulator only: merging cannot see doubles, but for\n"
-    "a file that is named twice.\n\n"
-    "  -o, --output ACC   the accumulator to write, replaced when it exists\n"
-    "  --memory SIZE      refuse to take more than this, as 256M or 2G; without it, what is taken "
-    "is said\n"
-    "                     where it is much\n";
+    "Usage: shoal merge -o ACC ACC...\n"
+    "\n"
+    "Adds accumulators of one recipe. Their order does not change a byte of the result. Give each\n"
+    "record to one accumulator only: merging cannot detect a record that is in two of them, only "
+    "a\n"
+    "file that is named twice.\n"
+    "\n"
+    "  -o, --output ACC   the accumulator to write, replaced if it exists\n"
+    "  --memory SIZE      take at most this much memory, such as 256M or 2G; refuse if that is "
+    "not\n"
+    "                     enough. Without it, large amounts are logged\n";
 
-// A slip that would also lift a small cohort over its minimum.
-static agg_err check_doubles(agg_error *error, const char *const *files, int n_files)
+typedef struct arguments {
+    const char *output, *memory;
+} arguments;
+
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    for (int i = 1; i < n_files; i++)
-        for (int j = 0; j < i; j++)
-            if (strcmp(files[i], files[j]) == 0)
-                return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s is given twice",
-                                files[i]);
-    return SHOAL_OK;
+    const arguments *a = context;
+    uint64_t limit = 0;
+    agg_err err = cli_read_memory(&limit, error, a->memory);
+    return err == SHOAL_OK ? agg_merge_files(error, a->output, words->texts, words->n, limit) : err;
 }
 
-// Records that some of the files keep go where others have none: what is left cannot be decoded
-// together.
-static void say_records(int n_keeping, int n_files)
-{
-    char command[] = "merge", text[120];
-    if (n_keeping == 0 || n_keeping == n_files) return;
-    snprintf(text, sizeof text, "%d of %d accumulators have no records any more: the sum has none",
-             n_files - n_keeping, n_files);
-    cli_talk(command, text);
-}
+static const command_option options[] = {REQUIRED_OUTPUT_OPTION(output), OPTION("memory", memory),
+                                         LAST_OPTION};
 
-// The sum so far and one more lie in memory; sums of one recipe are alike, records that are kept
-// add up. What comes through a pipe is not known.
-static agg_err plan_memory(agg_error *error, uint64_t limit, const char *const *files, int n_files)
-{
-    char command[] = "merge";
-    uint64_t most = 0, sum = 0;
-    int has_records = 0;
-    for (int i = 0; i < n_files; i++) {
-        struct stat about;
-        agg_error ignored;
-        int keeps_records = 0;
-        if (strcmp(files[i], "-") == 0 || stat(files[i], &about) != 0 || !S_ISREG(about.st_mode))
-            continue;
-        uint64_t size = (uint64_t)about.st_size;
-        if (agg_accumulator_peek(&keeps_records, &ignored, files[i]) == SHOAL_OK)
-            has_records |= keeps_records;
-        if (size > most) most = size;
-        sum += size;
-    }
-    return cli_state_memory(error, command, (n_files > 1 ? most : 0) + (has_records ? sum : most),
-                            limit);
-}
-
-static agg_err merge_files(agg_error *error, const char *output, const char *const *files,
-                           int n_files)
-{
-    agg_accumulator sum, next;
-    agg_err err = agg_accumulator_load(&sum, error, files[0]);
-    if (err != SHOAL_OK) return err;
-    int n_keeping = agg_accumulator_keeps_records(&sum);
-    for (int i = 1; i < n_files && err == SHOAL_OK; i++) {
-        err = agg_accumulator_load(&next, error, files[i]);
-        if (err != SHOAL_OK) break;
-        n_keeping += agg_accumulator_keeps_records(&next);
-        err = agg_accumulator_merge(&sum, error, &next);
-        if (err != SHOAL_OK) agg_error_prefix(error, "%s", files[i]);
-        agg_accumulator_release(&next);
-    }
-    if (err == SHOAL_OK) err = agg_accumulator_save(&sum, error, output);
-    if (err == SHOAL_OK) say_records(n_keeping, n_files);
-    agg_accumulator_release(&sum);
-    return err;
-}
-
-int cmd_merge(int argc, char **argv)
-{
-    const char *output = NULL, *memory = NULL;
-    uint64_t memory_limit = 0;
-    const cli_option options[] = {
-        {"output", 'o', &output, NULL}, {"memory", 0, &memory, NULL}, {NULL, 0, NULL, NULL}};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0, n_files = 0;
-    const char **files = agg_alloc(&error, (size_t)argc, sizeof *files);
-    agg_err err = files == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    if (err == SHOAL_OK)
-        err = cli_options_read(options, &error, argc, argv, files, &n_files, &help);
-    if (err == SHOAL_OK && !help) err = cli_need(&error, "output", output);
-    if (err == SHOAL_OK && !help) err = cli_read_memory(&memory_limit, &error, memory);
-    if (err == SHOAL_OK && !help && n_files == 0)
-        err = agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "no accumulator to merge");
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = check_doubles(&error, files, n_files);
-    if (err == SHOAL_OK && !help) err = plan_memory(&error, memory_limit, files, n_files);
-    if (err == SHOAL_OK && !help) err = merge_files(&error, output, files, n_files);
-    free(files);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("merge", &error);
-}
+const cli_command cmd_merge = {.name = "merge",
+                               .summary = "add accumulators of one recipe",
+                               .help = help_text,
+                               .example = "  shoal merge -o both.acc monday.acc tuesday.acc\n",
+                               .options = options,
+                               .arguments_size = sizeof(arguments),
+                               .least_words = 1,
+                               .most_words = COMMAND_WORDS_MAX,
+                               .words_refused = "no accumulator to merge",
+                               .run = run};

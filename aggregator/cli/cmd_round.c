@@ -6,50 +6,56 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "recipe_json.h"
 #include "refine.h"
 #include "round_next.h"
-#include "talk.h"
 
 static const char help_text[] =
-    "Usage: shoal round next --recipe R ACC -o NEXT\n\n"
-    "Reads what a round learnt and writes the recipe of the next one. Of a field with prefixes and "
-    "tokens,\n"
-    "the sequences that stand out of the noise become the prefixes; with --refine, a number's "
-    "buckets become finer\n"
-    "where the counts are large; of a trie, what does not end becomes the starts; of thresh and "
-    "heavythresh,\n"
-    "the votes say whether the epoch was an update. Everything else stays. Refuses (exit 3)\n"
-    "below the minimum cohort; writes nothing (exit 1) where nothing stands out, nor (exit 0) when "
-    "a trie or\n"
-    "a run is complete.\n\n"
+    "Usage: shoal round next --recipe R ACC -o NEXT\n"
+    "\n"
+    "Some analyses ask in rounds. Each round is a collection of its own, and its result decides\n"
+    "what the next round asks.\n";
+
+static const char next_help[] =
+    "Usage: shoal round next --recipe R ACC -o NEXT\n"
+    "\n"
+    "Writes the recipe of the round that follows this one. Everything that does not follow from\n"
+    "this round's result stays as it is.\n"
+    "\n"
+    "  a field of tokens     sequences that are detected become the next prefixes\n"
+    "  a number, --refine    buckets become finer where counts are large\n"
+    "  a trie                prefixes that are detected become the next starts\n"
+    "  thresh, heavythresh   the votes decide whether the epoch was an update\n"
+    "\n"
+    "Refuses (exit 3) an accumulator below the minimum cohort. Writes nothing (exit 1) if nothing\n"
+    "is detected, and nothing (exit 0) if a trie or a run is complete.\n"
+    "\n"
     "  --recipe FILE       this round's recipe (JSON)\n"
     "  -o, --output FILE   the next recipe, unsigned; default: standard output\n"
-    "  --field NAME        the field that changes; default: the only one with tokens (--refine: "
-    "with boundaries)\n"
-    "  --fdr RATE          false-discovery rate of what stands out, 0.0001 to 0.5; default 0.05\n"
-    "  --max-prefixes N    keep the N strongest at most; default: as many as the largest domain "
-    "has room for\n"
+    "  --field NAME        the field that changes; default: the only one with tokens (with "
+    "--refine:\n"
+    "                      with boundaries)\n"
+    "  --fdr RATE          false-discovery rate of the detection, 0.0001 to 0.5; default 0.05\n"
+    "  --max-prefixes N    keep the N strongest at most; default: as many as the domain has room "
+    "for\n"
     "  --tokens FILE       other tokens for the next round, one a line; default: the same\n"
-    "  --refine N          N buckets at most, 4 to 65, of a number\n"
-    "  --step N            characters that the next round of a trie adds, 1 to 4; default: as "
-    "planned\n"
-    "  --sample SHARE      of the devices that are left, to answer the next round of a trie; "
-    "default: as planned\n"
-    "  --threshold T       what is kept of a trie needs this count besides; default: the release "
-    "threshold\n"
-    "  --mechanism NAME    another mechanism: onehot-asymmetric, onehot-symmetric, grr, subset or "
-    "hadamard\n"
+    "  --refine N          refine a number into N buckets at most, 4 to 65\n"
+    "  --step N            trie: characters that the next round adds, 1 to 4; default: as planned\n"
+    "  --sample SHARE      trie: share of the remaining devices that answers; default: as planned\n"
+    "  --threshold T       trie: keep only counts of T or more; default: the release threshold\n"
+    "  --mechanism NAME    another mechanism: onehot-asymmetric, onehot-symmetric, grr, subset or\n"
+    "                      hadamard\n"
     "  --cohort-epsilon E  another central claim\n"
-    "  --id NAME           of the next recipe; default: this one's with the round counted up\n"
-    "  --version N         of the query; default: the same\n"
+    "  --id NAME           id of the next recipe; default: this one's with the round counted up\n"
+    "  --version N         version of the query; default: the same\n"
     "  --expires DATE      default: the same\n"
-    "  --seed HEX          64 hex digits, for a mechanism with keys; default: random\n"
+    "  --seed HEX          64 hex digits, for a mechanism with a seed; default: random\n"
     "  --threads T         default: all cores\n"
-    "  --memory SIZE       take no more than this, as 256M or 2G. Without it, what is taken is "
-    "said where it is much\n";
+    "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
+    "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
     const char *fdr, *max_prefixes, *refine, *version, *cohort_epsilon, *threads, *step, *sample,
@@ -99,53 +105,52 @@ static agg_err read_numbers(arguments *a, agg_error *error)
     return err;
 }
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    round_options *o = &a->round;
-    const cli_option options[] = {{"recipe", 0, &o->recipe, NULL},
-                                  {"output", 'o', &o->output, NULL},
-                                  {"field", 0, &o->field, NULL},
-                                  {"fdr", 0, &a->fdr, NULL},
-                                  {"max-prefixes", 0, &a->max_prefixes, NULL},
-                                  {"tokens", 0, &o->tokens, NULL},
-                                  {"refine", 0, &a->refine, NULL},
-                                  {"step", 0, &a->step, NULL},
-                                  {"sample", 0, &a->sample, NULL},
-                                  {"threshold", 0, &a->threshold, NULL},
-                                  {"mechanism", 0, &o->mechanism, NULL},
-                                  {"cohort-epsilon", 0, &a->cohort_epsilon, NULL},
-                                  {"id", 0, &o->id, NULL},
-                                  {"version", 0, &a->version, NULL},
-                                  {"expires", 0, &o->expires, NULL},
-                                  {"seed", 0, &o->seed_hex, NULL},
-                                  {"threads", 0, &a->threads, NULL},
-                                  {"memory", 0, &a->memory, NULL},
-                                  {NULL, 0, NULL, NULL}};
-    int n = 0;
-    const char **rest = agg_alloc(error, (size_t)argc, sizeof *rest);
-    if (rest == NULL) return AGG_ERR_MEMORY;
-    agg_err err = cli_options_read(options, error, argc, argv, rest, &n, help);
-    if (err == SHOAL_OK && !*help && (n == 0 || strcmp(rest[0], "next") != 0))
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "say what to do: shoal round next");
-    if (err == SHOAL_OK && !*help && n != 2)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "next takes one accumulator, of this round; shoal merge adds several");
-    if (n == 2) o->accumulator = rest[1];
-    free(rest);
-    if (err != SHOAL_OK || *help) return err;
-    err = cli_need(error, "recipe", o->recipe);
-    return err == SHOAL_OK ? read_numbers(a, error) : err;
+    arguments *a = context;
+    a->round.accumulator = words->texts[0];
+    agg_err err = read_numbers(a, error);
+    return err == SHOAL_OK ? round_next(error, &a->round) : err;
 }
 
-int cmd_round(int argc, char **argv)
-{
-    arguments a = {0};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = round_next(&error, &a.round);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("round", &error);
-}
+static const command_option options[] = {REQUIRED_OPTION("recipe", round.recipe),
+                                         OUTPUT_OPTION(round.output),
+                                         OPTION("field", round.field),
+                                         OPTION("fdr", fdr),
+                                         OPTION("max-prefixes", max_prefixes),
+                                         OPTION("tokens", round.tokens),
+                                         OPTION("refine", refine),
+                                         OPTION("step", step),
+                                         OPTION("sample", sample),
+                                         OPTION("threshold", threshold),
+                                         OPTION("mechanism", round.mechanism),
+                                         OPTION("cohort-epsilon", cohort_epsilon),
+                                         OPTION("id", round.id),
+                                         OPTION("version", version),
+                                         OPTION("expires", round.expires),
+                                         OPTION("seed", round.seed_hex),
+                                         OPTION("threads", threads),
+                                         OPTION("memory", memory),
+                                         LAST_OPTION};
+
+#define EXAMPLE "  shoal round next --recipe trie-1.json trie-1.acc -o trie-2.json\n"
+
+static const cli_command next = {
+    .name = "next",
+    .summary = "write the recipe of the next round",
+    .help = next_help,
+    .example = EXAMPLE,
+    .options = options,
+    .arguments_size = sizeof(arguments),
+    .least_words = 1,
+    .most_words = 1,
+    .words_refused = "next takes one accumulator, of this round; shoal merge adds several",
+    .run = run};
+
+static const cli_command *const actions[] = {&next, NULL};
+
+const cli_command cmd_round = {.name = "round",
+                               .summary = "the recipe of the next round, from what this one learnt",
+                               .help = help_text,
+                               .example = EXAMPLE,
+                               .actions = actions};

@@ -6,47 +6,48 @@
 #include <string.h>
 
 #include "agg_file.h"
-#include "agg_size.h"
 #include "bytes.h"
 #include "commands.h"
+#include "dap_measurements.h"
 #include "dap_upload.h"
 #include "input_memory.h"
+#include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "reader.h"
-#include "talk.h"
 
 static const char help_text[] =
     "Usage: shoal upload --recipe R FILE...\n"
-    "       shoal upload --task T --measurements FILE\n\n"
-    "Splits reports into shares, seals one to each of two servers, and sends them to the leader.\n"
-    "A FILE holds batches or NDJSON reports, as shoal simulate writes them; - is a pipe.\n"
-    "Measurements of a task are added up exactly, without local noise: one a line, entries between "
-    "commas.\n\n"
+    "       shoal upload --task T --measurements FILE\n"
+    "\n"
+    "Splits reports into shares, seals one to each of two servers, and sends them to the leader. "
+    "A\n"
+    "FILE holds batches or NDJSON reports, as shoal simulate writes them; - is a pipe. "
+    "Measurements\n"
+    "of a task, one a line with commas between entries, are added up exactly, without local "
+    "noise.\n"
+    "\n"
     "  --recipe FILE        the collection's recipe, whose aggregation is dap\n"
     "  --task FILE          a task file, in place of a recipe\n"
     "  --measurements FILE  measurements of the task; - is a pipe\n"
-    "  --leader-url URL     where the leader is reached, if not under the URL that the task "
-    "states\n"
-    "  --helper-url URL     the same of the helper\n"
-    "  --time SECONDS       the time that reports state, since 1970-01-01; the default is now\n"
-    "  --max-rejected SHARE exit with code 4 when a larger share of the reports was not taken "
-    "(default 0.01)\n"
-    "  --memory SIZE        take no more than this, as 256M or 2G; requests are smaller where that "
-    "does it.\n"
-    "                       Without it, what is taken is said where it is much\n"
+    "  --leader-url URL     where the leader is reached, if not under the URL of the task\n"
+    "  --helper-url URL     the same for the helper\n"
+    "  --time SECONDS       the time that reports state, since 1970-01-01; default: now\n"
+    "  --max-rejected SHARE exit with 4 if a larger share of the reports was not taken (default\n"
+    "                       0.01)\n"
+    "  --memory SIZE        take at most this much memory, such as 256M or 2G, with smaller\n"
+    "                       requests if needed. Without it, large amounts are logged\n"
     "  --verbose            print what the parties of the task agree on\n";
 
 typedef struct arguments {
     const char *recipe, *task, *measurements, *leader, *helper, *time, *max_rejected, *memory;
-    int verbose;
+    bool verbose;
     double max_share;
     shoal_url leader_url, helper_url;
     int64_t time_s;
     uint64_t memory_limit; // 0: none
     uint32_t reports;      // of a request, at most
-    const char **files;
-    int n_files;
+    const command_words *files;
 } arguments;
 
 static agg_err read_url(shoal_url *url, agg_error *error, const char *name, const char *text)
@@ -62,35 +63,25 @@ static agg_err check_inputs(agg_error *error, const arguments *a)
 {
     if ((a->recipe == NULL) == (a->task == NULL))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "give either --recipe or --task");
-    if (a->task != NULL && (a->measurements == NULL || a->n_files > 0))
+    if (a->task != NULL && (a->measurements == NULL || a->files->n > 0))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--task goes with --measurements, and with no other file");
     if (a->recipe != NULL && a->measurements != NULL)
         return agg_fail(
             error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
             "--measurements goes with --task: what a recipe collects is randomized first");
-    if (a->recipe != NULL && a->n_files == 0)
+    if (a->recipe != NULL && a->files->n == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "no file to read; - is standard input");
     return SHOAL_OK;
 }
 
-static agg_err read_arguments(arguments *a, agg_error *error, int argc, char **argv, int *help)
+static agg_err read_arguments(arguments *a, agg_error *error)
 {
-    const cli_option options[] = {
-        {"recipe", 0, &a->recipe, NULL},     {"task", 0, &a->task, NULL},
-        {"leader-url", 0, &a->leader, NULL}, {"measurements", 0, &a->measurements, NULL},
-        {"helper-url", 0, &a->helper, NULL}, {"max-rejected", 0, &a->max_rejected, NULL},
-        {"memory", 0, &a->memory, NULL},     {"time", 0, &a->time, NULL},
-        {"verbose", 0, NULL, &a->verbose},   {NULL, 0, NULL, NULL}};
     uint64_t time_s = 0;
     a->max_share = 0.01;
     a->time_s = -1;
-    a->files = agg_alloc(error, (size_t)argc, sizeof *a->files);
-    if (a->files == NULL) return AGG_ERR_MEMORY;
-    agg_err err = cli_options_read(options, error, argc, argv, a->files, &a->n_files, help);
-    if (err != SHOAL_OK || *help) return err;
-    err = check_inputs(error, a);
+    agg_err err = check_inputs(error, a);
     if (err == SHOAL_OK) err = read_url(&a->leader_url, error, "leader-url", a->leader);
     if (err == SHOAL_OK) err = read_url(&a->helper_url, error, "helper-url", a->helper);
     if (err == SHOAL_OK && a->max_rejected != NULL)
@@ -154,14 +145,14 @@ static agg_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, a
 {
     char command[] = "upload";
     uploading up = {uploader, recipe->recipe.record_size};
-    cli_progress progress;
-    agg_reader reader = {recipe,  take_records,      &up,       cli_talk,
-                         command, cli_progress_show, &progress, 1};
+    agg_progress progress;
+    agg_reader reader = {recipe,  take_records,      &up,       agg_log_line,
+                         command, agg_progress_show, &progress, 1};
     agg_err err = SHOAL_OK;
-    for (int i = 0; i < a->n_files && err == SHOAL_OK; i++) {
-        cli_progress_start(&progress, command, "bytes", cli_file_bytes(a->files[i]));
-        err = agg_reader_file(count, error, &reader, a->files[i]);
-        cli_progress_end(&progress);
+    for (int i = 0; i < a->files->n && err == SHOAL_OK; i++) {
+        agg_progress_start(&progress, command, "bytes", cli_file_bytes(a->files->texts[i]));
+        err = agg_reader_file(count, error, &reader, a->files->texts[i]);
+        agg_progress_end(&progress);
     }
     return err == SHOAL_OK ? agg_dap_upload_flush(uploader, error) : err;
 }
@@ -169,103 +160,6 @@ static agg_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, a
 // ---- measurements ----
 
 #define MEASUREMENTS_MAX ((size_t)1 << 30)
-
-typedef struct measuring {
-    const agg_dap_task *task;
-    uint64_t *words;
-    size_t n_words;
-} measuring;
-
-// A whole number at *at, which moves behind it; blanks around it are skipped.
-static int read_number(uint64_t *number, const char **at, const char *end)
-{
-    const char *p = *at;
-    uint64_t n = 0;
-    while (p < end && (*p == ' ' || *p == '\t')) p++;
-    const char *first = p;
-    for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        uint64_t digit = (uint64_t)(*p - '0');
-        if (n > (UINT64_MAX - digit) / 10) return 0;
-        n = 10 * n + digit;
-    }
-    int is_there = p > first;
-    while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
-    *at = p;
-    *number = n;
-    return is_there;
-}
-
-// The largest number that an entry may be.
-static uint64_t entry_max(const shoal_prio3_parameters *v)
-{
-    switch (v->circuit) {
-    case SHOAL_CIRCUIT_SUM:
-    case SHOAL_CIRCUIT_SUM_VEC: return v->max;
-    case SHOAL_CIRCUIT_HISTOGRAM: return v->length - 1;
-    case SHOAL_CIRCUIT_COUNT:
-    case SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC: break;
-    }
-    return 1;
-}
-
-// Refusals name the line and never what is in it.
-static agg_err read_measurement(measuring *m, agg_error *error, const char *at, const char *end)
-{
-    const shoal_prio3_parameters *v = &m->task->task.vdaf;
-    uint64_t weight = 0;
-    for (size_t i = 0; i < m->n_words; i++) {
-        if (i > 0 && (at == end || *at++ != ','))
-            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE,
-                            "is not %zu numbers between commas", m->n_words);
-        if (!read_number(&m->words[i], &at, end))
-            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "is not %zu whole numbers",
-                            m->n_words);
-        if (m->words[i] > entry_max(v))
-            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "has a number above %llu",
-                            (unsigned long long)entry_max(v));
-        weight += m->words[i];
-    }
-    if (at != end)
-        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "has more than %zu numbers",
-                        m->n_words);
-    if (v->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC && weight > v->max)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "has more than %llu ones",
-                        (unsigned long long)v->max);
-    return SHOAL_OK;
-}
-
-// Goes over the lines: with no uploader only to see that all are good, so that nothing is sent of a
-// file with a bad one.
-static agg_err walk_lines(measuring *m, agg_dap_uploader *uploader, agg_error *error,
-                          const agg_bytes *bytes)
-{
-    const char *at = (const char *)bytes->data, *end = at + bytes->len;
-    for (unsigned long line = 1; at < end; line++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)),
-                   *stop = newline != NULL ? newline : end;
-        agg_err err = read_measurement(m, error, at, stop);
-        if (err != SHOAL_OK) {
-            agg_error_prefix(error, "line %lu", line);
-            return err;
-        }
-        if (uploader != NULL) err = agg_dap_upload_add(uploader, error, m->words);
-        if (err != SHOAL_OK) return err;
-        at = stop + (newline != NULL);
-    }
-    return uploader != NULL ? agg_dap_upload_flush(uploader, error) : SHOAL_OK;
-}
-
-static agg_err with_measurements(const agg_bytes *bytes, agg_dap_uploader *uploader,
-                                 agg_error *error, const agg_dap_task *task)
-{
-    measuring m = {task, NULL, agg_dap_upload_words(task)};
-    m.words = agg_alloc(error, m.n_words, sizeof *m.words);
-    if (m.words == NULL) return AGG_ERR_MEMORY;
-    agg_err err = walk_lines(&m, uploader, error, bytes);
-    wipe(m.words, m.n_words * sizeof *m.words);
-    free(m.words);
-    return err;
-}
 
 // ---- the command ----
 
@@ -306,7 +200,7 @@ static agg_err upload(agg_error *error, const arguments *a, const agg_dap_task *
     if (task->has_recipe)
         err = upload_files(uploader, &read, error, a, &task->recipe);
     else
-        err = with_measurements(bytes, uploader, error, task);
+        err = agg_dap_measurements_upload(bytes, uploader, error, task);
     // What was accepted before an error is accepted.
     if (err == SHOAL_OK)
         err = tell(error, a, agg_dap_upload_counts(uploader), &read);
@@ -321,8 +215,8 @@ static agg_err run_recipe(agg_error *error, arguments *a, const agg_dap_task *ta
     if (!task->has_recipe)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s is a task file, and goes with --task", a->recipe);
-    agg_err err =
-        plan_memory(a, error, task, cli_reader_memory(a->files, a->n_files, &task->recipe, 1));
+    agg_err err = plan_memory(a, error, task,
+                              cli_reader_memory(a->files->texts, a->files->n, &task->recipe, 1));
     return err == SHOAL_OK ? upload(error, a, task, NULL) : err;
 }
 
@@ -353,18 +247,18 @@ static agg_err run_task(agg_error *error, arguments *a, const agg_dap_task *task
                         "%s is a recipe, and goes with --recipe", a->task);
     agg_err err = read_measurements(&bytes, error, a, task);
     if (err != SHOAL_OK) return err;
-    err = with_measurements(&bytes, NULL, error, task);
+    err = agg_dap_measurements_check(&bytes, error, task);
     if (err != SHOAL_OK)
         agg_error_prefix(error, "%s", a->measurements);
     else
-        cli_talk(command, AGG_DAP_EXACT_LABEL);
+        agg_log_line(command, AGG_DAP_EXACT_LABEL);
     if (err == SHOAL_OK) err = upload(error, a, task, &bytes);
     wipe(bytes.data, bytes.len);
     free(bytes.data);
     return err;
 }
 
-static agg_err run(agg_error *error, arguments *a)
+static agg_err run_any(agg_error *error, arguments *a)
 {
     agg_dap_task task;
     agg_err err = agg_dap_task_load(&task, error, a->recipe != NULL ? a->recipe : a->task);
@@ -375,16 +269,31 @@ static agg_err run(agg_error *error, arguments *a)
     return err;
 }
 
-int cmd_upload(int argc, char **argv)
+static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    arguments a = {.recipe = NULL};
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    int help = 0;
-    agg_err err = read_arguments(&a, &error, argc, argv, &help);
-    if (err == SHOAL_OK && help)
-        fputs(help_text, stdout);
-    else if (err == SHOAL_OK)
-        err = run(&error, &a);
-    free(a.files);
-    return err == SHOAL_OK ? AGG_EXIT_OK : cli_failed("upload", &error);
+    arguments *a = context;
+    a->files = words;
+    agg_err err = read_arguments(a, error);
+    return err == SHOAL_OK ? run_any(error, a) : err;
 }
+
+static const command_option options[] = {OPTION("recipe", recipe),
+                                         OPTION("task", task),
+                                         OPTION("measurements", measurements),
+                                         OPTION("leader-url", leader),
+                                         OPTION("helper-url", helper),
+                                         OPTION("time", time),
+                                         OPTION("max-rejected", max_rejected),
+                                         OPTION("memory", memory),
+                                         OPTION("verbose", verbose),
+                                         LAST_OPTION};
+
+const cli_command cmd_upload = {.name = "upload",
+                                .summary =
+                                    "send reports to two servers in sealed shares, as devices do",
+                                .help = help_text,
+                                .example = "  shoal upload --recipe shares.json shares.batches\n",
+                                .options = options,
+                                .arguments_size = sizeof(arguments),
+                                .most_words = COMMAND_WORDS_MAX,
+                                .run = run};

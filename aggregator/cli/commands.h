@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands. Each takes its own argc and argv (argv[0] is its name) and returns an exit code.
+// The rows of all commands, each defined in the cmd_*.c file of its name.
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
-int cmd_account(int argc, char **argv);
-int cmd_audit(int argc, char **argv);
-int cmd_compare(int argc, char **argv);
-int cmd_demo(int argc, char **argv);
-int cmd_discover(int argc, char **argv);
-int cmd_estimate(int argc, char **argv);
-int cmd_ingest(int argc, char **argv);
-int cmd_joint(int argc, char **argv);
-int cmd_merge(int argc, char **argv);
-int cmd_plan(int argc, char **argv);
-int cmd_policy(int argc, char **argv);
-int cmd_recipe(int argc, char **argv);
-int cmd_round(int argc, char **argv);
-int cmd_simulate(int argc, char **argv);
-int cmd_track(int argc, char **argv);
+#include "command.h"
+
+extern const cli_command cmd_account, cmd_audit, cmd_compare, cmd_demo, cmd_discover, cmd_estimate,
+    cmd_ingest, cmd_joint, cmd_merge, cmd_plan, cmd_policy, cmd_recipe, cmd_round, cmd_simulate,
+    cmd_track;
 #ifdef SHOAL_WITH_SERVE
-int cmd_serve(int argc, char **argv);
+extern const cli_command cmd_serve;
 #endif
 #ifdef SHOAL_WITH_DAP
-int cmd_collect(int argc, char **argv);
-int cmd_dap_key(int argc, char **argv);
-int cmd_upload(int argc, char **argv);
+extern const cli_command cmd_collect, cmd_dap_key, cmd_upload;
 #endif
 
 #endif

@@ -8,7 +8,7 @@
 #include "dap_helper.h"
 #include "dap_leader.h"
 #include "dap_metrics.h"
-#include "estimate_print.h"
+#include "print_text.h"
 
 #define KEYS_MAX_AGE_S                                                                             \
     86400u // seconds for which clients keep keys; operators keep old keys twice as long

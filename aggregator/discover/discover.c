@@ -3,18 +3,34 @@
 // becomes of its rows; see discover.h. How strings are found is the decoders' matter.
 #include "discover.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
-#include "compound.h"
+#include "discoverer.h"
 #include "estimate.h"
-#include "whole_domain.h"
+
+static const agg_discoverer *const table[] = {
+#define SHOAL_COMPOUND(id, stem, name)
+#define SHOAL_FINDS_STRINGS(stem) &agg_##stem##_discoverer,
+#include "compounds.def"
+#undef SHOAL_FINDS_STRINGS
+#undef SHOAL_COMPOUND
+};
+#define TABLE_LEN (sizeof table / sizeof table[0])
 
 #define CONFIDENCE_DEFAULT 0.95
 #define FDR_DEFAULT 0.05
 
-static int is_share(double x)
+const agg_discoverer *agg_discoverer_of(uint32_t mechanism)
+{
+    for (size_t i = 0; i < TABLE_LEN; i++)
+        if (table[i]->id == mechanism) return table[i];
+    return NULL;
+}
+
+static bool is_share(double x)
 {
     return x > 0 && x < 1;
 }
@@ -33,18 +49,31 @@ static agg_err check_options(const agg_discovery *d, agg_error *error)
     return SHOAL_OK;
 }
 
-// What is asked for wrongly is said before what is refused for privacy. Whether rounds follow each
-// other is their decoder's to see.
+static agg_err refuse_mechanism(agg_error *error, const char *id)
+{
+    char names[128] = "";
+    for (size_t i = 0; i < TABLE_LEN; i++) {
+        size_t len = strlen(names);
+        const char *name = shoal_compound_by_id(table[i]->id)->name;
+        snprintf(names + len, sizeof names - len, "%s%s",
+                 i == 0              ? ""
+                 : i + 1 < TABLE_LEN ? ", "
+                                     : " and ",
+                 name);
+    }
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "recipe %s: its mechanism discovers nothing; %s do", id, names);
+}
+
+// Usage errors come before refusals for privacy. Whether rounds follow each other is checked by
+// their decoder.
 static agg_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
 {
-    uint32_t mechanism = rounds[0].recipe->recipe.mechanism;
+    const agg_discoverer *discoverer = agg_discoverer_of(rounds[0].recipe->recipe.mechanism);
     const char *id = rounds[0].recipe->id;
     agg_err err = SHOAL_OK;
-    if (shoal_compound_by_id(mechanism) == NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s: its mechanism discovers nothing; sfp, rappor-ngram and trie do",
-                        id);
-    if (n_rounds > 1 && mechanism != shoal_trie_id)
+    if (discoverer == NULL) return refuse_mechanism(error, id);
+    if (n_rounds > 1 && !discoverer->takes_rounds)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe %s has no rounds: it takes one accumulator", id);
     for (size_t i = 0; err == SHOAL_OK && i < n_rounds; i++)
@@ -52,21 +81,8 @@ static agg_err check_rounds(agg_error *error, const agg_discover_round *rounds, 
     return err;
 }
 
-static agg_err decode(agg_discovery *d, agg_error *error, const agg_discover_round *rounds,
-                      size_t n_rounds, const agg_discover_options *options)
-{
-    switch (rounds[0].recipe->recipe.mechanism) {
-    case shoal_sfp_id: return agg_sfp_discover(d, error, &rounds[0], options);
-    case shoal_trie_id: return agg_trie_discover(d, error, rounds, n_rounds, options);
-    case shoal_rappor_ngram_id: return agg_ngram_discover(d, error, &rounds[0], options);
-    default:
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s: this build has no decoder for its mechanism", d->recipe->id);
-    }
-}
-
 // Strings come from reports: a decoder's candidates may be any bytes.
-static int is_text(agg_text text)
+static bool is_text(agg_text text)
 {
     const utf8proc_uint8_t *at = (const utf8proc_uint8_t *)text.bytes;
     size_t left = text.len;
@@ -80,7 +96,7 @@ static int is_text(agg_text text)
     return text.len > 0;
 }
 
-static int is_known(const agg_list *known, agg_text text)
+static bool is_known(const agg_list *known, agg_text text)
 {
     return known != NULL && known->n > 0 && agg_list_find(known, text) != AGG_NOT_LISTED;
 }
@@ -112,29 +128,12 @@ static int compare_rows(const void *a, const void *b)
     return agg_text_compare(x->value, y->value);
 }
 
-// Whole positions of fragments, one after the other.
-static uint64_t sfp_memory(const shoal_recipe *recipe, unsigned n_threads)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < recipe->n_parts; i++) {
-        const shoal_part *part = &recipe->parts[i];
-        uint64_t bytes = part->hash == SHOAL_HASH_AFFINE1
-                             ? agg_sketch_support_memory(part, part->size, n_threads)
-                             : 0;
-        if (bytes > most) most = bytes;
-    }
-    return most;
-}
-
 uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, unsigned n_threads)
 {
+    const agg_discoverer *discoverer = agg_discoverer_of(recipe->recipe.mechanism);
     if (n_threads == 0) n_threads = 1;
-    switch (recipe->recipe.mechanism) {
-    case shoal_sfp_id: return sfp_memory(&recipe->recipe, n_threads);
-    case shoal_trie_id: return agg_trie_memory(&recipe->recipe, n_threads);
-    case shoal_rappor_ngram_id: return agg_ngram_memory(accumulator, n_threads);
-    default: return 0; // refused before anything is taken
-    }
+    // Other recipes are refused before anything is allocated.
+    return discoverer != NULL ? discoverer->memory(&recipe->recipe, accumulator, n_threads) : 0;
 }
 
 agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
@@ -156,7 +155,9 @@ agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
     for (size_t i = 0; i < n_rounds; i++) discovery->n += rounds[i].acc->n;
     agg_err err = check_options(discovery, error);
     if (err == SHOAL_OK) err = check_rounds(error, rounds, n_rounds);
-    if (err == SHOAL_OK) err = decode(discovery, error, rounds, n_rounds, &o);
+    if (err == SHOAL_OK)
+        err = agg_discoverer_of(rounds[0].recipe->recipe.mechanism)
+                  ->run(discovery, error, rounds, n_rounds, &o);
     if (err != SHOAL_OK) {
         agg_discovery_release(discovery);
         return err;

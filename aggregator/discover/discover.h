@@ -82,31 +82,4 @@ void agg_discovery_release(agg_discovery *discovery);
 //   accumulator: bytes of its accumulator
 uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, unsigned n_threads);
 
-// ---- for decoders ----
-
-// Adds a row; the value is copied. Refuses nothing: sorting, known strings and the release
-// threshold come in agg_discover_run.
-agg_err agg_discovery_add(agg_discovery *discovery, agg_error *error, agg_text value, double count,
-                          double stderr_, double score, const char *how) SHOAL_MUST_CHECK;
-
-// Adds a line to notes or cuts; when there is no room the last line says so.
-AGG_PRINTF(2, 3) void agg_discovery_note(agg_discovery *discovery, const char *format, ...);
-AGG_PRINTF(2, 3) void agg_discovery_cut(agg_discovery *discovery, const char *format, ...);
-
-// The decoders, each on a discovery that agg_discover_run has prepared (recipe, n, confidence, fdr,
-// threshold set). They check no cohort.
-agg_err agg_sfp_discover(agg_discovery *discovery, agg_error *error,
-                         const agg_discover_round *round,
-                         const agg_discover_options *options) SHOAL_MUST_CHECK;
-agg_err agg_ngram_discover(agg_discovery *discovery, agg_error *error,
-                           const agg_discover_round *round,
-                           const agg_discover_options *options) SHOAL_MUST_CHECK;
-agg_err agg_trie_discover(agg_discovery *discovery, agg_error *error,
-                          const agg_discover_round *rounds, size_t n_rounds,
-                          const agg_discover_options *options) SHOAL_MUST_CHECK;
-
-// What they take.
-uint64_t agg_ngram_memory(uint64_t accumulator, unsigned n_threads);
-uint64_t agg_trie_memory(const shoal_recipe *recipe, unsigned n_threads);
-
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What decoders write into: rows with copies of their values, and lines for people; see discover.h.
-#include "discover.h"
+#include "discoverer.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef SFP_DECODER_H
 #define SFP_DECODER_H
 
-#include "discover.h"
+#include "discoverer.h"
 #include "sfp_join.h"
 
 typedef struct agg_sfp_settings {
@@ -13,11 +13,11 @@ typedef struct agg_sfp_settings {
     const agg_list *known; // strings that the caller will leave out of the rows; may be NULL
 } agg_sfp_settings;
 
-// The settings that agg_sfp_discover uses for a recipe; nothing is known.
+// The settings that the decoder takes for a recipe; nothing is known.
 //   threshold: discovery->threshold
 agg_sfp_settings agg_sfp_settings_of(const shoal_recipe *recipe, double threshold);
 
-// agg_sfp_discover with settings of one's own.
+// Decodes with settings of one's own.
 agg_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error,
                               const agg_discover_round *round, const agg_sfp_settings *settings,
                               unsigned n_threads) SHOAL_MUST_CHECK;

@@ -18,6 +18,7 @@
 #include "sfp_decoder.h"
 #include "sfp_noise.h"
 #include "sfp_tiers.h"
+#include "whole_domain.h"
 
 #define LOOSE 3.5 // standard errors; chance reaches it once in 4,298 fragments
 #define CAUTION                                                                                    \
@@ -210,10 +211,33 @@ agg_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error,
     return err;
 }
 
-agg_err agg_sfp_discover(agg_discovery *discovery, agg_error *error,
-                         const agg_discover_round *round, const agg_discover_options *options)
+static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
+                   size_t n_rounds, const agg_discover_options *options)
 {
-    agg_sfp_settings settings = agg_sfp_settings_of(&round->recipe->recipe, discovery->threshold);
+    agg_sfp_settings settings =
+        agg_sfp_settings_of(&rounds[0].recipe->recipe, discovery->threshold);
+    (void)n_rounds;
     settings.known = options->known;
-    return agg_sfp_discover_with(discovery, error, round, &settings, options->n_threads);
+    return agg_sfp_discover_with(discovery, error, &rounds[0], &settings, options->n_threads);
 }
+
+// Whole positions of fragments are counted one after the other.
+static uint64_t memory(const shoal_recipe *recipe, uint64_t accumulator, unsigned n_threads)
+{
+    uint64_t most = 0;
+    (void)accumulator;
+    for (uint32_t i = 0; i < recipe->n_parts; i++) {
+        const shoal_part *part = &recipe->parts[i];
+        uint64_t bytes = part->hash == SHOAL_HASH_AFFINE1
+                             ? agg_sketch_support_memory(part, part->size, n_threads)
+                             : 0;
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
+const agg_discoverer agg_sfp_discoverer = {
+    .id = shoal_sfp_id,
+    .run = run,
+    .memory = memory,
+};

@@ -11,6 +11,7 @@
 #define SFP_NOISE_H
 
 #include "estimator.h"
+#include "support_score.h"
 
 typedef struct agg_sfp_noise {
     double n, mean, spread; // of a support; see agg_support_score

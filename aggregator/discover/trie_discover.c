@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "agg_size.h"
-#include "discover.h"
+#include "discoverer.h"
 #include "estimator.h"
 #include "event.h"
 #include "trie_guarantee.h"
@@ -248,9 +248,8 @@ static const agg_discover_round *find_weakest(const agg_discover_round *rounds, 
     return weakest;
 }
 
-agg_err agg_trie_discover(agg_discovery *discovery, agg_error *error,
-                          const agg_discover_round *rounds, size_t n_rounds,
-                          const agg_discover_options *options)
+static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
+                   size_t n_rounds, const agg_discover_options *options)
 {
     const agg_trie_options o = {.fdr = discovery->fdr,
                                 .threshold = discovery->threshold,
@@ -277,7 +276,15 @@ agg_err agg_trie_discover(agg_discovery *discovery, agg_error *error,
     return err;
 }
 
-uint64_t agg_trie_memory(const shoal_recipe *recipe, unsigned n_threads)
+static uint64_t memory(const shoal_recipe *recipe, uint64_t accumulator, unsigned n_threads)
 {
+    (void)accumulator;
     return agg_trie_layer_memory(recipe, 0, n_threads);
 }
+
+const agg_discoverer agg_trie_discoverer = {
+    .id = shoal_trie_id,
+    .takes_rounds = true,
+    .run = run,
+    .memory = memory,
+};

@@ -178,11 +178,6 @@ static int judge(agg_trie_plan *plan, const agg_trie_wish *wish, double scale)
     return fits;
 }
 
-int agg_trie_plan_judge(agg_trie_plan *plan, const agg_trie_wish *wish)
-{
-    return judge(plan, wish, scale_of(wish));
-}
-
 #define CANDIDATES 12 // sequences whose shares are tried out
 
 typedef struct search {

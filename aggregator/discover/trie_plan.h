@@ -64,10 +64,6 @@ typedef struct agg_trie_plan {
 // they would take.
 void agg_trie_plan_run(agg_trie_plan *plan, const agg_trie_wish *wish);
 
-// What a given sequence of steps, with the devices of each round as stated in plan->rounds, is
-// expected to find: fills the rest. Returns: whether every record keeps to the bytes.
-int agg_trie_plan_judge(agg_trie_plan *plan, const agg_trie_wish *wish);
-
 // Returns: the cells of n starts and a step.
 double agg_trie_cells(double n_starts, uint32_t characters, uint32_t step);
 

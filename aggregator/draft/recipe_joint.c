@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "account.h"
 #include "agg_file.h"
 #include "agg_size.h"
+#include "draft_numbers.h"
 #include "options.h"
 #include "recipe_json.h"
 
@@ -108,30 +110,35 @@ static agg_err count_values(uint64_t *n, agg_error *error, const recipe_options 
 static agg_err choose_mechanism(recipe_variable *v, agg_error *error, double epsilon)
 {
     uint64_t n = 0;
+    uint32_t kind = AGG_USUAL_VARIABLE_STRINGS;
+    agg_err err = SHOAL_OK;
     if (v->own.mechanism != NULL) return SHOAL_OK;
-    v->own.mechanism = "olh";
-    if (v->own.size == NULL && v->own.values == NULL) return SHOAL_OK;
-    agg_err err = count_values(&n, error, &v->own);
-    v->own.mechanism = (double)n <= exp(epsilon) + 2 ? "grr" : "onehot-symmetric";
+    if (v->own.size != NULL || v->own.values != NULL) {
+        err = count_values(&n, error, &v->own);
+        kind = (double)n <= exp(epsilon) + 2 ? AGG_USUAL_VARIABLE_FEW : AGG_USUAL_VARIABLE_MANY;
+    }
+    v->own.mechanism = shoal_mechanism_by_id(agg_account_usual(kind)->id)->name;
     return err;
 }
 
-// With p = 1 - q each of the hashes costs 2 ln(q/(1-q)): q = 1/(1 + e^(-epsilon/2 hashes)), rounded
-// down, one millionth more as each is rounded up.
+// A mechanism may have coins of its own for a variable; a stated p or q is checked with epsilon.
 static agg_err choose_coins(recipe_variable *v, agg_error *error, double epsilon)
 {
     uint64_t hashes = 1;
     recipe_options *o = &v->own;
-    if (strcmp(o->mechanism, "rappor") != 0) return SHOAL_OK;
+    const shoal_mechanism *mechanism = shoal_mechanism_by_name(o->mechanism, strlen(o->mechanism));
+    if (mechanism == NULL || agg_account_of(mechanism->id)->draft_variable == NULL) return SHOAL_OK;
     if (o->hashes != NULL) {
         agg_err err = cli_read_whole(&hashes, error, "variable", o->hashes, 1, 16);
         if (err != SHOAL_OK) return err;
     }
-    if (o->f == NULL) o->f = "0";
-    if (o->p != NULL || o->q != NULL) return SHOAL_OK; // stated; epsilon is then checked
-    uint32_t q = (uint32_t)floor(1e6 / (1 + exp(-epsilon / (2.0 * (double)hashes)))) - 1;
-    snprintf(v->q, sizeof v->q, "0.%06u", q);
-    snprintf(v->p, sizeof v->p, "0.%06u", 1000000 - q);
+    shoal_part part = {.hashes = (uint32_t)hashes};
+    agg_account_of(mechanism->id)->draft_variable(&part, epsilon);
+    snprintf(v->p, sizeof v->p, "0.%06u", part.pqf_micro[0]);
+    snprintf(v->q, sizeof v->q, "0.%06u", part.pqf_micro[1]);
+    draft_put_micro(v->f, part.pqf_micro[2]);
+    if (o->f == NULL) o->f = v->f;
+    if (o->p != NULL || o->q != NULL) return SHOAL_OK;
     o->p = v->p;
     o->q = v->q;
     return SHOAL_OK;

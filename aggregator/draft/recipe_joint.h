@@ -11,13 +11,14 @@
 #ifndef RECIPE_JOINT_H
 #define RECIPE_JOINT_H
 
-#include "recipe_new.h"
+#include "agg_error.h"
+#include "recipe_options.h"
 
 typedef struct recipe_variable {
-    char *words;        // a copy of the line, cut up; what `options` points into
-    const char *name;   // in words
-    recipe_options own; // as if it were a recipe of one value
-    char p[24], q[24];  // of rappor, from epsilon
+    char *words;              // a copy of the line, cut up; what `options` points into
+    const char *name;         // in words
+    recipe_options own;       // as if it were a recipe of one value
+    char p[24], q[24], f[24]; // coins that the mechanism chooses for epsilon
 } recipe_variable;
 
 // Reads a line. Release it, on OK only.

@@ -4,36 +4,11 @@
 #ifndef RECIPE_NEW_H
 #define RECIPE_NEW_H
 
-#include <stddef.h>
-
 #include "agg_error.h"
-
-// Options as they stand on the command line; NULL where not given.
-typedef struct recipe_options {
-    const char *id, *expires, *mechanism, *analysis, *stream, *value, *per_day, *values, *output;
-    const char *encoding, *policy, *version, *cohort_minimum, *cohort_epsilon,
-        *cohort_delta; // of a query
-    const char *epsilon, *k, *m, *size, *g, *bits, *hashes, *cohorts, *p, *q, *f, *low,
-        *high; // parameters
-    const char *epsilon_fragment, *k_fragment, *m_fragment, *oracle, *length, *n, *grams, *alphabet,
-        *contributions, *sampler, *depth, *max_prefixes, *passes; // and those of what finds words
-    const char *users, *epochs, *samples, *smallest_group, *groups, *delta, *projection,
-        *epsilon_estimate;        // of runs
-    const char *devices, *step;   // how many will report; characters of a trie's first round
-    const char *const *variables; // of a joint recipe: n_variables lines of recipe_joint.h
-    size_t n_variables;
-    const char *keep_days; // of its records
-} recipe_options;
+#include "recipe_options.h"
 
 // Writes the recipe to options->output (NULL or "-": standard output), with a fresh random seed
 // where the mechanism needs one. It is read back first, and refused as a recipe file would be.
 agg_err recipe_new(agg_error *error, const recipe_options *options) SHOAL_MUST_CHECK;
-
-// Writes 32 random bytes of the system's as hex digits, and a NUL.
-agg_err recipe_fresh_seed(char seed_hex[65], agg_error *error) SHOAL_MUST_CHECK;
-
-// Writes a recipe's text to a file; NULL or "-" is standard output.
-agg_err recipe_write(agg_error *error, const char *path, const char *text,
-                     size_t len) SHOAL_MUST_CHECK;
 
 #endif

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate_print.h"
+#include "print_text.h"
 #include "recipe_json.h"
-#include "recipe_new.h"
+#include "recipe_write.h"
 
 // A recipe that was read is one object: its last brace closes it.
 static void print_part(FILE *stream, const agg_recipe *recipe, const char *const *values,

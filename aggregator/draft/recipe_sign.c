@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signing and verifying; see recipe_sign.h.
+// Signing; see recipe_sign.h.
 #include "recipe_sign.h"
 
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 
 #include "agg_file.h"
+#include "log.h"
 #include "options.h"
-#include "recipe_new.h"
 #include "recipe_signature.h"
-#include "talk.h"
+#include "recipe_write.h"
 
 #define KEY_FILE_MAX 65536 // bytes; a key in PEM has 119
 
@@ -21,7 +21,7 @@ static void warn_of_mode(const char *path)
     char text[512];
     if (strcmp(path, "-") == 0 || stat(path, &status) != 0 || (status.st_mode & 077) == 0) return;
     snprintf(text, sizeof text, "%s: others may read this key; chmod 600 it", path);
-    cli_talk("recipe", text);
+    agg_log_line("recipe", text);
 }
 
 static agg_err sign_with(agg_recipe *recipe, agg_error *error, const char *key)
@@ -69,67 +69,4 @@ agg_err recipe_sign(agg_error *error, const char *path, const char *key, const c
     free(text);
     agg_recipe_release(&recipe);
     return err;
-}
-
-static agg_err read_public(uint8_t key[32], agg_error *error, const char *name)
-{
-    agg_bytes bytes;
-    if (agg_unhex(key, 32, name)) return SHOAL_OK;
-    agg_err err = agg_file_read(&bytes, error, name, KEY_FILE_MAX);
-    if (err != SHOAL_OK) return err;
-    err = agg_ed25519_public(key, error, (const char *)bytes.data, bytes.len);
-    free(bytes.data);
-    if (err != SHOAL_OK) agg_error_prefix(error, "%s", name);
-    return err;
-}
-
-static agg_err verify(agg_error *error, const agg_recipe *recipe, const char *key)
-{
-    uint8_t wanted[32];
-    char hex[65];
-    agg_err err = agg_recipe_verify(error, recipe);
-    if (err != SHOAL_OK || key == NULL) return err;
-    err = read_public(wanted, error, key);
-    if (err != SHOAL_OK || memcmp(wanted, recipe->key, sizeof wanted) == 0) return err;
-    agg_hex(hex, recipe->key, sizeof recipe->key);
-    return agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "is signed by another key, %s",
-                    hex);
-}
-
-int recipe_verify(const char *path, const char *key)
-{
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    agg_recipe recipe;
-    char hex[65];
-    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
-        return cli_failed("recipe", &error);
-    agg_err err = verify(&error, &recipe, key);
-    agg_hex(hex, recipe.key, sizeof recipe.key);
-    agg_recipe_release(&recipe);
-    if (err != SHOAL_OK) {
-        if (err == AGG_ERR_SIGNATURE) agg_error_prefix(&error, "%s", path);
-        return cli_failed("recipe", &error);
-    }
-    printf("%s: signed by %s\n", path, hex);
-    return AGG_EXIT_OK;
-}
-
-int recipe_signer_print(const agg_recipe *recipe)
-{
-    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    char hex[65];
-    if (!recipe->has_signature) return AGG_EXIT_OK;
-    agg_hex(hex, recipe->key, sizeof recipe->key);
-    if (!agg_signature_is_built()) {
-        printf("signature           not checked, by key %.8s...: signatures are not part of this "
-               "build\n",
-               hex);
-        return AGG_EXIT_OK;
-    }
-    if (agg_recipe_verify(&error, recipe) == SHOAL_OK) {
-        printf("signature           good: signed by %.8s...\n", hex);
-        return AGG_EXIT_OK;
-    }
-    printf("signature           bad: not signed by %.8s..., which it names\n", hex);
-    return error.exit_code;
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "estimator.h"
+#include "flip_chance.h"
+#include "joint_marks.h"
 #include "mean_sketch.h"
 #include "whole_domain.h"
 
@@ -69,5 +71,19 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->curve = -square * s.spread / s.k;
 }
 
-const agg_estimator agg_cms_estimator = {shoal_cms_id, support, debias, NULL,
-                                         agg_sketch_support_memory};
+static const agg_joint_marks marks = {
+    .columns = AGG_JOINT_APART,
+    .set_coins = agg_marks_flipped_bits,
+    .row = agg_marks_first_word,
+    .is_marked = agg_marks_is_bit_of_row,
+    .sum_marked = agg_marks_sum_bits_of_row,
+    .row_shares = agg_marks_shares_of_ones,
+};
+
+const agg_estimator agg_cms_estimator = {
+    .id = shoal_cms_id,
+    .support = support,
+    .debias = debias,
+    .memory = agg_sketch_support_memory,
+    .marks = &marks,
+};

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of estimators and what they share; see estimator.h.
+// The table of estimators, and the debiasing of counted supports; see estimator.h.
 #include "estimator.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "agg_size.h"
+#include "support_score.h"
 
 static const agg_estimator *const table[] = {
 #define SHOAL_MECHANISM(id, stem, name) &agg_##stem##_estimator,
@@ -24,22 +25,6 @@ static double variance_at(const agg_debias *d, double f)
 {
     double variance = d->base + d->slope * f + d->curve * f * f;
     return variance > 0 ? variance : 0;
-}
-
-// The signed root for x of n reports where `mean` are expected; 0 < mean < n.
-static double signed_root(double x, double n, double mean)
-{
-    if (x <= 0) return -HUGE_VAL;
-    double half = x * log(x / mean) + (n - x) * log((n - x) / (n - mean));
-    return copysign(sqrt(2 * fmax(half, 0)), x - mean);
-}
-
-double agg_support_score(double support, double n, double mean, double spread)
-{
-    if (!(spread > 0)) return support > mean ? HUGE_VAL : 0;
-    double normal = (support - mean) / spread;
-    if (!(mean > 0 && mean < n && support <= n)) return normal;
-    return fmin(normal, signed_root(support - 0.5, n, mean) * sqrt(mean * (1 - mean / n)) / spread);
 }
 
 static void count_supports(agg_count *counts, const agg_debias *d, const int64_t *support,
@@ -81,15 +66,4 @@ uint64_t agg_estimator_memory(const shoal_part *part, size_t n_items, unsigned n
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
     uint64_t supports = estimator->counts != NULL ? 0 : n_items * sizeof(int64_t);
     return supports + (estimator->memory == NULL ? 0 : estimator->memory(part, n_items, n_threads));
-}
-
-double agg_rare_probability(const shoal_part *part)
-{
-    return (double)part->threshold * 0x1p-64;
-}
-
-double agg_flip_correction(const shoal_part *part)
-{
-    // 2^63 - T is exact before it is rounded once, so that 1 - 2q keeps its digits near epsilon 0.
-    return 0x1p63 / (double)(((uint64_t)1 << 63) - part->threshold);
 }

@@ -28,6 +28,9 @@ typedef struct agg_count {
                   // held the item
 } agg_count;
 
+typedef struct agg_joint_marks agg_joint_marks; // joint_marks.h
+struct agg_sum_law;                             // sum_law.h
+
 // A mechanism gives either `support` and `debias`, or `counts`, where items are not estimated one
 // by one alike.
 typedef struct agg_estimator {
@@ -46,6 +49,14 @@ typedef struct agg_estimator {
                       unsigned n_threads);
     // Returns: the bytes that `support` or `counts` takes while it runs. NULL: none to speak of.
     uint64_t (*memory)(const shoal_part *part, size_t n_items, unsigned n_threads);
+    // What its records mark, for joint analyses. NULL: its answers name no value.
+    const agg_joint_marks *marks;
+    // What one report says of c cells of a list together, for sums over one field of an event.
+    // NULL: its cells are in blocks, or the errors of cells depend on one another.
+    void (*sum_law)(struct agg_sum_law *law, const shoal_part *part, double c);
+    // Cells in blocks of rows: writes the probabilities of a supporting cell of the device's own
+    // block and of another. NULL: there are none.
+    void (*block_coins)(double *p, double *q, const shoal_part *part);
 } agg_estimator;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;
@@ -63,19 +74,5 @@ agg_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_pa
 
 // Returns: the bytes that it takes.
 uint64_t agg_estimator_memory(const shoal_part *part, size_t n_items, unsigned n_threads);
-
-// Returns: the score of an item that `support` of n reports support, where `mean` would if nobody
-// held it, give or take `spread`. The normal law's, or the binomial one's where that is less: of
-// few reports, three or four are soon more than the normal law would believe. The binomial law's
-// upper tail is taken from its signed root of the likelihood ratio, half a report below, which is
-// not above the true quantile where it matters; a spread beyond the binomial one (of shared rows)
-// divides it.
-double agg_support_score(double support, double n, double mean, double spread);
-
-// Returns: the rare side's probability q = threshold / 2^64, as drawn.
-double agg_rare_probability(const shoal_part *part);
-
-// Returns: c = 1 / (1 - 2q), what undoes a coin that flips with probability q.
-double agg_flip_correction(const shoal_part *part);
 
 #endif

@@ -15,9 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "affine1.h"
 #include "agg_parallel.h"
 #include "agg_size.h"
+#include "bytes.h"
 #include "estimator.h"
+#include "flip_chance.h"
+#include "joint_marks.h"
+#include "sum_law.h"
 #include "wht.h"
 
 typedef struct blocks {
@@ -69,4 +74,51 @@ static uint64_t memory(const shoal_part *part, size_t n_items, unsigned n_thread
     return (uint64_t)part->k * part->m * sizeof(int32_t);
 }
 
-const agg_estimator agg_hadamard_estimator = {shoal_hadamard_id, NULL, NULL, counts, memory};
+static void set_cell(agg_joint_coins *c, const shoal_part *part)
+{
+    double truth = agg_marks_truth(part), cells = 2.0 * part->k,
+           other = agg_rare_probability(part) / (cells - 1);
+    *c = (agg_joint_coins){truth,         other, 1 - truth,          1 - other,
+                           truth / other, 1,     1 / (cells * other)};
+}
+
+static int is_cell(const shoal_part *part, const uint8_t *record, uint32_t column)
+{
+    uint32_t row = load32_le(record) / 2 % part->m;
+    return load32_le(record) ==
+           2 * (column % part->k * part->m + row) + (shoal_parity(row & column / part->k) ^ 1);
+}
+
+// Of the block's columns every other one has the sign.
+static double sum_block(const double *weights, const shoal_part *part, const uint8_t *record)
+{
+    uint32_t index = load32_le(record) >> 1;
+    return weights[index - index % part->m] / 2;
+}
+
+static uint32_t place_of_block(const shoal_part *part, uint32_t x)
+{
+    return x % part->k * part->m;
+}
+
+static void block_coins(double *p, double *q, const shoal_part *part)
+{
+    *p = agg_common_side(part);
+    *q = agg_rare_probability(part) / (2 * part->k - 1);
+}
+
+static const agg_joint_marks marks = {
+    .columns = AGG_JOINT_BLOCKS,
+    .set_coins = set_cell,
+    .is_marked = is_cell,
+    .sum_marked = sum_block,
+    .place = place_of_block,
+};
+
+const agg_estimator agg_hadamard_estimator = {
+    .id = shoal_hadamard_id,
+    .counts = counts,
+    .memory = memory,
+    .marks = &marks,
+    .block_coins = block_coins,
+};

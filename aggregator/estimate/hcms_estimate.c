@@ -12,7 +12,11 @@
 // otherwise; see mean_sketch.h for Q.
 #include <string.h>
 
+#include "affine1.h"
+#include "bytes.h"
 #include "estimator.h"
+#include "flip_chance.h"
+#include "joint_marks.h"
 #include "mean_sketch.h"
 #include "whole_domain.h"
 #include "wht.h"
@@ -57,5 +61,67 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->is_signed = 1;
 }
 
-const agg_estimator agg_hcms_estimator = {shoal_hcms_id, support, debias, NULL,
-                                          agg_sketch_support_memory};
+static void set_sign(agg_joint_coins *c, const shoal_part *part)
+{
+    double truth = agg_marks_truth(part), lie = agg_rare_probability(part);
+    *c = (agg_joint_coins){truth, 0.5, lie, 0.5, 2 * truth, 2 * lie, 1};
+}
+
+static int has_sign(const shoal_part *part, const uint8_t *record, uint32_t column)
+{
+    (void)part;
+    uint32_t column_sign = load32_le(record + 4);
+    return (int)(shoal_parity(column_sign >> 1 & column) ^ (column_sign & 1));
+}
+
+// Half of all weights, and half of their signs' sum.
+static double sum_sign(const double *weights, const shoal_part *part, const uint8_t *record)
+{
+    (void)part;
+    uint32_t column_sign = load32_le(record + 4);
+    double of_sign = weights[column_sign >> 1];
+    return (weights[0] + (column_sign & 1 ? of_sign : -of_sign)) / 2;
+}
+
+static void walsh_hadamard(double *x, uint32_t n)
+{
+    for (uint32_t h = 1; h < n; h *= 2)
+        for (uint32_t i = 0; i < n; i += 2 * h)
+            for (uint32_t l = i; l < i + h; l++) {
+                double a = x[l], b = x[l + h];
+                x[l] = a + b;
+                x[l + h] = a - b;
+            }
+}
+
+static void transform_row(double *weights, const shoal_part *part)
+{
+    walsh_hadamard(weights, part->m);
+}
+
+static void shares_of_signs(double *shares, const agg_joint_coins *c, const agg_sketch *sketch,
+                            uint32_t j, double reports)
+{
+    const int32_t *sums = sketch->cells.sums + (size_t)j * sketch->shape.m;
+    for (uint32_t l = 0; l < sketch->shape.m; l++)
+        shares[l] = sums[l] / (reports * (c->own - c->not_own));
+    walsh_hadamard(shares, sketch->shape.m);
+}
+
+static const agg_joint_marks marks = {
+    .columns = AGG_JOINT_ALIKE,
+    .set_coins = set_sign,
+    .row = agg_marks_first_word,
+    .is_marked = has_sign,
+    .sum_marked = sum_sign,
+    .transform = transform_row,
+    .row_shares = shares_of_signs,
+};
+
+const agg_estimator agg_hcms_estimator = {
+    .id = shoal_hcms_id,
+    .support = support,
+    .debias = debias,
+    .memory = agg_sketch_support_memory,
+    .marks = &marks,
+};

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of variables; see joint_order.h.
+// Reorders variables and tuples; see joint_order.h.
 #include "joint_order.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
 
-// Returns: whether the order is another one than given.
-static int choose(uint32_t of[SHOAL_PARTS_MAX], const agg_joint_data *data)
+// Returns: whether the order differs from the given one.
+static bool choose(uint32_t of[SHOAL_PARTS_MAX], const agg_joint_data *data)
 {
     uint32_t n = data->n_variables;
     for (uint32_t i = 0; i < n; i++) of[i] = i;
@@ -19,13 +20,12 @@ static int choose(uint32_t of[SHOAL_PARTS_MAX], const agg_joint_data *data)
             of[e] = of[e - 1];
             of[e - 1] = swap;
         }
-    if (data->variables[of[0]].n_rows <= data->variables[0].n_rows / 2) return 1;
+    if (data->variables[of[0]].n_rows <= data->variables[0].n_rows / 2) return true;
     for (uint32_t i = 0; i < n; i++) of[i] = i;
-    return 0;
+    return false;
 }
 
-// Sorts tuples, given by their numbers, by the row of one variable; those that share it stay as
-// they were.
+// Sorts tuples, given by their numbers, by the row of one variable. The sort is stable.
 static agg_err sort_by(uint32_t *sorted, agg_error *error, const uint32_t *numbers,
                        const agg_joint_data *data, uint32_t v)
 {
@@ -54,13 +54,13 @@ static void copy_tuples(agg_joint_order *order, const agg_joint_data *data, cons
 static agg_err reorder(agg_joint_order *order, agg_error *error, const agg_joint_data *data)
 {
     uint32_t *numbers =
-        agg_alloc(error, data->n_tuples, sizeof *numbers); // below 2^32: so are reports
+        agg_alloc(error, data->n_tuples, sizeof *numbers); // below 2^32, as the reports are
     uint32_t *sorted = agg_alloc(error, data->n_tuples, sizeof *sorted);
     order->data.tuples =
         agg_alloc(error, data->n_tuples * data->n_variables, sizeof *order->data.tuples);
     order->data.counts = agg_alloc(error, data->n_tuples, sizeof *order->data.counts);
-    int is_there = numbers != NULL && sorted != NULL && order->data.tuples != NULL &&
-                   order->data.counts != NULL;
+    bool is_there = numbers != NULL && sorted != NULL && order->data.tuples != NULL &&
+                    order->data.counts != NULL;
     agg_err err = is_there ? SHOAL_OK : AGG_ERR_MEMORY;
     for (size_t k = 0; err == SHOAL_OK && k < data->n_tuples; k++) numbers[k] = (uint32_t)k;
     for (uint32_t i = data->n_variables; err == SHOAL_OK && i-- > 0;) {

@@ -3,13 +3,14 @@
 #include "least_squares.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
 
-#define TIED 1e-9       // a pivot below this share of the column's own square is rounding
-#define TAKES_PART 1e-6 // a share of another column below this is rounding
+#define TIED 1e-9       // a pivot below this share of the column's own square counts as zero
+#define TAKES_PART 1e-6 // a share of another column below this counts as zero
 #define LEFT_OUT SIZE_MAX
 
 static agg_err allocate(agg_least_squares *fit, agg_error *error)
@@ -25,13 +26,13 @@ static agg_err allocate(agg_least_squares *fit, agg_error *error)
     fit->position = agg_alloc(error, fit->width, sizeof *fit->position);
     fit->row_start = agg_alloc(error, n_rows + 1, sizeof *fit->row_start);
     fit->scratch = agg_alloc(error, 2 * fit->width, sizeof *fit->scratch);
-    int is_full = fit->coefficients != NULL && fit->is_tied != NULL && fit->residuals != NULL &&
-                  fit->factor != NULL && fit->inverse != NULL && fit->position != NULL &&
-                  fit->row_start != NULL && fit->scratch != NULL;
+    bool is_full = fit->coefficients != NULL && fit->is_tied != NULL && fit->residuals != NULL &&
+                   fit->factor != NULL && fit->inverse != NULL && fit->position != NULL &&
+                   fit->row_start != NULL && fit->scratch != NULL;
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-// Turns the chosen columns into lists by row.
+// Lists the chosen columns by row.
 static agg_err list_rows(agg_least_squares *fit, agg_error *error, const size_t *chosen)
 {
     const agg_bit_design *d = fit->design;
@@ -54,8 +55,8 @@ static agg_err list_rows(agg_least_squares *fit, agg_error *error, const size_t 
     return SHOAL_OK;
 }
 
-// Writes z = L^-1 A' W x for the design's column j and the first n_fitted columns of the factor.
-// Returns: x' W x; what is left of it beyond z' z is the pivot.
+// Computes z = L^-1 A' W x for the design's column j and the first n_fitted columns of the factor.
+// Returns: x' W x, which exceeds z' z by the pivot.
 static double project(const agg_least_squares *fit, double *z, size_t j)
 {
     const agg_bit_design *d = fit->design;
@@ -86,7 +87,7 @@ static double pivot_of(const agg_least_squares *fit, const double *z, double squ
     return pivot;
 }
 
-// Marks the chosen columns that a combination z = L^-1 A' W x is made of: x = A c with L' c = z.
+// Marks the chosen columns in the combination z = L^-1 A' W x: x = A c with L' c = z.
 static void mark_tied(agg_least_squares *fit, const double *z)
 {
     double *share = fit->scratch + fit->width;
@@ -125,14 +126,14 @@ static void factorise(agg_least_squares *fit, const size_t *chosen, double total
     }
 }
 
-// Row k of the inverse: L^-1 by forward substitution of the identity's columns, kept so that rows
-// are contiguous.
+// Computes L^-1 by forward substitution of the identity's columns, with contiguous rows.
 static void invert(agg_least_squares *fit)
 {
     size_t n = fit->n_fitted, width = fit->width;
     for (size_t k = 0; k < n; k++) {
         double *row = fit->inverse + k * width, scale = 1 / fit->factor[k * width + k];
-        for (size_t i = 0; i < k; i++) row[i] *= scale; // it held minus the sum of the rows above
+        for (size_t i = 0; i < k; i++)
+            row[i] *= scale; // it contains minus the sum of the rows above
         row[k] = scale;
         for (size_t below = k + 1; below < n; below++) {
             double *other = fit->inverse + below * width, share = fit->factor[k * width + below];
@@ -142,7 +143,7 @@ static void invert(agg_least_squares *fit)
     }
 }
 
-// Coefficients: the inverse of A' W A, as L^-T L^-1, times A' W y.
+// Computes the coefficients, (A' W A)^-1 A' W y with the inverse as L^-T L^-1.
 static void solve(agg_least_squares *fit, const size_t *chosen)
 {
     const agg_bit_design *d = fit->design;
@@ -175,7 +176,6 @@ static void take_residuals(agg_least_squares *fit)
         for (size_t e = fit->row_start[i]; e < fit->row_start[i + 1]; e++)
             r -= fit->coefficients[fit->row_chosen[e]];
         fit->residuals[i] = r;
-        fit->rss += fit->weights[i] * r * r;
         n_used += fit->weights[i] > 0;
     }
     fit->n_free = n_used > fit->n_fitted ? n_used - fit->n_fitted : 0;
@@ -219,11 +219,6 @@ double agg_least_squares_covariance(const agg_least_squares *fit, size_t i, size
     return sum;
 }
 
-double agg_least_squares_dispersion(const agg_least_squares *fit)
-{
-    return fit->n_free > 0 ? fit->rss / (double)fit->n_free : 1;
-}
-
 agg_least_squares_entry agg_least_squares_enter(agg_least_squares *fit, size_t j)
 {
     const agg_bit_design *d = fit->design;
@@ -231,7 +226,7 @@ agg_least_squares_entry agg_least_squares_enter(agg_least_squares *fit, size_t j
     double *z = fit->scratch, slope = 0;
     double square = project(fit, z, j), pivot = pivot_of(fit, z, square);
     if (!(pivot > TIED * square)) {
-        entry.is_tied = 1;
+        entry.is_tied = true;
         mark_tied(fit, z);
         return entry;
     }

@@ -23,96 +23,9 @@
 #include <stdlib.h>
 
 #include "agg_size.h"
-
-// Mean and variance of a number of cells.
-typedef struct moments {
-    double mean, variance;
-} moments;
-
-// What one report says of c cells.
-typedef struct report_law {
-    moments in, out; // its device lies in one of them, or does not
-    double most;     // cells that it can support
-} report_law;
-
-typedef void (*law_of)(report_law *law, const shoal_part *part, double c);
-
-static moments coin(double p)
-{
-    return (moments){p, p * (1 - p)};
-}
-
-static double common_side(const shoal_part *part)
-{
-    return (double)(0 - part->threshold) * 0x1p-64; // 2^64 - T is exact before it is rounded
-}
-
-static void bits_law(report_law *law, double p, double q, double c)
-{
-    moments own = coin(p), other = coin(q);
-    law->out = (moments){c * other.mean, c * other.variance};
-    law->in = (moments){law->out.mean + own.mean - other.mean,
-                        law->out.variance + own.variance - other.variance};
-    law->most = c;
-}
-
-static void asymmetric_law(report_law *law, const shoal_part *part, double c)
-{
-    bits_law(law, 0.5, agg_rare_probability(part), c);
-}
-
-static void symmetric_law(report_law *law, const shoal_part *part, double c)
-{
-    bits_law(law, common_side(part), agg_rare_probability(part), c);
-}
-
-static void grr_law(report_law *law, const shoal_part *part, double c)
-{
-    double p = common_side(part), q = agg_rare_probability(part) / (part->m - 1);
-    law->in = coin(p + (c - 1) * q);
-    law->out = coin(c * q);
-    law->most = 1;
-}
-
-// How many of `marked` of `all` are among `drawn` of them.
-static moments hypergeometric(double all, double marked, double drawn)
-{
-    double share = marked / all;
-    return (moments){drawn * share, drawn * share * (1 - share) * (all - drawn) / (all - 1)};
-}
-
-// Either of two laws, the first with probability p.
-static moments either(double p, moments a, moments b)
-{
-    double gap = a.mean - b.mean;
-    return (moments){p * a.mean + (1 - p) * b.mean,
-                     p * a.variance + (1 - p) * b.variance + p * (1 - p) * gap * gap};
-}
-
-static void subset_law(report_law *law, const shoal_part *part, double c)
-{
-    double p = common_side(part), d = part->k, others = part->m - 1;
-    moments with_own = hypergeometric(others, c - 1, d - 1);
-    with_own.mean += 1;
-    law->in = either(p, with_own, hypergeometric(others, c - 1, d));
-    law->out = either(p, hypergeometric(others, c, d - 1), hypergeometric(others, c, d));
-    law->most = fmin(c, d);
-}
-
-static const struct {
-    uint32_t mechanism;
-    law_of law;
-} laws[] = {{shoal_onehot_asymmetric_id, asymmetric_law},
-            {shoal_onehot_symmetric_id, symmetric_law},
-            {shoal_grr_id, grr_law},
-            {shoal_subset_id, subset_law}};
-
-static law_of find_law(uint32_t mechanism)
-{
-    for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++)
-        if (laws[i].mechanism == mechanism) return laws[i].law;
-    return NULL;
-}
+#include "estimator.h"
+#include "sum_law.h"
+#include "support_score.h"
 
 // Which bucket of the field an item lies in: (item / stride) mod size.
 typedef struct digit {
@@ -129,7 +42,7 @@ static digit digit_of(const shoal_recipe *recipe, uint32_t field)
     return d;
 }
 
-static agg_count count_of(double support, const report_law *law, double n)
+static agg_count count_of(double support, const agg_sum_law *law, double n)
 {
     double gap = law->in.mean - law->out.mean, mean = n * law->out.mean;
     double count = (support - mean) / gap, inside = fmin(fmax(count, 0), n);
@@ -140,25 +53,27 @@ static agg_count count_of(double support, const report_law *law, double n)
 }
 
 static agg_err sum_supports(agg_count *counts, agg_error *error, const shoal_part *part,
-                            const agg_accumulator *acc, const digit *d, law_of law)
+                            const agg_accumulator *acc, const digit *d)
 {
-    report_law one;
+    agg_sum_law one;
     const uint32_t *ones = acc->parts[0].cells.ones;
     int64_t *support = agg_alloc(error, d->size, sizeof *support);
     if (support == NULL) return AGG_ERR_MEMORY;
     for (uint64_t item = 0; item < part->size; item++)
         support[item / d->stride % d->size] += ones[item];
-    law(&one, part, d->cells);
+    agg_estimator_of(part->mechanism)->sum_law(&one, part, d->cells);
     for (uint32_t b = 0; b < d->size; b++)
         counts[b] = count_of((double)support[b], &one, (double)acc->n);
     free(support);
     return SHOAL_OK;
 }
 
-static void sum_hadamard(agg_count *counts, const shoal_part *part, const agg_accumulator *acc,
-                         const digit *d, const agg_count *cells)
+static void sum_blocks(agg_count *counts, const shoal_part *part, const agg_accumulator *acc,
+                       const digit *d, const agg_count *cells)
 {
-    double p = common_side(part), q = agg_rare_probability(part) / (2 * part->k - 1), gap = p - q;
+    double p = 0, q = 0;
+    agg_estimator_of(part->mechanism)->block_coins(&p, &q, part);
+    double gap = p - q;
     double least = 2 * (double)acc->n * q * d->cells;
     for (uint32_t b = 0; b < d->size; b++) counts[b] = (agg_count){0};
     for (uint64_t item = 0; item < part->size; item++) {
@@ -190,10 +105,11 @@ static agg_err count_cells(agg_count *cells, agg_error *error, const shoal_part 
 agg_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe, uint32_t field)
 {
     uint32_t mechanism = recipe->parts[0].mechanism;
+    const agg_estimator *estimator = agg_estimator_of(mechanism);
     if (field >= recipe->encoding.n_fields)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "the recipe has no such field");
-    if (recipe->encoding.n_fields == 1 || find_law(mechanism) != NULL ||
-        mechanism == shoal_hadamard_id)
+    if (recipe->encoding.n_fields == 1 || estimator->sum_law != NULL ||
+        estimator->block_coins != NULL)
         return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                     "%s: its hashes make the errors of cells depend on one another, so that the "
@@ -210,13 +126,13 @@ agg_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *re
     if (err == SHOAL_OK) err = agg_accumulator_check_recipe(acc, error, recipe);
     if (err != SHOAL_OK) return err;
     digit d = digit_of(recipe, field);
-    law_of law = find_law(part->mechanism);
+    const agg_estimator *estimator = agg_estimator_of(part->mechanism);
     if (recipe->encoding.n_fields == 1) return count_cells(counts, error, part, acc, n_threads);
-    if (law != NULL) return sum_supports(counts, error, part, acc, &d, law);
+    if (estimator->sum_law != NULL) return sum_supports(counts, error, part, acc, &d);
     agg_count *cells = agg_alloc(error, part->size, sizeof *cells);
     if (cells == NULL) return AGG_ERR_MEMORY;
     err = count_cells(cells, error, part, acc, n_threads);
-    if (err == SHOAL_OK) sum_hadamard(counts, part, acc, &d, cells);
+    if (err == SHOAL_OK) sum_blocks(counts, part, acc, &d, cells);
     free(cells);
     return err;
 }
@@ -227,7 +143,7 @@ uint64_t agg_marginal_memory(const shoal_recipe *recipe, uint32_t field, unsigne
     uint64_t counting =
         part->size * sizeof(uint64_t) + agg_estimator_memory(part, part->size, n_threads);
     if (recipe->encoding.n_fields == 1) return counting;
-    if (find_law(part->mechanism) != NULL)
+    if (agg_estimator_of(part->mechanism)->sum_law != NULL)
         return recipe->encoding.fields[field].size * sizeof(int64_t);
     return counting + part->size * sizeof(agg_count);
 }

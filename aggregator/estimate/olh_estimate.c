@@ -13,7 +13,9 @@
 // probability p^2 + (g-1) p'^2 = 1/g + (p - p')^2 (1 - 1/g), others with 1/g.
 #include <string.h>
 
+#include "bytes.h"
 #include "estimator.h"
+#include "joint_marks.h"
 #include "whole_domain.h"
 
 #define BLOCK ((size_t)16384) // items whose points and sums stay in the second-level cache
@@ -66,5 +68,24 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->curve = -square * together;
 }
 
-const agg_estimator agg_olh_estimator = {shoal_olh_id, support, debias, NULL,
-                                         agg_sketch_support_memory};
+static uint32_t answer_row(const shoal_part *part, const uint8_t *record)
+{
+    return load32_le(record) / part->m;
+}
+
+static const agg_joint_marks marks = {
+    .columns = AGG_JOINT_ALIKE,
+    .set_coins = agg_marks_one_answer,
+    .row = answer_row,
+    .is_marked = agg_marks_is_answer,
+    .sum_marked = agg_marks_weight_of_answer,
+    .row_shares = agg_marks_shares_of_ones,
+};
+
+const agg_estimator agg_olh_estimator = {
+    .id = shoal_olh_id,
+    .support = support,
+    .debias = debias,
+    .memory = agg_sketch_support_memory,
+    .marks = &marks,
+};

@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "estimator.h"
+#include "flip_chance.h"
 
 // ones of n records
 static agg_count mean_of(const shoal_part *part, double ones, double n)
@@ -54,4 +55,7 @@ static agg_err counts(agg_count *out, agg_error *error, const shoal_part *part,
     return SHOAL_OK;
 }
 
-const agg_estimator agg_one_bit_mean_estimator = {shoal_one_bit_mean_id, NULL, NULL, counts, NULL};
+const agg_estimator agg_one_bit_mean_estimator = {
+    .id = shoal_one_bit_mean_id,
+    .counts = counts,
+};

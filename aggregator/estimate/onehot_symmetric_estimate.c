@@ -8,7 +8,10 @@
 //     1)
 //
 // which is Theorem C.2 with epsilon/2 in place of its epsilon, the deletion model's.
+#include "flip_chance.h"
 #include "index_counts.h"
+#include "joint_marks.h"
+#include "sum_law.h"
 
 static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sketch, uint64_t n)
 {
@@ -17,5 +20,23 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, p, agg_rare_probability(part));
 }
 
-const agg_estimator agg_onehot_symmetric_estimator = {shoal_onehot_symmetric_id, agg_index_support,
-                                                      debias, NULL, NULL};
+static void sum_law(agg_sum_law *law, const shoal_part *part, double c)
+{
+    agg_sum_of_bits(law, agg_common_side(part), agg_rare_probability(part), c);
+}
+
+static const agg_joint_marks marks = {
+    .columns = AGG_JOINT_APART,
+    .is_set = true,
+    .set_coins = agg_marks_flipped_bits,
+    .is_marked = agg_marks_is_bit,
+    .sum_marked = agg_marks_sum_bits,
+};
+
+const agg_estimator agg_onehot_symmetric_estimator = {
+    .id = shoal_onehot_symmetric_id,
+    .support = agg_index_support,
+    .debias = debias,
+    .marks = &marks,
+    .sum_law = sum_law,
+};

@@ -9,13 +9,16 @@
 // Open strings share bits: rappor_decode.h. There an item's count depends on which others are asked
 // for.
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "agg_size.h"
 #include "estimator.h"
+#include "joint_marks.h"
 #include "poly1.h"
 #include "rappor.h"
 #include "rappor_decode.h"
+#include "support_score.h"
 
 static void effective(double *p_star, double *q_star, const shoal_part *part)
 {
@@ -88,7 +91,7 @@ static void make_columns(size_t *start, uint32_t *rows, const shoal_part *part, 
 // The null error is what makes the decoder's z of the count.
 static agg_count count_of(const agg_rappor_row *row)
 {
-    int has_z = row->count * row->z > 0 && isfinite(row->z);
+    bool has_z = row->count * row->z > 0 && isfinite(row->z);
     double null_error = has_z ? row->count / row->z : row->stderr_,
            score = row->count > 0 ? HUGE_VAL : 0;
     return (agg_count){row->count, row->stderr_, null_error,
@@ -149,4 +152,26 @@ static uint64_t memory(const shoal_part *part, size_t n_items, unsigned n_thread
     return design + agg_rappor_decode_memory((size_t)part->k * part->m, n_items, per_item);
 }
 
-const agg_estimator agg_rappor_estimator = {shoal_rappor_id, NULL, NULL, counts, memory};
+static void set_mark_coins(agg_joint_coins *c, const shoal_part *part)
+{
+    uint64_t p = 0, q = 0;
+    shoal_rappor_effective(&p, &q, part);
+    agg_marks_set_bits(c, (double)p * 0x1p-64, (double)(0 - p) * 0x1p-64, (double)q * 0x1p-64,
+                       (double)(0 - q) * 0x1p-64);
+}
+
+static const agg_joint_marks marks = {
+    .columns = AGG_JOINT_APART,
+    .set_coins = set_mark_coins,
+    .row = agg_marks_first_word,
+    .is_marked = agg_marks_is_bit_of_row,
+    .sum_marked = agg_marks_sum_bits_of_row,
+    .row_shares = agg_marks_shares_of_ones,
+};
+
+const agg_estimator agg_rappor_estimator = {
+    .id = shoal_rappor_id,
+    .counts = counts,
+    .memory = memory,
+    .marks = &marks,
+};

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares of listed values; see track_items.h.
+// Estimates shares of listed values; see track_items.h.
 #include "track_items.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
 #include "estimator.h"
+#include "flip_chance.h"
 #include "heavythresh.h"
 #include "normal_law.h"
 
@@ -16,7 +18,7 @@ typedef struct ranked {
     uint32_t value;
 } ranked;
 
-// Larger shares first; of equal ones the first of the dictionary.
+// Compares by falling share, then by the dictionary's order.
 static int by_share(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
@@ -32,7 +34,7 @@ static int64_t weigh(const int32_t *sums, const uint8_t *signs, uint32_t w)
     return sum;
 }
 
-// The error of the reports alone.
+// Returns: the error that comes from the reports alone.
 static void put_share(agg_track_share *out, const agg_track_update *update, double sum, double c,
                       double z_one)
 {
@@ -47,7 +49,7 @@ static double square(double x)
     return x * x;
 }
 
-// Adds what the other values' signs blur, and compares with the update before.
+// Adds the error from the other values' signs, and computes the change since the update before.
 static void finish_update(agg_track_items *items, size_t u, double z, double z_two)
 {
     double shares = 0, changes = 0, w = items->track->law.plan.projection;
@@ -64,7 +66,7 @@ static void finish_update(agg_track_items *items, size_t u, double z, double z_t
     for (size_t i = 0; i < items->n; i++) {
         agg_track_share *s = &now[i];
         double own = s->is_detected ? square(s->share) : 0;
-        int is_in = before != NULL && (s->is_detected || before[i].is_detected);
+        bool is_in = before != NULL && (s->is_detected || before[i].is_detected);
         double reports =
             before != NULL ? square(s->reports_error) + square(before[i].reports_error) : NAN;
         s->stderr_ = sqrt(square(s->reports_error) + fmax(0, shares - own) / w);
@@ -129,7 +131,7 @@ static agg_err fill(agg_track_items *items, agg_error *error)
 uint64_t agg_track_items_memory(const agg_track *track, size_t n_values)
 {
     const agg_track_items *items = NULL;
-    uint64_t sorting = 2 * sizeof(ranked); // and what qsort copies to
+    uint64_t sorting = 2 * sizeof(ranked); // including the copy that qsort makes
     return n_values * (track->n_updates * sizeof *items->shares + sizeof *items->order + sorting);
 }
 
@@ -152,7 +154,7 @@ void agg_track_items_release(agg_track_items *items)
     memset(items, 0, sizeof *items);
 }
 
-int agg_track_is_withheld(const agg_track_items *items, size_t u, size_t i)
+bool agg_track_is_withheld(const agg_track_items *items, size_t u, size_t i)
 {
     double threshold = (double)items->track->recipe.recipe.release_threshold,
            n = (double)items->track->updates[u].n;

@@ -3,6 +3,7 @@
 #include "track_series.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "compound.h"
 #include "estimate.h"
 #include "estimator.h"
+#include "flip_chance.h"
 #include "normal_law.h"
 
 void agg_track_init(agg_track *track, double confidence)
@@ -60,7 +62,7 @@ static agg_err check_round(agg_error *error, const shoal_recipe *r)
 static agg_err check_chain(const agg_track *track, agg_error *error, const shoal_recipe *r)
 {
     uint32_t awaited = (uint32_t)(track->n_rows + track->n_closing) + 1;
-    if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
+    if (r->epochs == 0)
         return usage(error, "is no recipe of thresh or heavythresh: it has no epochs");
     if (track->n_rows > 0 && memcmp(track->recipe.recipe.run_hash, r->run_hash, 32) != 0)
         return agg_fail(
@@ -126,7 +128,7 @@ static void settle_last(agg_track *track, const shoal_recipe *r)
     agg_track_row *last = &track->rows[track->n_rows - 1];
     track->n_other += (uint32_t)(last->is_update != (int)r->round_update);
     last->is_update = (int)r->round_update;
-    last->is_pending = 0;
+    last->is_pending = false;
 }
 
 static void count_reports(agg_track *track, uint64_t n)
@@ -155,7 +157,7 @@ static agg_err add(agg_track *track, agg_error *error, const agg_recipe *recipe,
                    const agg_accumulator *acc)
 {
     const shoal_recipe *r = &recipe->recipe;
-    int is_closing = r->round_index > r->epochs;
+    bool is_closing = r->round_index > r->epochs;
     agg_err err = check_chain(track, error, r);
     if (err == SHOAL_OK) err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK && acc->n == 0) err = usage(error, "holds no report");
@@ -213,7 +215,7 @@ static void put_value(agg_track_row *row, const agg_track *track, const agg_trac
 
 static void fill_row(agg_track_row *row, const agg_track *track, const agg_track_update *update)
 {
-    int is_heavy = agg_track_is_heavy(&track->law);
+    bool is_heavy = agg_track_is_heavy(&track->law);
     row->of = update != NULL ? update->epoch : 0;
     row->is_frozen = track->n_updates >= track->law.figures.n_estimates &&
                      (update == NULL || row->epoch > update->epoch) &&

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agg_size.h"
-#include "estimate_print.h"
+#include "print_text.h"
 
 void agg_http_answer_release(agg_http_answer *answer)
 {

@@ -320,7 +320,7 @@ static void reject(reading *r, agg_error *why)
 {
     char text[sizeof why->text];
     r->count->rejected++;
-    if (r->reader->talk == NULL || r->count->rejected > AGG_TALK_MAX) return;
+    if (r->reader->talk == NULL || r->count->rejected > AGG_LOG_LINES_MAX) return;
     agg_error_prefix(why, "%s: line %llu", r->name, (unsigned long long)r->line);
     memcpy(text, why->text, sizeof text);
     r->reader->talk(r->reader->talk_context, text);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "log.h"
 #include "recipe_json.h"
 
 // Checked records that lie together, recipe->record_size bytes each.
@@ -34,14 +35,11 @@ typedef agg_err (*agg_sink)(void *context, agg_error *error, const agg_run *runs
 //   error: of this thread
 typedef agg_err (*agg_share)(void *context, agg_error *error, unsigned part, const agg_run *run);
 
-// Is told of rejected lines: a text without the line itself.
-typedef void (*agg_talk)(void *context, const char *text);
-
 typedef struct agg_reader {
     const agg_recipe *recipe;
     agg_sink sink; // called by the caller's own thread
     void *sink_context;
-    agg_talk talk; // may be NULL
+    agg_log_fn talk; // is told why lines were rejected, never the lines; may be NULL
     void *talk_context;
     void (*progress)(void *context, uint64_t bytes); // bytes read so far, now and then; may be NULL
     void *progress_context;
@@ -52,7 +50,6 @@ typedef struct agg_read_count {
     uint64_t bytes, batches, lines, records, rejected;
 } agg_read_count;
 
-#define AGG_TALK_MAX 10                       // rejected lines of a stream that are told one by one
 #define AGG_REPORT_LINE_MAX ((size_t)1 << 18) // bytes of one NDJSON line
 
 // Finds the most that a reader of files takes: of their bytes those that it looks at, and records

@@ -1,71 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of values: dictionaries (one value a line, or value<TAB>anything) and counts files
-// (value<TAB>count).
+// Reads lists of values from files: dictionaries, with one value a line or value<TAB>anything, and
+// counts files, with value<TAB>count.
 #ifndef DICTIONARY_H
 #define DICTIONARY_H
 
-#include "reader.h"
+#include <stdbool.h>
+
+#include "log.h"
 #include "recipe_json.h"
 
-#define AGG_EVENT_MATCHES 1u // the recipe's query is about such an event
-#define AGG_EVENT_IN_PART 2u // it belongs to the recipe's part of a split collection
+#define AGG_EVENT_MATCHES 1u // the event matches the recipe's query
+#define AGG_EVENT_IN_PART 2u // the event belongs to the recipe's part of a split collection
 
 typedef struct agg_dictionary {
     size_t n;
-    agg_text *values; // in file order, each once
-    uint64_t *items;  // the values' items under the recipe, `width` each
-    size_t width;     // 1; of a joint recipe's counts the number of its variables
-    uint64_t *counts; // of a counts file; NULL for a dictionary
+    agg_text *values; // n, distinct, in the file's order
+    uint64_t *items;  // n * width: the values' items under the recipe
+    size_t width;     // items of a value: 1, or the number of variables in counts of a joint recipe
+    uint64_t *counts; // n, of a counts file; NULL in a dictionary
     uint64_t total;   // sum of counts, at most 2^53
-    uint8_t *kinds;   // of events: AGG_EVENT_*; NULL for other values
-    char *pool;
-    size_t n_changed;  // lines that the recipe's text rule would change: no device sends them as
-                       // they stand
-    size_t n_repeated; // lines of a dictionary whose value came before; counted once
+    uint8_t *kinds;   // n, AGG_EVENT_* of each event; NULL if the values are not events
+    char *pool;       // the values' bytes
+    size_t n_changed; // lines that the recipe's text rule would change, so that no device sends
+                      // them as they stand
+    size_t n_repeated; // lines of a dictionary that repeat a value and are left out
 } agg_dictionary;
 
-// Reads a dictionary file, which a joint recipe takes of one variable only
-// (agg_recipe_of_variable). Values outside a closed domain, texts that are no numbers where numbers
-// are asked for, empty lines and NUL bytes are refused with their line; any dictionary where a mean
-// is all there is.
-//   talk: told of lines that the text rule would change (the first AGG_TALK_MAX) and of repeated
-//   lines; may be NULL
+// Reads a dictionary file.
+//   recipe: of one value; take agg_recipe_of_variable of a joint recipe
+//   warn: receives the first AGG_LOG_LINES_MAX lines that the text rule would change, and as many
+//   repeated lines; may be NULL
+// Returns: AGG_ERR_USAGE for a joint recipe and for one that estimates a mean only. An error that
+// names the line for a value outside a closed domain, a text that is not a number if the recipe
+// collects numbers, an empty line, and a NUL byte.
 agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                            const char *path, agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+                            const char *path, agg_log_fn warn, void *warn_context) SHOAL_MUST_CHECK;
 
-// Reads a counts file: refuses, with the line, a missing tab, anything but a whole number, a sum
-// over 2^53, a repeated or empty value; and a file whose sum is zero. Of a recipe with an encoding
-// the values are events, JSON objects (event.h), up to the line's last tab; where that is one field
-// of characters, and the file does not begin with {", plain words. Of a joint recipe a value is one
-// of each variable, in order, with a tab between two; an empty one is an event that lacks the
-// variable.
+// Reads a counts file.
+//
+// The form of a value depends on the recipe. With an encoding it is an event, a JSON object
+// (event.h), up to the line's last tab. If the encoding is one field of characters and the file
+// does not begin with {", it is a plain word. In a joint recipe it is one value of each variable,
+// in order, with a tab between two; an empty one stands for an event without that variable.
+//
+// Returns: an error that names the line for a missing tab, a count that is not a whole number, a
+// sum over 2^53, and a repeated or empty value; an error for a file whose sum is zero; and what
+// agg_dictionary_load refuses of values.
 agg_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
-                        const char *path, agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+                        const char *path, agg_log_fn warn, void *warn_context) SHOAL_MUST_CHECK;
 
-// The same from bytes; `bytes` need not outlive the call.
+// Reads a dictionary or a counts file from memory; `bytes` need not outlive the call.
+//   name: the name of the bytes in errors and warnings
 agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                             const char *name, const char *bytes, size_t len, int has_counts,
-                             agg_talk talk, void *talk_context) SHOAL_MUST_CHECK;
+                             const char *name, const char *bytes, size_t len, bool has_counts,
+                             agg_log_fn warn, void *warn_context) SHOAL_MUST_CHECK;
 
-// The dictionary of a closed domain: the recipe's values, its indices in decimal, its buckets of a
-// number (agg_bucket_print), the cells of its encoding (agg_recipe_label), or "mean" alone where a
-// mean is all there is. ARGUMENT for an open domain.
-agg_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
-                                 const agg_recipe *recipe) SHOAL_MUST_CHECK;
-
-// The buckets of one field of an encoding.
-agg_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error,
-                                const agg_recipe *recipe, uint32_t field) SHOAL_MUST_CHECK;
-
-#define AGG_LABEL_MAX 64
-
-// Writes the label of bucket i of a histogram: "[low, high)" in exact decimals, low being the least
-// number that lies in it; the last one is closed, "[low, high]". Returns: its length.
-int agg_bucket_print(char out[AGG_LABEL_MAX], const shoal_recipe *recipe, uint32_t i);
+// Returns: SHOAL_OK if the recipe has one value, AGG_ERR_USAGE if it is joint: a dictionary lists
+// the values of one variable.
+agg_err agg_dictionary_check(agg_error *error, const agg_recipe *recipe) SHOAL_MUST_CHECK;
 
 void agg_dictionary_release(agg_dictionary *dictionary);
-
-// Returns: whether the recipe's text rule (form, case, length) leaves the bytes as they are.
-int agg_text_is_kept(const shoal_recipe *recipe, const char *bytes, size_t len);
 
 #endif

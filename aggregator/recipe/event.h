@@ -1,52 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of a stream (JSON objects: numbers and strings by field) against a recipe with an
-// encoding: the cell that an event lies in, the part of a split collection that it belongs to, and
-// what a cell is called.
+// Maps events to the cells of a recipe's encoding. An event is a JSON object with numbers and
+// strings by field.
 //
-// Texts are taken as they are: devices apply the recipe's text rule first, to each token and each
-// value (agg_event_is_kept says where it would change one). Tokens are what white space separates,
-// as JavaScript's \s knows it. A number counts as its nearest millionth; a field that is missing or
-// of another type, and what is not listed, is in bucket 0.
+// Texts are taken as they are. Devices apply the recipe's text rule first, to each token and each
+// value; agg_event_is_kept says if it would change one. A number counts as its nearest millionth. A
+// field is in bucket 0 if it is missing, of another type, or not listed.
 #ifndef EVENT_H
 #define EVENT_H
+
+#include <stdbool.h>
 
 #include "recipe_json.h"
 
 struct cJSON;
 
-// The cell of an event.
+// Finds the cell of an event.
+//   item: the cell, written whatever is returned
 //   recipe: with an encoding
 //   event: an object
-// Returns: whether the event matches: none of its fields of tokens or characters is in bucket 0; of
-// a trie, whether devices report it: a cell of shoal_trie_is_answer, and not one of the known
-// words. The item is written either way.
-int agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const struct cJSON *event);
+// Returns: whether the event matches: no field of tokens or characters is in bucket 0. In a trie,
+// whether devices report it: shoal_trie_is_answer holds for its cell, and it is not a known word.
+bool agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const struct cJSON *event);
 
-// The same of a word, where the encoding is one field of characters.
-int agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word);
+// Finds the cell of a word; otherwise as agg_recipe_event_item.
+//   recipe: with an encoding of one field of characters
+bool agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word);
 
-// Returns: whether the event belongs to the recipe's part; always where the recipe has none.
-int agg_recipe_event_is_part(const agg_recipe *recipe, const struct cJSON *event);
+// Returns: whether the event belongs to the recipe's part; true if the recipe has no parts.
+bool agg_recipe_event_is_part(const agg_recipe *recipe, const struct cJSON *event);
 
-// Returns: whether the recipe's text rule leaves the event's tokens and listed values as they are.
-int agg_event_is_kept(const agg_recipe *recipe, const struct cJSON *event);
-
-// Returns: whether devices can have a listed entry: the rule leaves it as it is, the whole or each
-// of its tokens, and they cut tokens where it has a space and nowhere else.
-int agg_entry_is_kept(const shoal_recipe *recipe, agg_text entry, int is_tokens);
-
-#define AGG_BUCKET_LABEL_MAX (2 * SHOAL_TOKEN_TEXT_MAX + 2) // bytes with a NUL
-#define AGG_CELL_LABEL_MAX (SHOAL_ENCODED_MAX * (2 * SHOAL_TOKEN_TEXT_MAX + 1 + 3)) // the same
-
-// What a bucket of a field is called: "[20,30)", "[80,inf)", "hello world a", "hello world <end>",
-// "hello world <oov>", a listed value, of characters "cov<end>", "cov<oov>", "covid" and, where the
-// word ends before the step does, "covi<end>"; "<oov>" for bucket 0 ("<none>" where the prefix is
-// the empty one). And an item: the labels of its buckets, in order, between " | ". Lists are
-// hostile text: print it as such.
-//   out: cut short at cap - 1 bytes, NUL-terminated
-// Returns: bytes of the whole label.
-size_t agg_recipe_bucket_label(char *out, size_t cap, const agg_recipe *recipe, uint32_t field,
-                               uint32_t bucket);
-size_t agg_recipe_label(char *out, size_t cap, const agg_recipe *recipe, uint64_t item);
+// Returns: whether the recipe's text rule leaves the event's tokens and listed values unchanged.
+bool agg_event_is_kept(const agg_recipe *recipe, const struct cJSON *event);
 
 #endif

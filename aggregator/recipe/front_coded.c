@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of words as one string; see front_coded.h.
+// Reads and writes front-coded lists; see front_coded.h.
 #include "front_coded.h"
 
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 
 static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-// One entry and what comes after it.
+// A position in a front-coded string: the last entry and the rest of the string.
 typedef struct cursor {
-    agg_text rest; // of the string
+    agg_text rest;
     char entry[AGG_FRONT_ENTRY_MAX];
     size_t len; // bytes of the entry
 } cursor;
@@ -23,7 +23,8 @@ static agg_err refuse(agg_error *error, agg_err err, const char *path, const cha
     return agg_fail(error, err, AGG_EXIT_USAGE, "%s %s", path, why);
 }
 
-// Takes the next entry off the string, in place of the one before. Returns: why not, or NULL.
+// Takes the next entry off the string; it replaces the last one.
+// Returns: NULL, or why the string is not front-coded.
 static const char *take_entry(cursor *c)
 {
     const char *space = memchr(c->rest.bytes, ' ', c->rest.len);
@@ -37,7 +38,7 @@ static const char *take_entry(cursor *c)
     memcpy(c->entry + shared, word.bytes + 1, word.len - 1);
     c->len = shared + word.len - 1;
     size_t used = word.len + (space != NULL);
-    // a space at the end would have an entry behind it
+    // A space at the end lacks the entry that it separates.
     if (space != NULL && used == c->rest.len) return "ends with a space";
     c->rest = (agg_text){c->rest.bytes + used, c->rest.len - used};
     return NULL;
@@ -72,7 +73,7 @@ agg_err agg_front_decode(agg_texts *out, agg_error *error, const char *path, agg
     if (err != SHOAL_OK) return err;
     char *at = out->pool;
     for (; out->n < n; at += c.len) {
-        (void)take_entry(&c); // measured
+        (void)take_entry(&c); // cannot fail: measure has read the whole string
         if (c.len > 0) memcpy(at, c.entry, c.len);
         out->texts[out->n++] = (agg_text){at, c.len};
     }
@@ -99,7 +100,7 @@ void agg_texts_release(agg_texts *texts)
     memset(texts, 0, sizeof *texts);
 }
 
-// How many leading characters two entries share, SHARED_MAX at most.
+// Returns: the number of leading characters that two entries share, at most SHARED_MAX.
 static uint32_t count_shared(size_t *bytes, agg_text a, agg_text b)
 {
     uint32_t n = 0;

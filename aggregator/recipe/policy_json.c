@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk from a policy's JSON to the core's members; see policy_json.h.
+// Hands the fields of a policy's JSON to the core; see policy_json.h.
 #include "policy_json.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "json_walk.h"
 #include "recipe_json.h"
 
-// What the core says of its last error; under the file's own path where the core's leaves numbers
-// open, or has none.
+// Fills the error with the core's sentence about its last error. The path is the file's own if the
+// core's path is absent or leaves its numbers open.
 static agg_err core_said(agg_error *error, agg_err err, const shoal_policy *policy,
                          const char *path)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signatures of recipes; see recipe_signature.h.
+// Signs and verifies recipes; see recipe_signature.h.
 #include "recipe_signature.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,9 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
-int agg_signature_is_built(void)
+bool agg_signature_is_built(void)
 {
-    return 1;
+    return true;
 }
 
 static agg_err no_key(agg_error *error, const char *what)
@@ -23,7 +24,7 @@ static agg_err no_key(agg_error *error, const char *what)
                     strcmp(what, "private") == 0 ? " without a passphrase" : "");
 }
 
-// A library that fails for any other reason than the signature is out of memory, or broken.
+// Fills the error for a failure of the library itself: it is out of memory, or broken.
 static agg_err broken(agg_error *error)
 {
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of signatures fails");
@@ -34,9 +35,9 @@ agg_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_
 {
     EVP_PKEY *pkey = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, key, 32);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    int is_ready = pkey != NULL && context != NULL &&
-                   EVP_DigestVerifyInit(context, NULL, NULL, NULL, pkey) == 1;
-    int is_good = is_ready && EVP_DigestVerify(context, signature, 64, bytes, len) == 1;
+    bool is_ready = pkey != NULL && context != NULL &&
+                    EVP_DigestVerifyInit(context, NULL, NULL, NULL, pkey) == 1;
+    bool is_good = is_ready && EVP_DigestVerify(context, signature, 64, bytes, len) == 1;
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(pkey);
     if (is_good) return SHOAL_OK;
@@ -44,14 +45,14 @@ agg_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_
     return agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "the signature is bad");
 }
 
-// A key file with a passphrase is refused rather than asked about.
+// Refuses key files with a passphrase, in place of asking for one on the terminal.
 static int no_passphrase(char *out, int cap, int is_writing, void *context)
 {
     (void)out, (void)cap, (void)is_writing, (void)context;
     return -1;
 }
 
-static EVP_PKEY *read_pem(const char *pem, size_t len, int is_private)
+static EVP_PKEY *read_pem(const char *pem, size_t len, bool is_private)
 {
     BIO *bio = len <= 65536 ? BIO_new_mem_buf(pem, (int)len) : NULL;
     EVP_PKEY *pkey = NULL;
@@ -66,7 +67,7 @@ static EVP_PKEY *read_pem(const char *pem, size_t len, int is_private)
     return NULL;
 }
 
-static int raw_public(uint8_t key[32], const EVP_PKEY *pkey)
+static bool raw_public(uint8_t key[32], const EVP_PKEY *pkey)
 {
     size_t len = 32;
     return EVP_PKEY_get_raw_public_key(pkey, key, &len) == 1 && len == 32;
@@ -79,10 +80,10 @@ agg_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *erro
     EVP_PKEY *pkey = read_pem(pem, pem_len, 1);
     if (pkey == NULL) return no_key(error, "private");
     EVP_MD_CTX *context = EVP_MD_CTX_new();
-    int is_done = context != NULL && raw_public(key, pkey) &&
-                  EVP_DigestSignInit(context, NULL, NULL, NULL, pkey) == 1 &&
-                  EVP_DigestSign(context, signature, &signature_len, bytes, len) == 1 &&
-                  signature_len == 64;
+    bool is_done = context != NULL && raw_public(key, pkey) &&
+                   EVP_DigestSignInit(context, NULL, NULL, NULL, pkey) == 1 &&
+                   EVP_DigestSign(context, signature, &signature_len, bytes, len) == 1 &&
+                   signature_len == 64;
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(pkey);
     return is_done ? SHOAL_OK : broken(error);
@@ -91,16 +92,16 @@ agg_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *erro
 static agg_err public_pem(uint8_t key[32], agg_error *error, const char *pem, size_t len)
 {
     EVP_PKEY *pkey = read_pem(pem, len, 0);
-    int is_read = pkey != NULL && raw_public(key, pkey);
+    bool is_read = pkey != NULL && raw_public(key, pkey);
     EVP_PKEY_free(pkey);
     return is_read ? SHOAL_OK : no_key(error, "public");
 }
 
 #else // without a library
 
-int agg_signature_is_built(void)
+bool agg_signature_is_built(void)
 {
-    return 0;
+    return false;
 }
 
 static agg_err not_built(agg_error *error)
@@ -171,12 +172,12 @@ agg_err agg_recipe_sign(agg_recipe *recipe, agg_error *error, const char *pem, s
     agg_err err = signed_bytes(bytes, &len, error, recipe);
     if (err == SHOAL_OK)
         err = agg_ed25519_sign(recipe->key, recipe->signature, error, pem, pem_len, bytes, len);
-    if (err == SHOAL_OK) recipe->has_signature = 1;
+    if (err == SHOAL_OK) recipe->has_signature = true;
     return err;
 }
 
-// The steps below read a text that was parsed before, so that it is JSON: they never look for what
-// may not be there.
+// The functions below read a text that was parsed before. It is valid JSON, so they need not look
+// for the end of the text.
 
 static const char *after_string(const char *at)
 {
@@ -184,7 +185,7 @@ static const char *after_string(const char *at)
     return at + 1;
 }
 
-// Behind a value: what follows it on its own level, a comma or the end of the object.
+// Returns: the comma or closing brace that follows a value on its own level.
 static const char *after_value(const char *at)
 {
     int depth = 0;
@@ -199,8 +200,9 @@ static const char *after_value(const char *at)
     return at;
 }
 
-// As the parser sees it, to whom every control character is white space.
-static int is_space(char c)
+// Returns: whether the parser takes the character for white space, as it does every control
+// character.
+static bool is_space(char c)
 {
     return c > 0 && c <= ' ';
 }
@@ -212,11 +214,11 @@ static const char *skip_space(const char *at)
 }
 
 typedef struct place {
-    const char *from, *to; // what the signature replaces
-    int is_new;
+    const char *from, *to; // the bytes that the signature replaces
+    bool is_new;
 } place;
 
-// Where the value of `signature` lies, or where the last member ends.
+// Finds the value of `signature`, or the end of the last member.
 static place signature_place(const char *json)
 {
     static const char name[] = "\"signature\"";

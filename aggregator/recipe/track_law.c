@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of a run; see track_law.h.
+// Computes the figures of a run; see track_law.h.
 #include "track_law.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static agg_track_fault fault_of(const char *field)
     return strncmp(field, "epsilon", 7) == 0 ? AGG_TRACK_EPSILON : AGG_TRACK_OTHER;
 }
 
-// As the device draws it.
+// Returns: the probability that the device draws.
 static double rare(uint32_t eps_micro)
 {
     uint64_t threshold = 0;
@@ -26,12 +27,12 @@ static double rare(uint32_t eps_micro)
 static void fill(agg_track_law *law)
 {
     const shoal_evolving *f = &law->figures;
-    int is_heavy = agg_track_is_heavy(law);
+    bool is_heavy = agg_track_is_heavy(law);
     law->epsilon = f->eps_micro / 1e6;
     law->cost = f->cost_micro / 1e6;
     law->a = f->vote_micro / 1e6;
     law->b = f->estimate_micro / 1e6;
-    // A share s of a value moves a coordinate by s/sqrt(w), of a range of 2/sqrt(w).
+    // A value's share s moves a coordinate by s/sqrt(w), in a range of 2/sqrt(w).
     law->unit = ldexp((double)f->step, -SHOAL_EVOLVING_STEP_BITS) * (is_heavy ? 2 : 1);
     law->bound = is_heavy ? NAN : 2 * (log2(f->epochs) + 2) * law->unit;
     law->changes = fmin(f->n_votes / 2, f->n_estimates);
@@ -62,7 +63,8 @@ uint64_t agg_track_votes_needed(const agg_track_law *law, uint64_t n)
 
 int32_t agg_track_level(const agg_track_law *law, double change)
 {
-    double passed = ceil(fabs(change) / law->unit) - 2; // thresholds are passed strictly
+    double passed = ceil(fabs(change) / law->unit) -
+                    2; // a change passes a threshold if it is strictly above it
     if (!(passed > -1)) return -1;
     return passed < law->figures.levels ? (int32_t)passed : (int32_t)law->figures.levels;
 }
@@ -88,7 +90,7 @@ static void why_group(char *out, const agg_track_law *law)
         p->smallest_group, p->users, group, users);
 }
 
-// So many that b is epsilon/2: one estimate.
+// Returns: the number of samples at which b is epsilon/2, which leaves one estimate.
 static double samples_most(const shoal_evolving_plan *p)
 {
     double delta = pow(10, -(double)p->delta_exp), epochs = p->epochs;
@@ -97,10 +99,10 @@ static double samples_most(const shoal_evolving_plan *p)
     return floor(log(12 * p->users * epochs / delta) / (2 * h * h));
 }
 
-int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
+bool agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
 {
     switch (law->fault) {
-    case AGG_TRACK_RUNS: return 0;
+    case AGG_TRACK_RUNS: return false;
     case AGG_TRACK_GROUP: why_group(out, law); break;
     case AGG_TRACK_SAMPLES:
         snprintf(out, AGG_TRACK_WHY_MAX,
@@ -121,5 +123,5 @@ int agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
         snprintf(out, AGG_TRACK_WHY_MAX, "parameters.%s is out of its range", law->field);
         break;
     }
-    return 1;
+    return true;
 }

@@ -4,9 +4,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
-#include "guarantee.h"
+#include "guarantee_print.h"
 #include "round_text.h"
 
 #define N_NUMBERS 7u // of a row
@@ -22,7 +23,7 @@ static void numbers_of(double out[N_NUMBERS], const agg_compare_row *row)
 }
 
 // Beside the side that may be shown, a difference would tell the one that may not.
-static int is_withheld(const agg_compare_row *row, size_t number)
+static bool is_withheld(const agg_compare_row *row, size_t number)
 {
     if (number == 0) return row->a_withheld;
     return number == 1 ? row->b_withheld : row->a_withheld || row->b_withheld;

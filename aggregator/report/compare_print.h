@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "compare.h"
-#include "estimate_print.h"
+#include "print_text.h"
 
 // Writes a comparison. A side that withholds a value is null in JSON, empty in CSV, "withheld" in
 // the table.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compound.h"
+#include "guarantee_print.h"
 
 // The numbers of a row, in order.
 #define N_COLUMNS 4u

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "discover.h"
-#include "estimate_print.h"
 #include "guarantee.h"
+#include "print_text.h"
 
 typedef struct agg_discovery_result {
     const agg_discovery *discovery;

@@ -3,132 +3,12 @@
 #include "estimate_print.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
-#include <utf8proc.h>
 
 #include "event.h"
-#include "guarantee.h"
-
-// Takes one character off the front. Returns its bytes; *point is -1 for a byte that is not UTF-8.
-static size_t next_point(int32_t *point, const char *bytes, size_t len)
-{
-    utf8proc_int32_t value = -1;
-    utf8proc_ssize_t used =
-        utf8proc_iterate((const utf8proc_uint8_t *)bytes, (utf8proc_ssize_t)len, &value);
-    *point = used > 0 ? value : -1;
-    return used > 0 ? (size_t)used : 1;
-}
-
-static int is_control(int32_t point)
-{
-    return point < 0x20 || (point >= 0x7f && point < 0xa0);
-}
-
-// Characters that reorder or hide the text around them.
-static int is_deceptive(int32_t point)
-{
-    return point == 0x061c || point == 0xfeff || (point >= 0x200b && point <= 0x200f) ||
-           (point >= 0x2028 && point <= 0x202e) || (point >= 0x2060 && point <= 0x206f);
-}
-
-static int is_joiner(int32_t point)
-{
-    return point == 0x200c || point == 0x200d;
-}
-
-// A joiner between characters beyond ASCII is part of their spelling: emoji, Persian, Hindi. One
-// alone hides nothing there.
-static int is_spelling(int32_t point, int32_t before, const char *after, size_t len)
-{
-    return is_joiner(point) && before >= 0x80 && !is_joiner(before) && len > 0 &&
-           (after[0] & 0x80) != 0;
-}
-
-void agg_print_json_text(FILE *stream, const char *bytes, size_t len)
-{
-    fputc('"', stream);
-    while (len > 0) {
-        int32_t point;
-        size_t used = next_point(&point, bytes, len);
-        if (point < 0)
-            fputs("\\ufffd", stream);
-        else if (point == '"' || point == '\\')
-            fprintf(stream, "\\%c", (char)point);
-        else if (is_control(point) || point == '<' || point == '>' || point == '&' ||
-                 is_deceptive(point))
-            fprintf(stream, "\\u%04x", (unsigned)point);
-        else
-            fwrite(bytes, 1, used, stream);
-        bytes += used;
-        len -= used;
-    }
-    fputc('"', stream);
-}
-
-// Returns: columns a terminal gives to the text as it is printed; prints it when stream is not
-// NULL.
-static size_t terminal_text(FILE *stream, const char *bytes, size_t len, int is_csv)
-{
-    size_t width = 0;
-    int32_t point = 0, before;
-    while (len > 0) {
-        before = point;
-        size_t used = next_point(&point, bytes, len);
-        int is_kept = is_spelling(point, before, bytes + used, len - used);
-        if (!is_kept && (point < 0 || is_control(point) || is_deceptive(point))) {
-            width += 4 * used;
-            for (size_t i = 0; stream != NULL && i < used; i++)
-                fprintf(stream, "\\x%02x", (uint8_t)bytes[i]);
-        } else {
-            width += (size_t)utf8proc_charwidth(point);
-            if (stream != NULL && is_csv && point == '"') fputc('"', stream);
-            if (stream != NULL) fwrite(bytes, 1, used, stream);
-        }
-        bytes += used;
-        len -= used;
-    }
-    return width;
-}
-
-void agg_print_terminal_text(FILE *stream, const char *bytes, size_t len)
-{
-    terminal_text(stream, bytes, len, 0);
-}
-
-size_t agg_terminal_width(const char *bytes, size_t len)
-{
-    return terminal_text(NULL, bytes, len, 0);
-}
-
-void agg_print_cell(FILE *stream, const char *bytes, size_t len, size_t width)
-{
-    for (size_t at = terminal_text(stream, bytes, len, 0); at < width; at++) fputc(' ', stream);
-}
-
-// A cell that starts like this is a formula to a spreadsheet.
-static int is_formula(const char *bytes, size_t len)
-{
-    return len > 0 && strchr("=+-@\t\r", bytes[0]) != NULL && bytes[0] != '\0';
-}
-
-void agg_print_csv_text(FILE *stream, const char *bytes, size_t len)
-{
-    fputs(is_formula(bytes, len) ? "\"'" : "\"", stream);
-    terminal_text(stream, bytes, len, 1);
-    fputc('"', stream);
-}
-
-void agg_print_number(FILE *stream, double x)
-{
-    char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtod(text, NULL) == x) break;
-    }
-    fputs(text, stream);
-}
+#include "guarantee_print.h"
+#include "item_label.h"
 
 static void print_field(FILE *stream, const char *name, double x)
 {
@@ -144,7 +24,7 @@ typedef struct columns {
     double numbers[COLUMNS_MAX]; // of one row
 } columns;
 
-static int is_mean(const agg_estimate *e)
+static bool is_mean(const agg_estimate *e)
 {
     return e->statistic != NULL && strcmp(e->statistic, "mean") == 0;
 }
@@ -277,13 +157,6 @@ static void print_csv(FILE *stream, const agg_estimate *e)
         if (!is_mean(e)) fprintf(stream, ",%s", row->detected ? "true" : "false");
         fputc('\n', stream);
     }
-}
-
-int agg_error_decimals(double error)
-{
-    if (!(error > 0 && error < 10)) return 0;
-    int decimals = 1 - (int)floor(log10(error));
-    return decimals < 9 ? decimals : 9;
 }
 
 static size_t widest(const agg_estimate *e)

@@ -4,7 +4,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
+
+#include "guarantee_print.h"
 
 #define MATRIX_COLUMNS 7u // categories of the second variable that a terminal has room for
 
@@ -18,7 +21,7 @@ static double column(const agg_joint_share *share, size_t i)
     return numbers[i];
 }
 
-int agg_joint_is_shown(const agg_joint_result *result, double p)
+bool agg_joint_is_shown(const agg_joint_result *result, double p)
 {
     return p * (double)result->n >= (double)result->recipe->recipe.release_threshold;
 }

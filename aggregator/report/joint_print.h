@@ -5,50 +5,11 @@
 #ifndef JOINT_PRINT_H
 #define JOINT_PRINT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
-#include "estimate_print.h"
-#include "guarantee.h"
-#include "joint_share.h"
-#include "text_list.h"
-
-typedef struct agg_joint_axis {
-    agg_text name;
-    uint32_t n;             // categories, the rest with them
-    const agg_text *labels; // n, no two alike
-    int has_other;          // the last one stands for whatever the others are not
-} agg_joint_axis;
-
-// The test of two variables' independence.
-typedef struct agg_joint_independence {
-    uint32_t first, second; // axes
-    double statistic;
-    uint32_t df;
-    double p_value; // NAN where there is nothing to test: one category
-} agg_joint_independence;
-
-typedef struct agg_joint_result {
-    const agg_recipe *recipe;
-    uint64_t n; // reports
-    double confidence;
-    uint32_t n_axes;
-    agg_joint_axis axes[SHOAL_VARIABLES_MAX];
-    size_t n_cells;
-    const agg_joint_share *cells;                          // the last axis changes fastest
-    const agg_joint_share *marginals[SHOAL_VARIABLES_MAX]; // axes[i].n each
-    const agg_joint_share
-        *rates; // of two axes: P(the other one's category | `given`'s), as cells; NULL otherwise
-    uint32_t given; // the axis that rates are given
-    uint32_t n_pairs;
-    const agg_joint_independence *pairs; // of all pairs of axes
-    int is_em_wald;                      // the paper's form, which is conservative
-    uint64_t iterations;
-    int converged;
-    double log_likelihood; // a report
-    size_t rank,
-        n_free; // of the information matrix, and what it would be if the data said everything
-    const agg_guarantee *guarantee; // NULL: nothing is said
-} agg_joint_result;
+#include "joint_analysis.h"
+#include "print_text.h"
 
 // Writes a result. Cells, rates and marginals of fewer reports than the recipe's release threshold
 // are left out, and counted in "withheld".
@@ -79,6 +40,6 @@ agg_err agg_joint_svg(FILE *stream, agg_error *error,
 void agg_joint_p_value(char out[AGG_JOINT_P_MAX], double p_value);
 
 // Returns: whether a share of the result may be shown.
-int agg_joint_is_shown(const agg_joint_result *result, double p);
+bool agg_joint_is_shown(const agg_joint_result *result, double p);
 
 #endif

@@ -3,6 +3,7 @@
 // script, no font beyond the viewer's own.
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "joint_print.h"
@@ -147,7 +148,7 @@ static void draw_cell(const drawing *d, uint32_t row, uint32_t column)
     const agg_joint_share *share = &d->result->cells[(size_t)row * d->y->n + column];
     double x = MAP_X + d->cell_w * column, y = MAP_Y + d->cell_h * row,
            at = d->most > 0 ? share->p / d->most : 0;
-    int is_shown = agg_joint_is_shown(d->result, share->p), is_dark = at > 0.55 && is_shown;
+    bool is_shown = agg_joint_is_shown(d->result, share->p), is_dark = at > 0.55 && is_shown;
     const char *words_ink = is_dark ? "#ffffff" : ink;
     char fill[16] = "#f4f5f6", words[24] = "";
     colour c = shade(at);
@@ -253,7 +254,7 @@ static void draw_legend(const drawing *d)
     text(d->stream, 24, y + 58, 13, "start", ink, words);
 }
 
-static double largest(const agg_joint_share *shares, size_t n, int is_high)
+static double largest(const agg_joint_share *shares, size_t n, bool is_high)
 {
     double most = 0;
     for (size_t i = 0; i < n; i++) {

@@ -5,9 +5,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
-#include "estimate_print.h"
+#include "print_text.h"
 #include "trade_off.h"
 
 #define LABEL "%-19s "
@@ -245,7 +246,7 @@ static void print_all(const printing *p)
     }
 }
 
-static void print_table(const printing *p, int is_all)
+static void print_table(const printing *p, bool is_all)
 {
     const agg_plan *plan = p->plan;
     print_wish(p);
@@ -318,7 +319,7 @@ static void put_candidate(const printing *p, const agg_plan_candidate *c)
     fputc('}', stream);
 }
 
-static void print_json(const printing *p, int is_all)
+static void print_json(const printing *p, bool is_all)
 {
     const agg_plan *plan = p->plan;
     const agg_plan_wish *w = p->wish;
@@ -362,7 +363,7 @@ static void print_json(const printing *p, int is_all)
 }
 
 agg_err agg_plan_print(FILE *stream, agg_error *error, const agg_plan *plan,
-                       const agg_plan_wish *wish, int is_json, int is_all, double width)
+                       const agg_plan_wish *wish, bool is_json, bool is_all, double width)
 {
     const printing p = {stream, plan, wish, width};
     if (is_json)

@@ -3,6 +3,7 @@
 #ifndef PLAN_PRINT_H
 #define PLAN_PRINT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "agg_error.h"
@@ -16,7 +17,7 @@
 // and a newline; the first candidate is the answer or, where that is "nothing", what comes closest.
 // Numbers read back as the same double. Returns: AGG_ERR_IO when the stream fails.
 agg_err agg_plan_print(FILE *stream, agg_error *error, const agg_plan *plan,
-                       const agg_plan_wish *wish, int is_json, int is_all,
+                       const agg_plan_wish *wish, bool is_json, bool is_all,
                        double width) SHOAL_MUST_CHECK;
 
 #endif

@@ -5,13 +5,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
-#include "estimate_print.h"
-#include "guarantee.h"
+#include "guarantee_print.h"
 #include "json_walk.h"
+#include "print_text.h"
 #include "result_style.h"
 #include "sha256.h"
 
@@ -33,14 +34,14 @@ static size_t sequence_len(const char *bytes, size_t len)
 
 // Characters that show nothing or turn the text around them: C0 and C1 controls, joiners, marks of
 // direction.
-static int is_hidden(const char *bytes, size_t n)
+static bool is_hidden(const char *bytes, size_t n)
 {
     const unsigned char *b = (const unsigned char *)bytes;
     if (n == 1) return b[0] < 0x20 || b[0] == 0x7f;
     if (n == 2) return (b[0] == 0xc2 && b[1] < 0xa0) || (b[0] == 0xd8 && b[1] == 0x9c);
-    if (n != 3) return 0;
+    if (n != 3) return false;
     if (b[0] == 0xef) return b[1] == 0xbb && b[2] == 0xbf;
-    if (b[0] != 0xe2 || (b[1] != 0x80 && b[1] != 0x81)) return 0;
+    if (b[0] != 0xe2 || (b[1] != 0x80 && b[1] != 0x81)) return false;
     if (b[1] == 0x80) return (b[2] >= 0x8b && b[2] <= 0x8f) || (b[2] >= 0xa8 && b[2] <= 0xae);
     return b[2] >= 0xa0 && b[2] <= 0xaf;
 }
@@ -91,13 +92,13 @@ static void put_count(FILE *out, double x)
     put_number(out, x, 0);
 }
 
-static int is_mean(const agg_estimate *e)
+static bool is_mean(const agg_estimate *e)
 {
     return e->recipe->recipe.n_parts > 0 &&
            e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }
 
-static int is_histogram(const agg_estimate *e)
+static bool is_histogram(const agg_estimate *e)
 {
     return e->recipe->recipe.value == SHOAL_VALUE_NUMBER && !is_mean(e);
 }
@@ -175,7 +176,7 @@ static void put_bar(FILE *out, const axis *a, const agg_estimate_row *row)
     fputs("</svg>", out);
 }
 
-static void put_row(FILE *out, const axis *a, const agg_estimate_row *row, int is_mute)
+static void put_row(FILE *out, const axis *a, const agg_estimate_row *row, bool is_mute)
 {
     fprintf(out, "<tr%s><td class=\"value\" title=\"", is_mute ? " class=\"mute\"" : "");
     put_text(out, row->value.bytes, row->value.len);
@@ -280,7 +281,7 @@ static void put_table(FILE *out, const agg_page_section *section)
     for (size_t i = 0; i < n_rows; i++) {
         const agg_estimate_row *row =
             rows != NULL ? rows[i] : &e->rows[i]; // without memory: by count
-        int is_mute = !row->detected && !is_mean(e);
+        bool is_mute = !row->detected && !is_mean(e);
         put_row(out, &a, row, is_mute);
         n_mute += (size_t)is_mute;
     }

@@ -4,10 +4,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "compound.h"
-#include "estimate_print.h"
+#include "print_text.h"
 
 // ---- the run's figures ----
 
@@ -73,22 +74,22 @@ void agg_track_print_law(FILE *stream, const agg_track_law *law)
 
 // ---- notes ----
 
-static int note_users(char *out, const agg_track *t)
+static bool note_users(char *out, const agg_track *t)
 {
     unsigned long long least = t->least, most = t->most;
     uint32_t users = t->law.plan.users;
-    if (least == users && most == users) return 0;
+    if (least == users && most == users) return false;
     snprintf(out, AGG_TRACK_NOTE_MAX,
              "epochs have %llu to %llu reports where the recipe states %u users: thresholds of "
              "votes are those of the "
              "reports; Assumption 4.2 is the recipe's",
              least, most, users);
-    return 1;
+    return true;
 }
 
-static int note_frozen(char *out, const agg_track *t)
+static bool note_frozen(char *out, const agg_track *t)
 {
-    if (agg_track_updates_left(t) > 0) return 0;
+    if (agg_track_updates_left(t) > 0) return false;
     uint32_t of = t->updates[t->n_updates - 1].epoch;
     snprintf(out, AGG_TRACK_NOTE_MAX,
              "frozen since epoch %u: devices have answered all %u updates that their epsilon has "
@@ -96,37 +97,37 @@ static int note_frozen(char *out, const agg_track *t)
              "update%s called and not answered",
              of, t->law.figures.n_estimates, t->n_called - (uint32_t)t->n_updates,
              t->n_called - t->n_updates == 1 ? " was" : "s were");
-    return 1;
+    return true;
 }
 
-static int note_other(char *out, const agg_track *t)
+static bool note_other(char *out, const agg_track *t)
 {
-    if (t->n_other == 0) return 0;
+    if (t->n_other == 0) return false;
     snprintf(out, AGG_TRACK_NOTE_MAX,
              "%u epoch%s: the next recipe decided otherwise than these votes do (reports that came "
              "later?); devices went by "
              "the recipe, and so does the series",
              t->n_other, t->n_other == 1 ? "" : "s");
-    return 1;
+    return true;
 }
 
-static int note_pending(char *out, const agg_track *t)
+static bool note_pending(char *out, const agg_track *t)
 {
     const agg_track_row *last = &t->rows[t->n_rows - 1];
-    if (!last->is_pending || last->is_frozen) return 0;
+    if (!last->is_pending || last->is_frozen) return false;
     snprintf(out, AGG_TRACK_NOTE_MAX,
              "epoch %u is an update: its value comes with the reports of epoch %u", last->epoch,
              last->epoch + 1);
-    return 1;
+    return true;
 }
 
-int agg_track_note(char out[AGG_TRACK_NOTE_MAX], const agg_track *track, uint32_t i)
+bool agg_track_note(char out[AGG_TRACK_NOTE_MAX], const agg_track *track, uint32_t i)
 {
-    static int (*const notes[])(char *, const agg_track *) = {note_users, note_frozen, note_other,
-                                                              note_pending};
+    static bool (*const notes[])(char *, const agg_track *) = {note_users, note_frozen, note_other,
+                                                               note_pending};
     for (uint32_t k = 0; k < sizeof notes / sizeof notes[0]; k++)
-        if (notes[k](out, track) && i-- == 0) return 1;
-    return 0;
+        if (notes[k](out, track) && i-- == 0) return true;
+    return false;
 }
 
 // ---- JSON ----
@@ -140,7 +141,7 @@ static void print_number(FILE *stream, const char *name, double x)
         fputs("null", stream);
 }
 
-static void print_flag(FILE *stream, const char *name, int is_true)
+static void print_flag(FILE *stream, const char *name, bool is_true)
 {
     fprintf(stream, ",\"%s\":%s", name, is_true ? "true" : "false");
 }
@@ -194,10 +195,10 @@ static size_t count_withheld(const agg_track_result *result)
 }
 
 // Values to print: the first of the order, and all that moved; none below the release threshold.
-static int is_shown(const agg_track_result *result, size_t u, size_t rank)
+static bool is_shown(const agg_track_result *result, size_t u, size_t rank)
 {
     const agg_track_items *items = result->items;
-    if (agg_track_is_withheld(items, u, items->order[rank])) return 0;
+    if (agg_track_is_withheld(items, u, items->order[rank])) return false;
     return result->top == 0 || rank < result->top ||
            agg_track_items_at(items, u, items->order[rank])->has_moved;
 }
@@ -353,7 +354,7 @@ static const char *what(const agg_track_row *row)
     return row->of == 0 ? "  no estimate yet" : "";
 }
 
-static int is_table_row(const agg_track_result *result, size_t i)
+static bool is_table_row(const agg_track_result *result, size_t i)
 {
     size_t n = result->track->n_rows;
     return result->has_all_epochs || i == 0 || i + 1 == n || result->track->rows[i].is_update;
@@ -362,7 +363,8 @@ static int is_table_row(const agg_track_result *result, size_t i)
 static void print_rows(FILE *stream, const agg_track_result *result)
 {
     const agg_track *t = result->track;
-    int is_heavy = agg_track_is_heavy(&t->law), decimals = 4;
+    bool is_heavy = agg_track_is_heavy(&t->law);
+    int decimals = 4;
     if (t->n_updates > 0 && !is_heavy)
         decimals = agg_error_decimals(t->rows[t->updates[0].epoch - 1].stderr_);
     fputs("   epoch", stream);

@@ -15,6 +15,7 @@
 #ifndef TRACK_PRINT_H
 #define TRACK_PRINT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "track_items.h"
@@ -40,7 +41,7 @@ typedef struct agg_track_result {
     const double *truth;                  // by row, in the recipe's units; NULL: not known
     const agg_track_simulated *simulated; // NULL: none
     size_t top;                           // values to print; 0: all
-    int has_all_epochs; // a table shows every epoch, not only those where something happened
+    bool has_all_epochs; // a table shows every epoch, not only those where something happened
 } agg_track_result;
 
 // Returns: AGG_ERR_IO when the stream fails.
@@ -55,7 +56,7 @@ void agg_track_print_law(FILE *stream, const agg_track_law *law);
 
 // Writes note i of a series: reports that are not as many as the recipe's users, updates that went
 // against their votes, frozen. Returns: 0 where there is none.
-int agg_track_note(char out[AGG_TRACK_NOTE_MAX], const agg_track *track, uint32_t i);
+bool agg_track_note(char out[AGG_TRACK_NOTE_MAX], const agg_track *track, uint32_t i);
 
 // The SVG alone (track_svg.c).
 void agg_track_svg(FILE *stream, const agg_track_result *result);

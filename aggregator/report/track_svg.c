@@ -3,6 +3,7 @@
 // each update, the truth where it is known; of items the shares of the first values. Plain SVG 1.1,
 // no script, no font beyond the viewer's own. Names are hostile: nothing of them is markup.
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "svg.h"
@@ -169,9 +170,9 @@ static void draw_truth(const plot *p)
           p->stream);
     for (size_t i = 0; i < t->n_rows; i++) {
         double y = y_of(p, p->result->truth[i]);
-        int is_even = i > 0 && i + 1 < t->n_rows &&
-                      p->result->truth[i] == p->result->truth[i - 1] &&
-                      p->result->truth[i] == p->result->truth[i + 1];
+        bool is_even = i > 0 && i + 1 < t->n_rows &&
+                       p->result->truth[i] == p->result->truth[i - 1] &&
+                       p->result->truth[i] == p->result->truth[i + 1];
         if (!is_even)
             fprintf(p->stream, "%.1f,%.1f %.1f,%.1f ", x_of(p, (double)i + 1), y,
                     x_of(p, (double)i + 2), y);

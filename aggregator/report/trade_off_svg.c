@@ -2,9 +2,10 @@
 // The surface of apple-2017 Figure 4b as a picture: a heat map over m and k with its numbers, and
 // the same as one line an m. Plain SVG 1.1, no script, no font beyond the viewer's own.
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
-#include "trade_off.h"
+#include "trade_off_print.h"
 
 #define SIDE AGG_TRADE_OFF_SIDE
 #define CELL_W 46.0
@@ -118,7 +119,7 @@ static void draw_cell(FILE *stream, const agg_trade_off *s, uint32_t row, uint32
          words);
 }
 
-static int is_within(const agg_trade_off *s, uint32_t row, uint32_t column, double level)
+static bool is_within(const agg_trade_off *s, uint32_t row, uint32_t column, double level)
 {
     return isnan(s->error[row][column]) || s->error[row][column] <= level;
 }
@@ -150,9 +151,10 @@ static void draw_map(FILE *stream, const agg_trade_off *s)
         snprintf(words, sizeof words, "%u", s->parts[i][0].k);
         text(stream, MAP_X - 8, cell_y(i) + CELL_H / 2 + 4, 11, "end", ink, words);
     }
-    text(stream, MAP_X + MAP_W / 2, MAP_Y + MAP_H + 38, 12, "middle", faint,
-         s->mechanism->id == shoal_cms_id ? "m, columns: a record has log2(k) + m bits"
-                                          : "m, columns: a record has log2(k) + log2(m) + 1 bits");
+    char caption[64];
+    snprintf(caption, sizeof caption, "m, columns: a record has %s",
+             agg_account_of(s->mechanism->id)->paper->bits_text);
+    text(stream, MAP_X + MAP_W / 2, MAP_Y + MAP_H + 38, 12, "middle", faint, caption);
     text(stream, MAP_X - 8, MAP_Y - 12, 12, "end", faint, "k, rows");
     brief(number, s->least);
     line(stream, MAP_X, MAP_Y + MAP_H + 58, MAP_X + 26, MAP_Y + MAP_H + 58, 2.5, "#c2410c");

@@ -12,7 +12,7 @@ agg_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const agg_
                               const agg_accumulator *acc)
 {
     const shoal_recipe *r = &recipe->recipe;
-    if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
+    if (r->epochs == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s: is no recipe of a run over epochs", recipe->id);
     agg_err err = agg_estimate_check(error, recipe, acc);

@@ -8,6 +8,7 @@
 
 #include "agg_size.h"
 #include "event.h"
+#include "item_label.h"
 #include "multiple.h"
 
 // A bucket of a prefix and a listed token.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "domain_dictionary.h"
 
 // Makes room for one more dictionary.
 // Returns: a zeroed slot, or NULL with `error` filled.
@@ -22,7 +23,7 @@ static serve_dictionary *next_dictionary(serve_collection *collection, agg_error
 }
 
 static agg_err load_dictionaries(serve_collection *collection, agg_error *error,
-                                 const serve_config *config, agg_talk talk, void *talk_context)
+                                 const serve_config *config, agg_log_fn talk, void *talk_context)
 {
     for (size_t i = 0; i < config->n_dictionaries; i++) {
         const serve_dictionary_path *one = &config->dictionaries[i];
@@ -46,7 +47,7 @@ static agg_err load_dictionaries(serve_collection *collection, agg_error *error,
 }
 
 static agg_err load_one(serve_collections *collections, agg_error *error,
-                        const serve_config *config, size_t i, agg_store *store, agg_talk talk,
+                        const serve_config *config, size_t i, agg_store *store, agg_log_fn talk,
                         void *talk_context)
 {
     serve_collection *made = &collections->list[i];
@@ -76,7 +77,7 @@ static agg_err check_names(const serve_collections *collections, agg_error *erro
 }
 
 agg_err serve_collections_load(serve_collections *collections, agg_error *error,
-                               const serve_config *config, agg_store *store, agg_talk talk,
+                               const serve_config *config, agg_store *store, agg_log_fn talk,
                                void *talk_context)
 {
     *collections =

@@ -47,7 +47,7 @@ typedef struct serve_collections {
 //   config: outlives the collections
 //   talk: receives warnings of dictionary lines that the text rule would change
 agg_err serve_collections_load(serve_collections *collections, agg_error *error,
-                               const serve_config *config, agg_store *store, agg_talk talk,
+                               const serve_config *config, agg_store *store, agg_log_fn talk,
                                void *talk_context) SHOAL_MUST_CHECK;
 void serve_collections_release(serve_collections *collections);
 

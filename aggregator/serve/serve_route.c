@@ -9,7 +9,7 @@
 #include "batch.h"
 #include "bytes.h"
 #include "checksum.h"
-#include "estimate_print.h"
+#include "print_text.h"
 #include "refresh_script.h"
 #include "serve_metrics.h"
 

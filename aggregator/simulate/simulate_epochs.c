@@ -10,10 +10,10 @@
 
 #include "agg_file.h"
 #include "agg_size.h"
-#include "estimate_print.h"
+#include "log.h"
 #include "memory_option.h"
+#include "print_text.h"
 #include "simulation.h"
-#include "talk.h"
 #include "track_simulation.h"
 
 #define PATH_EXTRA 32u // "/", a number, ".recipe.json", NUL
@@ -110,14 +110,14 @@ static void say_end(const writer *out, const track_spent *spent, uint64_t n_devi
              "is epsilon %.6g",
              spent->n, (unsigned long long)n_devices, out->n_updates,
              100 * spent->votes_spent[spent->n - 1], spent->privacy[spent->n - 1]);
-    cli_talk(command, text);
+    agg_log_line(command, text);
 }
 
 static agg_err run(writer *out, agg_error *error, const agg_recipe *recipe,
                    const simulate_epochs_options *o, const epoch_counts *counts)
 {
     char command[] = "simulate";
-    cli_progress progress;
+    agg_progress progress;
     track_spent spent;
     track_simulation s = {.recipe = recipe,
                           .counts = counts,
@@ -126,15 +126,15 @@ static agg_err run(writer *out, agg_error *error, const agg_recipe *recipe,
                           .n_threads = o->n_threads,
                           .sink = write_epoch,
                           .sink_context = out,
-                          .progress = cli_progress_show,
+                          .progress = agg_progress_show,
                           .progress_context = &progress};
     agg_err err = cli_state_memory(error, command, track_simulation_memory(&s), o->memory_limit);
     if (err != SHOAL_OK) return err;
     agg_simulation_seed(s.seed, o->seed);
-    cli_progress_start(&progress, "simulate", "epochs",
+    agg_progress_start(&progress, "simulate", "epochs",
                        o->n_epochs > 0 ? o->n_epochs : recipe->recipe.epochs);
     err = track_simulation_run(&spent, error, &s);
-    cli_progress_end(&progress);
+    agg_progress_end(&progress);
     if (err != SHOAL_OK) return err;
     err = write_spent(out, error, recipe, &spent, s.n_devices);
     if (err == SHOAL_OK) say_end(out, &spent, s.n_devices);

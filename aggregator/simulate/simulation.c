@@ -210,7 +210,7 @@ static uint32_t settle(agg_drawn *drawn, device_round *r)
 
 static uint32_t records_per_device(const agg_simulation *s)
 {
-    return s->recipe->recipe.mechanism == shoal_trie_id ? s->recipe->recipe.contributions : 1;
+    return s->recipe->recipe.contributions > 0 ? s->recipe->recipe.contributions : 1;
 }
 
 // Devices of one batch, one at least: none has more than 64 records of 16 KiB.
@@ -265,9 +265,9 @@ static void start_round(device_round *r, agg_drawn *drawn, const agg_simulation 
     memset(drawn->counts, 0, agg_drawn_size(s) * sizeof *drawn->counts);
     drawn->n_random = drawn->n_nothing = drawn->n_outside = 0;
     r->per_device = records_per_device(s);
-    r->run = !has_events(s)                                 ? run_device
-             : s->recipe->recipe.mechanism == shoal_trie_id ? run_device_of_trie
-                                                            : run_device_with_events;
+    r->run = !has_events(s)                        ? run_device
+             : s->recipe->recipe.contributions > 0 ? run_device_of_trie
+                                                   : run_device_with_events;
     r->simulation = s;
     r->upto = upto;
     derive_seed(r->secrets, s, "shoal simulate secret", NULL);

@@ -381,7 +381,7 @@ static agg_err build(world *w, agg_error *error)
 static agg_err check(agg_error *error, const track_simulation *s)
 {
     const shoal_recipe *r = &s->recipe->recipe;
-    if (r->mechanism != shoal_thresh_id && r->mechanism != shoal_heavythresh_id)
+    if (r->epochs == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s: is no recipe of a run over epochs", s->recipe->id);
     if (r->round_index != 1)
@@ -397,8 +397,7 @@ static agg_err check(agg_error *error, const track_simulation *s)
 uint64_t track_simulation_memory(const track_simulation *simulation)
 {
     const shoal_recipe *r = &simulation->recipe->recipe;
-    uint64_t w = r->mechanism == shoal_heavythresh_id ? r->projection : 0,
-             n_values = simulation->counts->values.n;
+    uint64_t w = shoal_evolving_stated(r).projection, n_values = simulation->counts->values.n;
     uint64_t a_device =
         r->record_size + (w > 0 ? sizeof(heavy_device) + 2 * w * sizeof(uint32_t) : sizeof(device));
     uint64_t signs = w * padded((uint32_t)n_values) / 8,
@@ -416,7 +415,7 @@ agg_err track_simulation_run(track_spent *spent, agg_error *error,
     if (err != SHOAL_OK) return err;
     world w = {.simulation = simulation,
                .run = shoal_evolving_of(r),
-               .w = r->mechanism == shoal_heavythresh_id ? r->projection : 0,
+               .w = shoal_evolving_stated(r).projection,
                .n_groups = simulation->counts->groups.n,
                .n_values = simulation->counts->values.n};
     spent->votes_spent = agg_alloc(error, r->epochs, sizeof *spent->votes_spent);

@@ -27,6 +27,7 @@
 #ifndef ACCUMULATOR_H
 #define ACCUMULATOR_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "agg_error.h"
@@ -48,7 +49,7 @@ typedef struct agg_accumulator {
 } agg_accumulator;
 
 // Returns: whether records are kept.
-static inline int agg_accumulator_keeps_records(const agg_accumulator *acc)
+static inline bool agg_accumulator_keeps_records(const agg_accumulator *acc)
 {
     return acc->set.record_size > 0;
 }
@@ -85,7 +86,7 @@ void agg_accumulator_forget(agg_accumulator *acc);
 
 // Finds whether the file of an accumulator keeps records, without reading more than its head.
 // Returns: AGG_ERR_IO, SHOAL_ERR_MAGIC, SHOAL_ERR_VERSION, SHOAL_ERR_TRUNCATED.
-agg_err agg_accumulator_peek(int *keeps_records, agg_error *error,
+agg_err agg_accumulator_peek(bool *keeps_records, agg_error *error,
                              const char *path) SHOAL_MUST_CHECK;
 
 // Returns: bytes of the accumulator's file.

@@ -116,20 +116,21 @@ static void add(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uin
         count_vectors(counts, m, vectors, n);
 }
 
-static void keep(uint8_t *planes, uint32_t m, const uint8_t *const *vectors, uint32_t n)
+static void collect(uint8_t *counters, uint32_t m, const uint8_t *const *vectors, uint32_t n)
 {
     if (m <= NARROW)
-        agg_bit_columns_avx2.keep(planes, m, vectors, n);
+        agg_bit_columns_avx2.collect(counters, m, vectors, n);
     else
-        keep_vectors(planes, m, vectors, n);
+        collect_vectors(counters, m, vectors, n);
 }
 
-static void empty(uint32_t *counts, uint32_t m, uint8_t *planes)
+static void drain(uint32_t *counts, uint32_t m, uint8_t *counters)
 {
     if (m <= NARROW)
-        agg_bit_columns_avx2.empty(counts, m, planes);
+        agg_bit_columns_avx2.drain(counts, m, counters);
     else
-        empty_planes(counts, m, planes);
+        drain_counters(counts, m, counters);
 }
 
-const agg_bit_columns agg_bit_columns_avx512 = {add, keep, empty, 16};
+const agg_bit_columns agg_bit_columns_avx512 = {
+    .add = add, .collect = collect, .drain = drain, .block_min = 16};

@@ -76,8 +76,8 @@ static inline void count_vectors(uint32_t *counts, uint32_t m, const uint8_t *co
                                  uint32_t n)
 {
     uint32_t size = (m + 7) / 8;
-    for (uint32_t first = 0; first < n; first += AGG_PLANES_MOST) {
-        uint32_t some = n - first < AGG_PLANES_MOST ? n - first : AGG_PLANES_MOST;
+    for (uint32_t first = 0; first < n; first += AGG_COUNTERS_MAX) {
+        uint32_t some = n - first < AGG_COUNTERS_MAX ? n - first : AGG_COUNTERS_MAX;
         for (uint32_t at = 0; at < size; at += VECTOR_BYTES) {
             vector planes[PLANES];
             for (unsigned i = 0; i < PLANES; i++) planes[i] = no_bits();
@@ -100,8 +100,8 @@ static inline void store_planes(uint8_t *kept, uint32_t at, const vector planes[
         store_whole(kept + PLANES * at + i * VECTOR_BYTES, &planes[i]);
 }
 
-static inline void keep_vectors(uint8_t *kept, uint32_t m, const uint8_t *const *vectors,
-                                uint32_t n)
+static inline void collect_vectors(uint8_t *kept, uint32_t m, const uint8_t *const *vectors,
+                                   uint32_t n)
 {
     uint32_t size = (m + 7) / 8;
     for (uint32_t at = 0; at < size; at += VECTOR_BYTES) {
@@ -112,7 +112,7 @@ static inline void keep_vectors(uint8_t *kept, uint32_t m, const uint8_t *const 
     }
 }
 
-static inline void empty_planes(uint32_t *counts, uint32_t m, uint8_t *kept)
+static inline void drain_counters(uint32_t *counts, uint32_t m, uint8_t *kept)
 {
     uint32_t size = (m + 7) / 8;
     for (uint32_t at = 0; at < size; at += VECTOR_BYTES) {

@@ -13,20 +13,29 @@ static uint32_t record_size(const agg_shape *shape)
 
 static agg_err check(const agg_shape *shape)
 {
-    int fits = shape->k >= 1 && shape->k <= SHOAL_CMS_K_MAX && shape->m >= 2 &&
-               shape->m <= SHOAL_CMS_M_MAX;
+    bool fits = shape->k >= 1 && shape->k <= SHOAL_CMS_K_MAX && shape->m >= 2 &&
+                shape->m <= SHOAL_CMS_M_MAX;
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
 static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
                    uint32_t count, unsigned n_threads)
 {
-    const agg_row_range all = {sketch->cells.ones, sketch->rows, 0,    sketch->shape.k,
-                               sketch->shape.m,    NULL,         NULL, NULL};
+    const agg_row_range all = {.cells = sketch->cells.ones,
+                               .rows = sketch->rows,
+                               .n_rows = sketch->shape.k,
+                               .m = sketch->shape.m};
     if (sketch->shape.k > 1) return agg_row_fold(&all, error, records, stride, count, n_threads);
     sketch->rows[0] += count;
     return agg_one_row_fold(all.cells, all.m, error, records + 4, stride, count, n_threads);
 }
 
-const agg_sketch_kind agg_cms_sketch = {shoal_cms_id, UINT32_MAX, 1,  0, 0, 1,
-                                        record_size,  check,      add};
+const agg_sketch_kind agg_cms_sketch = {
+    .id = shoal_cms_id,
+    .n_max = UINT32_MAX,
+    .has_rows = true,
+    .is_rows_of_bits = true,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

@@ -1,117 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects runs of records, so that an accumulator is given as many at a time as make adding fast.
+// A folder collects records, so that an accumulator is given as many at a time as make adding fast.
 //
-// What that takes follows from the sketch. Records that are bits of a row, alone in their
-// accumulator, go one of three ways:
+// Which of three methods it takes follows from the sketch (fold_plan.h):
 //
-//   few rows       records are folded where they lie, or from a buffer that the cache holds: a row
-//   gets many of them at a time more           the same, but a row's counts wait in planes
-//   (row_fold.h), a quarter of their size, which the cache holds where it would not hold
-//                  the counts. Where they fit, each thread has planes of its own, and a share of
-//                  the records instead of the rows
-//   most           records are laid out by row as they come: each range of rows has an area of the
-//   buffer, as large as a core's cache, and the
-//                  buffer is so large that a row gets about 32 records before its area is full and
-//                  is folded. Each thread has a part of every area to itself, and the parts of an
-//                  area are folded together, when threads have come together
+//   in order   records wait in one buffer, or are folded where they lie. For sketches of few rows,
+//              where each row gets many records of a piece that the cache holds, and for records
+//              that are not bits of rows.
+//   counters   the same buffer, but a row's counts wait in carry-save counters (row_fold.h). They
+//              are a quarter of the counts' size, so the cache holds them where it would not hold
+//              the counts.
+//   buckets    for most rows: records are partitioned by row into radix buckets (row_buckets.h).
+//   All
+//              buckets together are so large that a row gets about 32 records before it is folded.
 //
-// All others are kept in the order they came. Results do not depend on any of it.
-//
-// What a thread has to itself is a lane. Where there are several, threads may add records at the
-// same time, each on its own.
+// With counters and with buckets several workers may add records at the same time, each to memory
+// of its own (fold_workers.h). The result depends on none of this: sums of integers commute.
 #ifndef FOLDER_H
 #define FOLDER_H
 
 #include "accumulator.h"
-#include "row_fold.h"
-
-// Records by ranges of rows.
-typedef struct agg_areas {
-    uint32_t n, cap,
-        row_shift; // a row's area is row >> row_shift; each holds `cap` records. n is 0 where there
-                   // are none
-    uint32_t lane_cap; // records of a lane's part of an area; the parts lie one behind the other
-    size_t bytes;      // from one area to the next
-    size_t stride;    // from one record to the next: of its bits alone, where they fill cache lines
-    uint8_t *rows;    // then, the rows of each area's records, 4 bytes each; else NULL, and records
-                      // begin with their rows
-    uint32_t *used;   // records in each, of a lane's n areas, of the next lane's
-    uint8_t *ends;    // the last bytes of each, which are still on their way into it
-    uint32_t fullest; // records of the fullest part when threads came together last
-    uint32_t *scratch; // of row_fold.h: scratch_len numbers a thread
-    size_t scratch_len;
-} agg_areas;
+#include "fold_plan.h"
+#include "fold_workers.h"
 
 typedef struct agg_folder {
     agg_accumulator *acc;
-    uint8_t *buffer, *aligned; // where it begins a cache line
-    uint32_t count, cap;       // records in the buffer; records that fit
-    uint64_t waiting;          // records that were taken into planes or areas since the last flush
-    unsigned n_threads;
-    uint8_t *planes, *kept; // as in row_fold.h, of all rows, of each lane; NULL where none wait
-    unsigned n_lanes; // threads with planes, or parts of the areas, of their own; 1: all share one
-                      // lane's, by row
-    unsigned turn;    // the lane of the next records that are too few to share
-    unsigned n_locks; // that are to be released
-    agg_lock locks[AGG_ROW_LOCKS];
-    agg_lock guard; // of `waiting`, and of what threads take one after another
-    uint64_t lane_count[AGG_THREADS_MAX]; // records that came to a lane's planes
-    uint32_t *lane_scratch; // of row_fold.h, for `cap` records, of each lane; NULL where there is
-                            // one lane
-    agg_areas areas;
+    agg_fold_plan plan;
+    uint8_t *buffer;          // in order, and with counters
+    uint32_t count;           // records in the buffer
+    uint64_t pending;         // records that workers have taken since the last flush
+    agg_fold_workers workers; // with counters or buckets
 } agg_folder;
 
-// Bytes that a folder takes: for the buffer, at least one record, and at most beside it while it
-// adds.
+// Bytes that a folder takes: its buffer, at least one record, and at most `beside` besides.
 typedef struct agg_folder_memory {
     uint64_t buffer, beside;
 } agg_folder_memory;
 
-// Finds what a folder of this accumulator would take.
+// Returns: what a folder of this accumulator would take.
 //   bytes: as for agg_folder_init
 agg_folder_memory agg_folder_memory_of(const agg_accumulator *acc, size_t bytes,
                                        unsigned n_threads);
 
-// Memory: as agg_folder_memory_of says, touched as records come.
-//   bytes: the most that the buffer may take; 0: what makes adding fast, 256 MiB at most. Less is
-//   slower where a sketch has many rows: each
-//          row's counts are read and written for fewer records
+// Memory: as agg_folder_memory_of says; its pages are touched as records come. On error nothing is
+// left to release.
+//   acc: kept by reference
+//   bytes: the most that the buffer may take; 0: as much as makes adding fast, 256 MiB at most.
+//          With less a sketch of many rows is slower: each row's counts are read and written for
+//          fewer records
 agg_err agg_folder_init(agg_folder *folder, agg_error *error, agg_accumulator *acc, size_t bytes,
                         unsigned n_threads) SHOAL_MUST_CHECK;
 
-// Records that lie together.
-typedef struct agg_folder_run {
-    const uint8_t *records;
-    uint32_t count;
-} agg_folder_run;
-
-// Takes records as agg_accumulator_add does, and adds them when there are enough. Errors may be of
-// records that came earlier. Threads share a call of half a MiB of records or more.
+// Takes records as agg_accumulator_add does, and adds them when there are enough. An error may
+// concern records of an earlier call. Threads share a call of half a MiB of records or more.
 agg_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records,
                        uint32_t count) SHOAL_MUST_CHECK;
 
-// The same for several runs: threads share them as if they were one.
-//   n_runs: 0 after records were added to lanes: what is best done when threads have come together
+// Takes several runs, which threads share as if they were one.
+//   n_runs: 0 where the workers have just met at a barrier: buckets that are nearly full are folded
 agg_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_folder_run *runs,
                             uint32_t n_runs) SHOAL_MUST_CHECK;
 
-// Returns: the threads that may add records at the same time, each to its own lane; 1: none may.
-static inline unsigned agg_folder_lanes(const agg_folder *folder)
+// Returns: the workers that may add records at the same time; 1: none may.
+static inline unsigned agg_folder_workers(const agg_folder *folder)
 {
-    return folder->n_lanes;
+    return folder->plan.n_workers;
 }
 
-// Returns: records after which such threads should come together, with agg_folder_add_runs: before
-// areas are full, and seldom.
+// Returns: the number of records after which workers should meet at a barrier and
+// agg_folder_add_runs be called: before buckets are full, and seldom.
 uint32_t agg_folder_span(const agg_folder *folder);
 
-// Takes a run of records on the thread that calls, while others do the same with other lanes.
-// Between this and any other function of the folder threads must have come together.
-//   lane: below agg_folder_lanes(folder)
-agg_err agg_folder_add_lane(agg_folder *folder, agg_error *error, unsigned lane,
-                            const agg_folder_run *run) SHOAL_MUST_CHECK;
+// Takes a run of records as one worker, on the calling thread, while other threads do so as other
+// workers. A barrier has to separate this from any other function of the folder.
+//   worker: below agg_folder_workers(folder), which is at least 2
+agg_err agg_folder_add_as(agg_folder *folder, agg_error *error, unsigned worker,
+                          const agg_folder_run *run) SHOAL_MUST_CHECK;
 
-// Adds what is left: before this the accumulator is not to be used. The folder may be used on.
+// Adds everything that waits; before this call the accumulator must not be used. The folder may be
+// used on.
 agg_err agg_folder_flush(agg_folder *folder, agg_error *error) SHOAL_MUST_CHECK;
 void agg_folder_release(agg_folder *folder);
 

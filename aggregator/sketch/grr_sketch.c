@@ -26,5 +26,10 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_grr_sketch = {shoal_grr_id, UINT32_MAX, 0,  0, 0, 0,
-                                        record_size,  check,      add};
+const agg_sketch_kind agg_grr_sketch = {
+    .id = shoal_grr_id,
+    .n_max = UINT32_MAX,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

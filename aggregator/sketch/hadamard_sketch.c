@@ -15,7 +15,7 @@ static uint32_t record_size(const agg_shape *shape)
     return 4;
 }
 
-static int is_power_of_two(uint32_t x)
+static bool is_power_of_two(uint32_t x)
 {
     return x != 0 && (x & (x - 1)) == 0;
 }
@@ -23,7 +23,7 @@ static int is_power_of_two(uint32_t x)
 static agg_err check(const agg_shape *shape)
 {
     uint64_t cells = (uint64_t)shape->k * shape->m;
-    int fits =
+    bool fits =
         is_power_of_two(shape->k) && is_power_of_two(shape->m) && cells <= SHOAL_HADAMARD_SIZE_MAX;
     return fits && cells >= 2 ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
@@ -44,5 +44,12 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_hadamard_sketch = {shoal_hadamard_id, INT32_MAX, 1,  1, 0, 0,
-                                             record_size,       check,     add};
+const agg_sketch_kind agg_hadamard_sketch = {
+    .id = shoal_hadamard_id,
+    .n_max = INT32_MAX,
+    .has_rows = true,
+    .is_signed = true,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

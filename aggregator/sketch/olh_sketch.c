@@ -14,14 +14,14 @@ static uint32_t record_size(const agg_shape *shape)
 
 static agg_err check(const agg_shape *shape)
 {
-    int is_power = shape->m >= 2 && (shape->m & (shape->m - 1)) == 0;
-    int fits =
+    bool is_power = shape->m >= 2 && (shape->m & (shape->m - 1)) == 0;
+    bool fits =
         shape->k >= 1 && shape->k <= SHOAL_OLH_K_MAX && is_power && shape->m <= SHOAL_OLH_G_MAX;
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
 // A record is its cell's position.
-static uint32_t step_of(const uint8_t *record, uint32_t m)
+static uint32_t update_of(const uint8_t *record, uint32_t m)
 {
     (void)m;
     return 2 * load32_le(record) + 1;
@@ -29,14 +29,19 @@ static uint32_t step_of(const uint8_t *record, uint32_t m)
 
 static void share(void *context, unsigned part, unsigned n_parts)
 {
-    agg_scatter_share(context, part, n_parts, step_of);
+    agg_scatter_share(context, part, n_parts, update_of);
 }
 
 static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
                    uint32_t count, unsigned n_threads)
 {
-    return agg_scattered_adds(sketch, error, records, stride, count, n_threads, step_of, share);
+    return agg_scattered_adds(sketch, error, records, stride, count, n_threads, update_of, share);
 }
 
-const agg_sketch_kind agg_olh_sketch = {shoal_olh_id, UINT32_MAX, 0,  0, 0, 0,
-                                        record_size,  check,      add};
+const agg_sketch_kind agg_olh_sketch = {
+    .id = shoal_olh_id,
+    .n_max = UINT32_MAX,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

@@ -36,5 +36,10 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_one_bit_mean_sketch = {shoal_one_bit_mean_id, UINT32_MAX, 0,  0, 0, 0,
-                                                 record_size,           check,      add};
+const agg_sketch_kind agg_one_bit_mean_sketch = {
+    .id = shoal_one_bit_mean_id,
+    .n_max = UINT32_MAX,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

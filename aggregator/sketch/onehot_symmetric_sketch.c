@@ -4,5 +4,9 @@
 #include "onehot_sums.h"
 
 const agg_sketch_kind agg_onehot_symmetric_sketch = {
-    shoal_onehot_symmetric_id, UINT32_MAX,   0,         0, 0, 0,
-    onehot_record_size,        onehot_check, onehot_add};
+    .id = shoal_onehot_symmetric_id,
+    .n_max = UINT32_MAX,
+    .record_size = onehot_record_size,
+    .check = onehot_check,
+    .add = onehot_add,
+};

@@ -12,8 +12,8 @@ static uint32_t record_size(const agg_shape *shape)
 
 static agg_err check(const agg_shape *shape)
 {
-    int fits = shape->k >= 1 && shape->k <= SHOAL_RAPPOR_COHORTS_MAX && shape->m >= 2 &&
-               shape->m <= SHOAL_RAPPOR_BITS_MAX;
+    bool fits = shape->k >= 1 && shape->k <= SHOAL_RAPPOR_COHORTS_MAX && shape->m >= 2 &&
+                shape->m <= SHOAL_RAPPOR_BITS_MAX;
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
@@ -23,5 +23,12 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return agg_cms_sketch.add(sketch, error, records, stride, count, n_threads);
 }
 
-const agg_sketch_kind agg_rappor_sketch = {shoal_rappor_id, UINT32_MAX, 1,  0, 0, 1,
-                                           record_size,     check,      add};
+const agg_sketch_kind agg_rappor_sketch = {
+    .id = shoal_rappor_id,
+    .n_max = UINT32_MAX,
+    .has_rows = true,
+    .is_rows_of_bits = true,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

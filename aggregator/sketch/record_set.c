@@ -2,6 +2,7 @@
 // Sorted distinct records: sorting what comes, and merging it in from behind; see record_set.h.
 #include "record_set.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +89,7 @@ static uint64_t find_place(const agg_record_set *set, uint64_t from, const uint8
     return low;
 }
 
-static int is_at(const agg_record_set *set, uint64_t place, const uint8_t *record)
+static bool is_at(const agg_record_set *set, uint64_t place, const uint8_t *record)
 {
     return place < set->n_distinct &&
            memcmp(agg_record_set_at(set, place), record, set->record_size) == 0;
@@ -99,7 +100,7 @@ static uint64_t count_shared(const agg_record_set *set, const incoming *in)
     uint64_t shared = 0, place = 0;
     for (uint64_t i = 0; i < in->n; i++) {
         place = find_place(set, place, record_of(in, i));
-        shared += (uint64_t)is_at(set, place, record_of(in, i));
+        if (is_at(set, place, record_of(in, i))) shared++;
     }
     return shared;
 }
@@ -187,7 +188,7 @@ static uint64_t sort_newcomers(newcomer *order, size_t n, const run *r)
     }
     for (uint64_t i = 0; i < n; i++) {
         const uint8_t *record = r->records + order[i].index * r->size;
-        int is_again =
+        bool is_again =
             kept > 0 && memcmp(r->records + order[kept - 1].index * r->size, record, r->size) == 0;
         if (is_again)
             order[kept - 1].count++;

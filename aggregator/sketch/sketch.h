@@ -8,6 +8,7 @@
 #ifndef SKETCH_H
 #define SKETCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agg_error.h"
@@ -36,10 +37,10 @@ typedef struct agg_sketch_kind {
     uint32_t id;
     uint64_t
         n_max; // records that can be added before a cell could overflow: above, adding is refused
-    int has_rows;        // keeps records per row
-    int is_signed;       // cells are signed
-    int is_one_row;      // m cells, whatever k says
-    int is_rows_of_bits; // a record is its row and m bits, as row_fold.h adds them
+    bool has_rows;        // keeps records per row
+    bool is_signed;       // cells are signed
+    bool is_one_row;      // m cells, whatever k says
+    bool is_rows_of_bits; // a record is its row and m bits, as row_fold.h adds them
     uint32_t (*record_size)(const agg_shape *shape);
     // SHOAL_ERR_RANGE unless the mechanism can have this shape.
     agg_err (*check)(const agg_shape *shape);

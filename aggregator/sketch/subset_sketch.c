@@ -13,8 +13,8 @@ static uint32_t record_size(const agg_shape *shape)
 
 static agg_err check(const agg_shape *shape)
 {
-    int fits = shape->m >= 3 && shape->m <= SHOAL_SUBSET_SIZE_MAX + 1 && shape->k >= 1 &&
-               shape->k < shape->m;
+    bool fits = shape->m >= 3 && shape->m <= SHOAL_SUBSET_SIZE_MAX + 1 && shape->k >= 1 &&
+                shape->k < shape->m;
     return fits && shape->k <= SHOAL_SUBSET_D_MAX ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
@@ -29,5 +29,11 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return SHOAL_OK;
 }
 
-const agg_sketch_kind agg_subset_sketch = {shoal_subset_id, UINT32_MAX, 0,  0, 1, 0,
-                                           record_size,     check,      add};
+const agg_sketch_kind agg_subset_sketch = {
+    .id = shoal_subset_id,
+    .n_max = UINT32_MAX,
+    .is_one_row = true,
+    .record_size = record_size,
+    .check = check,
+    .add = add,
+};

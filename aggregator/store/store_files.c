@@ -63,7 +63,7 @@ agg_err agg_store_file_save(agg_store *store, const agg_accumulator *acc, agg_er
 agg_err agg_store_file_peek(agg_store *store, bool *has_records, agg_error *error,
                             int64_t collection, agg_period period, int64_t generation)
 {
-    int found = 0;
+    bool found = false;
     char *path = path_of(store, error, collection, period, generation);
     if (path == NULL) return AGG_ERR_MEMORY;
     agg_err err = agg_accumulator_peek(&found, error, path);

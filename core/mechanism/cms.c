@@ -33,16 +33,14 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 }
 
 const shoal_mechanism shoal_cms_mechanism = {
-    shoal_cms_id,
-    "cms",
-    {SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1, 0},
-    {SHOAL_TAKES_SKETCH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
-    {0, 0},
-    0,
-    prepare,
-    randomize,
-    SHOAL_READS(row_record_check),
-    row_record_print,
-    SHOAL_READS(row_record_parse),
-    epsilon,
+    .id = shoal_cms_id,
+    .name = "cms",
+    .open = {SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1, 0},
+    .closed = {SHOAL_TAKES_SKETCH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
+    .prepare = prepare,
+    .randomize = randomize,
+    .check = SHOAL_READS(row_record_check),
+    .print = row_record_print,
+    .parse = SHOAL_READS(row_record_parse),
+    .epsilon = epsilon,
 };

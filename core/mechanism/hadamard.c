@@ -86,16 +86,13 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 }
 
 const shoal_mechanism shoal_hadamard_mechanism = {
-    shoal_hadamard_id,
-    "hadamard",
-    {0, 0},
-    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
-    {0, 0},
-    0,
-    prepare,
-    randomize,
-    SHOAL_READS(check),
-    print,
-    SHOAL_READS(parse),
-    epsilon,
+    .id = shoal_hadamard_id,
+    .name = "hadamard",
+    .closed = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
+    .prepare = prepare,
+    .randomize = randomize,
+    .check = SHOAL_READS(check),
+    .print = print,
+    .parse = SHOAL_READS(parse),
+    .epsilon = epsilon,
 };

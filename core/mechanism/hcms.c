@@ -70,16 +70,14 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 }
 
 const shoal_mechanism shoal_hcms_mechanism = {
-    shoal_hcms_id,
-    "hcms",
-    {SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1, 0},
-    {SHOAL_TAKES_SKETCH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
-    {0, 0},
-    0,
-    prepare,
-    randomize,
-    SHOAL_READS(check),
-    print,
-    SHOAL_READS(parse),
-    epsilon,
+    .id = shoal_hcms_id,
+    .name = "hcms",
+    .open = {SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1, 0},
+    .closed = {SHOAL_TAKES_SKETCH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
+    .prepare = prepare,
+    .randomize = randomize,
+    .check = SHOAL_READS(check),
+    .print = print,
+    .parse = SHOAL_READS(parse),
+    .epsilon = epsilon,
 };

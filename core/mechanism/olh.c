@@ -65,16 +65,14 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 #define LOCAL_HASH (SHOAL_TAKES_EPSILON | SHOAL_TAKES_K | SHOAL_TAKES_G | SHOAL_TAKES_SEED)
 
 const shoal_mechanism shoal_olh_mechanism = {
-    shoal_olh_id,
-    "olh",
-    {LOCAL_HASH | SHOAL_TAKES_POLY1, 0},
-    {LOCAL_HASH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
-    {0, 0},
-    0,
-    prepare,
-    randomize,
-    SHOAL_READS(check),
-    print,
-    SHOAL_READS(parse),
-    epsilon,
+    .id = shoal_olh_id,
+    .name = "olh",
+    .open = {LOCAL_HASH | SHOAL_TAKES_POLY1, 0},
+    .closed = {LOCAL_HASH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
+    .prepare = prepare,
+    .randomize = randomize,
+    .check = SHOAL_READS(check),
+    .print = print,
+    .parse = SHOAL_READS(parse),
+    .epsilon = epsilon,
 };

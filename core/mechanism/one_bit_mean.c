@@ -76,16 +76,13 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 }
 
 const shoal_mechanism shoal_one_bit_mean_mechanism = {
-    shoal_one_bit_mean_id,
-    "one-bit-mean",
-    {0, 0},
-    {0, 0},
-    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_RANGE, 0},
-    0,
-    prepare,
-    randomize,
-    SHOAL_READS(check),
-    print,
-    SHOAL_READS(parse),
-    epsilon,
+    .id = shoal_one_bit_mean_id,
+    .name = "one-bit-mean",
+    .number = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_RANGE, 0},
+    .prepare = prepare,
+    .randomize = randomize,
+    .check = SHOAL_READS(check),
+    .print = print,
+    .parse = SHOAL_READS(parse),
+    .epsilon = epsilon,
 };

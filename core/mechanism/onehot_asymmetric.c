@@ -27,16 +27,13 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 }
 
 const shoal_mechanism shoal_onehot_asymmetric_mechanism = {
-    shoal_onehot_asymmetric_id,
-    "onehot-asymmetric",
-    {0, 0},
-    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
-    {0, 0},
-    0,
-    prepare,
-    randomize,
-    SHOAL_READS(onehot_check),
-    onehot_print,
-    SHOAL_READS(onehot_parse),
-    epsilon,
+    .id = shoal_onehot_asymmetric_id,
+    .name = "onehot-asymmetric",
+    .closed = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
+    .prepare = prepare,
+    .randomize = randomize,
+    .check = SHOAL_READS(onehot_check),
+    .print = onehot_print,
+    .parse = SHOAL_READS(onehot_parse),
+    .epsilon = epsilon,
 };

@@ -238,18 +238,17 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
 }
 
 const shoal_mechanism shoal_rappor_mechanism = {
-    shoal_rappor_id,
-    "rappor",
-    {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF |
-         SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1,
-     SHOAL_TAKES_EPSILON},
-    {SHOAL_TAKES_LIST | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED, SHOAL_TAKES_EPSILON},
-    {0, 0},
-    1,
-    prepare,
-    randomize,
-    SHOAL_READS(row_record_check),
-    row_record_print,
-    SHOAL_READS(row_record_parse),
-    epsilon,
+    .id = shoal_rappor_id,
+    .name = "rappor",
+    .open = {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF |
+                 SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1,
+             SHOAL_TAKES_EPSILON},
+    .closed = {SHOAL_TAKES_LIST | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED, SHOAL_TAKES_EPSILON},
+    .is_permanent = 1,
+    .prepare = prepare,
+    .randomize = randomize,
+    .check = SHOAL_READS(row_record_check),
+    .print = row_record_print,
+    .parse = SHOAL_READS(row_record_parse),
+    .epsilon = epsilon,
 };

@@ -4,7 +4,7 @@
 #define PRINTED_H
 
 #include "agg_test.h"
-#include "estimate_print.h"
+#include "print_text.h"
 
 #define N_PRINTED (AGG_CSV + 1)
 

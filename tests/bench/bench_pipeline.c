@@ -112,7 +112,7 @@ static agg_err take_run(void *context, agg_error *error, unsigned part, const ag
     agg_lock_take(&p->guard);
     note_batch(p, error, run);
     agg_lock_leave(&p->guard);
-    return agg_folder_add_lane(&p->fold, error, part, &records);
+    return agg_folder_add_as(&p->fold, error, part, &records);
 }
 
 static void *unlink_output(void *context)
@@ -139,7 +139,7 @@ static void real(void *context)
     bench_check(agg_accumulator_init(&acc, &error, &p->recipe.recipe), "out of memory");
     bench_check(agg_folder_init(&p->fold, &error, &acc, 0, p->n_threads), "out of memory");
     agg_share share =
-        p->n_threads > 1 && agg_folder_lanes(&p->fold) >= p->n_threads ? take_run : NULL;
+        p->n_threads > 1 && agg_folder_workers(&p->fold) >= p->n_threads ? take_run : NULL;
     for (uint32_t i = 0; i < p->passes; i++) {
         bench_check(agg_reader_file_shared(&count, &error, &reader, share,
                                            agg_folder_span(&p->fold), p->input),

@@ -7,7 +7,7 @@
 #include "accumulator.h"
 #include "affine1.h"
 #include "bench.h"
-#include "discover.h"
+#include "discoverer.h"
 #include "record.h"
 
 #define REPORTS 1000000u
@@ -75,7 +75,7 @@ static void real_decode(void *context)
     agg_discovery found = {.recipe = &p->recipe, .n = p->acc.n, .confidence = 0.95, .fdr = 0.05};
     agg_discover_round round = {&p->recipe, &p->acc};
     agg_discover_options options = {.n_threads = 1};
-    bench_check(agg_sfp_discover(&found, &error, &round, &options), "the decoding failed");
+    bench_check(agg_sfp_discoverer.run(&found, &error, &round, 1, &options), "the decoding failed");
     if (found.n_rows == 0) bench_die("no words are found");
     bench_keep(found.n_rows);
     agg_discovery_release(&found);

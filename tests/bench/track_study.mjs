@@ -4,12 +4,12 @@
 //
 //   node tests/bench/track_study.mjs [--items] [--seed S]      about a minute of one core; with --items five minutes more and 400 MB
 //
-// Every run is by the command ($SHOAL_BIN or build/release/shoal). The hundred runs of 1,000 epochs are test_hundred_runs of
+// Every run is by the command ($SHOAL_BIN or build/release/shoal) and, for the rivals, by shoal_track_rivals beside it. The hundred runs of 1,000 epochs are test_hundred_runs of
 // tests/aggregator/simulate/test_track_simulation.c, under SHOAL_LONG=1.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
@@ -18,14 +18,18 @@ const bin =
 const { values: options } = parseArgs({
   options: { items: { type: 'boolean', default: false }, seed: { type: 'string', default: '1' } },
 });
+const rivals = join(dirname(bin), 'shoal_track_rivals');
 const folder = mkdtempSync(join(tmpdir(), 'shoal-track-'));
 
-/** @param {...string} args */
-function shoal(...args) {
-  const run = spawnSync(bin, args, { cwd: folder, maxBuffer: 1 << 28 });
-  if (run.status !== 0) throw new Error(`${bin} ${args.join(' ')}: ${run.error ?? run.stderr}`);
+/** @param {string} program @param {string[]} args */
+function call(program, args) {
+  const run = spawnSync(program, args, { cwd: folder, maxBuffer: 1 << 28 });
+  if (run.status !== 0) throw new Error(`${program} ${args.join(' ')}: ${run.error ?? run.stderr}`);
   return run.stdout.toString();
 }
+
+/** @param {...string} args */
+const shoal = (...args) => call(bin, args);
 
 /** @param {string} file @param {string} text */
 const write = (file, text) => writeFileSync(join(folder, file), text);
@@ -67,9 +71,7 @@ function printMeans() {
     for (const changes of [0, 1, 3, 5]) {
       write('counts.tsv', alternating(epochs, changes));
       const result = JSON.parse(
-        shoal(
-          'track',
-          '--compare',
+        call(rivals, [
           '--recipe',
           `t${epochs}.json`,
           '--counts',
@@ -78,7 +80,7 @@ function printMeans() {
           options.seed,
           '--format',
           'json',
-        ),
+        ]),
       );
       const { thresh, naive, memoized } = result.rows.at(-1);
       console.log(

@@ -20,9 +20,21 @@ const COMMON = ['--help', '-h', '--version'];
 /** @param {string[]} args */
 const help = (...args) => execFileSync(shoal, args, { encoding: 'utf8' });
 
-/** @param {string} text of a --help */
-const commandsOf = (text) =>
-  [...text.matchAll(/^ {2}([a-z][a-z-]*) {2,}\S/gm)].map((match) => match[1]);
+/** Names of the list that follows a heading. @param {string} text of a --help @param {string} [heading] */
+const commandsOf = (text, heading = 'Commands') =>
+  [
+    ...(text.split(`\n${heading}:\n`)[1] ?? '')
+      .split('\n\n')[0]
+      .matchAll(/^ {2}([a-z][a-z-]*) {2,}\S/gm),
+  ].map((match) => match[1]);
+
+/** Help of a command and, behind it, of its actions. @param {string} command */
+function helpOf(command) {
+  const own = help(command, '--help');
+  return [own, ...commandsOf(own, 'Actions').map((action) => help('help', command, action))].join(
+    '\n',
+  );
+}
 
 /** @param {Iterable<string>} names */
 const sorted = (names) => [...new Set(names)].filter((name) => !COMMON.includes(name)).sort();
@@ -62,7 +74,7 @@ test('manual pages and --help list the same options', { skip }, () => {
   for (const command of commandsOf(help('--help'))) {
     assert.deepEqual(
       optionsOfManual(`shoal-${command}.1`),
-      optionsOfHelp(help(command, '--help')),
+      optionsOfHelp(helpOf(command)),
       command,
     );
   }

@@ -5,6 +5,7 @@
 #include "dictionary.h"
 #include "event.h"
 #include "fuzz_aggregator.h"
+#include "item_label.h"
 
 static void check(const agg_dictionary *d, int has_counts)
 {

@@ -5,6 +5,7 @@
 #include "fuzz_aggregator.h"
 
 #include "event.h"
+#include "item_label.h"
 #include "recipe_signature.h"
 
 static void find_all(const agg_list *list, uint32_t count)

@@ -15,7 +15,7 @@ static shoal_err parse(agg_query *schedule, size_t *n, agg_error *error, const v
     PROPERTY(text != NULL);
     memcpy(text, bytes, len);
     text[len] = '\0';
-    shoal_err err = cli_schedule_parse(schedule, n, error, "input", text, len);
+    shoal_err err = agg_schedule_parse(schedule, n, error, "input", text, len);
     free(text);
     return err;
 }
@@ -24,10 +24,10 @@ static void check_ranges(const agg_query *schedule, size_t n)
 {
     PROPERTY(n >= 1 && n <= AGG_SCHEDULE_MAX);
     for (const agg_query *q = schedule; q < schedule + n; q++) {
-        PROPERTY(q->local_epsilon >= CLI_LOCAL_EPSILON_MIN &&
-                 q->local_epsilon <= CLI_LOCAL_EPSILON_MAX);
+        PROPERTY(q->local_epsilon >= AGG_LOCAL_EPSILON_MIN &&
+                 q->local_epsilon <= AGG_LOCAL_EPSILON_MAX);
         PROPERTY(q->n >= 2 && q->n <= AGG_CROWD_REPORTS_MAX && q->n == (double)(uint64_t)q->n);
-        PROPERTY(q->count >= 1 && q->count <= CLI_SCHEDULE_QUERIES_MAX &&
+        PROPERTY(q->count >= 1 && q->count <= AGG_SCHEDULE_QUERIES_MAX &&
                  q->count == (double)(uint64_t)q->count);
         PROPERTY(q->bit_epsilon == 0);
     }

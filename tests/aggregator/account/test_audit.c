@@ -115,9 +115,13 @@ const shoal_mechanism shoal_onehot_asymmetric_mechanism = {
 };
 
 const agg_account agg_onehot_asymmetric_account = {
-    shoal_onehot_asymmetric_id, sound_propose,   sound_variance,
-    sound_tells_apart,          sound_n_outputs, sound_output,
-    faulty_probability,
+    .id = shoal_onehot_asymmetric_id,
+    .propose = sound_propose,
+    .variance = sound_variance,
+    .tells_apart = sound_tells_apart,
+    .n_outputs = sound_n_outputs,
+    .output = sound_output,
+    .probability = faulty_probability,
 };
 
 static void audit_natively(agg_audit *audit, const agg_recipe *recipe, const char *seed,

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "amplification.h"
-#include "guarantee.h"
+#include "guarantee_print.h"
 #include "renyi.h"
 
 static agg_error error;

@@ -667,7 +667,7 @@ test('recipe new and check say which option goes with which', () => {
     /"affine1"/,
   );
   bad(2, /new takes options only/, ['recipe', 'new', 'x.json', '--id', 'x', ...last]);
-  bad(2, /check takes files only/, ['recipe', 'check', 'r.json', '--id', 'x']);
+  bad(2, /recipe check: unknown option --id/, ['recipe', 'check', 'r.json', '--id', 'x']);
 });
 
 test('an accumulator goes through a pipe', () => {
@@ -773,7 +773,7 @@ test('every command has --help on standard output; the wrong is refused with a h
   assert.match(good(['--help']).text, /Usage: shoal COMMAND/);
   for (const command of ['demo', 'recipe', 'simulate', 'ingest', 'merge', 'estimate']) {
     assert.match(good([command, '--help']).text, new RegExp(`Usage: shoal ${command}`));
-    bad(2, new RegExp(`shoal: ${command}: unknown option --nope\nTry: shoal ${command} --help`), [
+    bad(2, new RegExp(`shoal: ${command}: unknown option --nope.*\nTry: shoal ${command} --help`), [
       command,
       '--nope',
     ]);
@@ -803,7 +803,7 @@ test('every command has --help on standard output; the wrong is refused with a h
     'acc',
   ]);
   bad(2, /given twice/, ['merge', '-o', 'a', '-o', 'b', 'acc']);
-  bad(2, /no command of that name/, ['estimat']);
+  bad(2, /unknown command 'estimat'; did you mean 'estimate'\?\nTry: shoal --help/, ['estimat']);
 });
 
 test('demo prints estimates beside the truth', () => {

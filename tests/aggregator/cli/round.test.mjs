@@ -417,8 +417,16 @@ test('a file that is there stays as it was when the next round is refused', () =
 });
 
 test('a command line that is wrong', () => {
-  bad(2, /say what to do: shoal round next/, 'round');
-  bad(2, /say what to do: shoal round next/, 'round', 'previous', '--recipe', 'r1.json', 'r1.acc');
+  bad(2, /the action is next/, 'round');
+  bad(
+    2,
+    /unknown action 'previous'; the action is next/,
+    'round',
+    'previous',
+    '--recipe',
+    'r1.json',
+    'r1.acc',
+  );
   bad(2, /takes one accumulator/, 'round', 'next', '--recipe', 'r1.json');
   bad(2, /recipe/, 'round', 'next', 'r1.acc');
   const next = ['round', 'next', '--recipe', 'r1.json', 'r1.acc'];

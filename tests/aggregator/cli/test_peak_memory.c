@@ -343,9 +343,6 @@ static void runs(void)
               "--users 200000 --groups 1 "
               "--expires 2099-12-31 -o recipe") > 0);
     check_peak("simulate --recipe recipe --counts counts --seed 1 --epochs 1 --memory 1G -o run");
-    check_peak("track --compare --recipe recipe --counts counts --seed 1 --epochs 1 --memory 1G");
-    CHECK(run("track --compare --recipe recipe --counts counts --seed 1 --epochs 1 --memory 50M") ==
-          0);
     CHECK(run("track --memory 2M run") == 0);
     for (int i = 0; i < 3; i++)
         unlink((const char *[]){"run/0001.recipe.json", "run/0001.acc", "run/simulation.json"}[i]);

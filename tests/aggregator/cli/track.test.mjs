@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs over epochs from outside: a recipe from options, its plan and what is refused; devices simulated through a run; the series in every
-// format; each next recipe from the accumulator before it; broken chains; shares of strings; the methods side by side.
+// format; each next recipe from the accumulator before it; broken chains; shares of strings.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
@@ -670,51 +670,4 @@ test('heavythresh: shares of strings, and which moved', () => {
   assert.ok(held.items[0].rows.some((/** @type {any} */ each) => each.value === 'news'));
   assert.ok(held.items[0].rows.every((/** @type {any} */ each) => each.share * 4000 >= 600));
   assert.equal(held.items[0].rows.length + held.withheld, rest.length + 3);
-  bad(
-    2,
-    /--compare is of a mean/,
-    'track',
-    '--compare',
-    '--recipe',
-    'home.json',
-    '--counts',
-    'home.tsv',
-    '--seed',
-    'x',
-  );
-});
-
-test('side by side: recomputing is worse by far at the same epsilon, memoizing is close and has no bound', () => {
-  const args = [
-    'track',
-    '--compare',
-    '--recipe',
-    'run.json',
-    '--counts',
-    'share.tsv',
-    '--seed',
-    'one',
-  ];
-  const result = JSON.parse(good(...args, '--format', 'json', '--all').text);
-  assert.equal(result.rows.length, EPOCHS);
-  const last = result.rows.at(-1);
-  assert.equal(last.changes, 2);
-  assert.ok(Math.abs(last.naive.privacy - 16) < 1e-9 && last.memoized.privacy === 16);
-  assert.ok(last.thresh.privacy > 0 && last.thresh.privacy < 16);
-  assert.ok(Math.abs(result.rows[2].naive.privacy - 4) < 1e-9, 'naive grows with epochs');
-  assert.equal(result.rows[2].thresh.privacy, 0, 'thresh with changes');
-  // The run's own series is the same devices', and naive has a standard error of 0.5/(tanh(2/3) sqrt(5000)) = 0.0121 in 12 epochs of epsilon 4/3
-  assert.ok(
-    Math.abs(last.thresh.rms_error - track('run', '--truth', 'share.tsv').rms_error) < 1e-12,
-  );
-  assert.ok(last.naive.rms_error > 0.005 && last.naive.rms_error < 0.022);
-  assert.match(
-    good(...args).text,
-    /naive +epsilon 1\.33333 in every epoch; its root mean square is/,
-  );
-  assert.match(
-    good(...args, '--format', 'csv').text,
-    /^epoch,changes,method,rms_error,max_error,privacy\n/,
-  );
-  bad(2, /--seed is needed/, 'track', '--compare', '--recipe', 'run.json', '--counts', 'share.tsv');
 });

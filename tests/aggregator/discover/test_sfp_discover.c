@@ -9,7 +9,7 @@
 
 #include "affine1.h"
 #include "bytes.h"
-#include "discover.h"
+#include "discoverer.h"
 #include "estimator.h"
 #include "poly1.h"
 #include "rng.h"
@@ -84,7 +84,7 @@ static void decode_with(agg_discovery *d, const collection *c, double threshold,
     d->confidence = 0.95;
     d->threshold = threshold;
     agg_err err = settings != NULL ? agg_sfp_discover_with(d, &error, &round, settings, n_threads)
-                                   : agg_sfp_discover(d, &error, &round, &options);
+                                   : agg_sfp_discoverer.run(d, &error, &round, 1, &options);
     if (err != SHOAL_OK) fail_msg("%s", error.text);
 }
 

@@ -5,7 +5,7 @@
 #include "agg_test.h"
 #include "encoding.h"
 #include "k_anonymity.h"
-#include "trie_plan.h"
+#include "trie_plan.c" // `judge` weighs one sequence of steps, which no caller of the plan needs
 
 static void plan_of(agg_trie_plan *plan, double devices, double epsilon)
 {
@@ -71,7 +71,7 @@ static void several_characters_a_round_are_worth_it(void **state)
     agg_trie_plan best, single = {.n_rounds = AGG_TRIE_ROUNDS_MAX};
     for (uint32_t i = 0; i < single.n_rounds; i++)
         single.rounds[i] = (agg_trie_round){.step = 1, .devices = 1e6 / 8};
-    assert_true(agg_trie_plan_judge(&single, &wish));
+    assert_true(judge(&single, &wish, scale_of(&wish)));
     plan_of(&best, 1e6, 8);
     assert_true(best.rounds[0].step > 1);
     assert_true(best.words > 1.15 * single.words);

@@ -14,6 +14,7 @@
 #include "bytes.h"
 #include "estimator.h"
 #include "normal_law.h"
+#include "support_score.h"
 
 #ifndef SEED
 #define SEED 11

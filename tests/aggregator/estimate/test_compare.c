@@ -11,6 +11,7 @@
 
 #include "compare.h"
 #include "compare_print.h"
+#include "domain_dictionary.h"
 #include "printed.h"
 
 #define N_VALUES 20u

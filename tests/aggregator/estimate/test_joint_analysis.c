@@ -8,7 +8,9 @@
 #include <math.h>
 
 #include "dictionary.h"
+#include "domain_dictionary.h"
 #include "joint_analysis.h"
+#include "joint_print.h"
 
 enum { N = 6000 };
 

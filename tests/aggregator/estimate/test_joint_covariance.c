@@ -8,6 +8,7 @@
 #include "joint_covariance.h"
 #include "joint_draws.h"
 #include "joint_em.h"
+#include "joint_tables.h"
 
 static void near(double is, double ought, double tolerance)
 {
@@ -28,8 +29,8 @@ static void answers(agg_joint_data *data, const double *first, size_t m, const d
         memcpy(tables[1] + i * n, second + i % n * n, n * sizeof(double));
     }
     const uint32_t sizes[2] = {(uint32_t)m, (uint32_t)n};
-    assert_ok(agg_joint_data_of_tables(data, &error, (const double *const *)tables, sizes, 2,
-                                       counts, m * n));
+    assert_ok(
+        joint_data_of_tables(data, &error, (const double *const *)tables, sizes, 2, counts, m * n));
     free(tables[0]);
     free(tables[1]);
 }
@@ -175,7 +176,7 @@ static void sums_any_number_of_variables(void **state)
     for (int i = 0; i < RECORDS; i++) counts[i] = 1 + (uint32_t)i % 3;
     for (int i = 0; i < 12; i++) total += p[i] = i + 1;
     for (int i = 0; i < 12; i++) p[i] /= total;
-    assert_ok(agg_joint_data_of_tables(&data, &error, given, sizes, 3, counts, RECORDS));
+    assert_ok(joint_data_of_tables(&data, &error, given, sizes, 3, counts, RECORDS));
     assert_true(data.n_tuples < RECORDS);
     for (int k = 0; k < RECORDS; k++) {
         double likelihood[12], chance = 0;
@@ -238,7 +239,7 @@ static void says_what_it_cannot_know(void **state)
         memcpy(tables[0] + 3 * i, first + i / 2 * 3, 3 * sizeof(double));
         memcpy(tables[1] + 2 * i, second + i % 2 * 2, 2 * sizeof(double));
     }
-    assert_ok(agg_joint_data_of_tables(&data, &error, given, sizes, 2, counts, 4));
+    assert_ok(joint_data_of_tables(&data, &error, given, sizes, 2, counts, 4));
     estimate(p, &data);
     assert_ok(agg_joint_covariance_make(&c, &error, &data, p, 1));
     assert_int_equal(c.n_free, 5);

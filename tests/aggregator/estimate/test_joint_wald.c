@@ -5,6 +5,7 @@
 
 #include "agg_test.h"
 #include "joint_draws.h"
+#include "joint_tables.h"
 #include "joint_wald.h"
 
 static void near(double is, double ought, double tolerance)
@@ -26,7 +27,7 @@ static void pairs(agg_joint_data *data, const uint32_t counts[6], double noise)
         for (int c = 0; c < 3; c++) first[3 * i + c] = c == i / 2 ? 1 : noise;
         for (int c = 0; c < 2; c++) second[2 * i + c] = c == i % 2 ? 1 : noise;
     }
-    assert_ok(agg_joint_data_of_tables(data, &error, tables, sizes, 2, counts, 6));
+    assert_ok(joint_data_of_tables(data, &error, tables, sizes, 2, counts, 6));
 }
 
 // Without noise T is Pearson's statistic but for N - 1 in N's place, and the paper's form Neyman's:
@@ -97,7 +98,7 @@ static void states_ranks(void **state)
     for (int i = 0; i < 6; i++) p[i] = 1 / 6.0;
     const double *tables[2] = {twins, two};
     const uint32_t sizes[2] = {3, 2}, small[2] = {1, 2}, both[2] = {2, 2};
-    assert_ok(agg_joint_data_of_tables(&data, &error, tables, sizes, 2, counts, 4));
+    assert_ok(joint_data_of_tables(&data, &error, tables, sizes, 2, counts, 4));
     assert_ok(agg_joint_wald_linear(&wald, &error, &data, p, 0, 1));
     assert_int_equal(wald.rank_first, 1);
     assert_int_equal(wald.df, 1);
@@ -112,13 +113,13 @@ static void states_ranks(void **state)
     // The same without the twin.
     static const double lone[8] = {1, 0.3, 1, 0.3, 0.3, 1, 0.3, 1};
     tables[0] = lone;
-    assert_ok(agg_joint_data_of_tables(&data, &error, tables, both, 2, counts, 4));
+    assert_ok(joint_data_of_tables(&data, &error, tables, both, 2, counts, 4));
     assert_ok(agg_joint_wald_linear(&plain, &error, &data, p, 0, 1));
     near(wald.statistic, plain.statistic, 1e-9 * wald.statistic);
     agg_joint_data_release(&data);
 
     tables[0] = one;
-    assert_ok(agg_joint_data_of_tables(&data, &error, tables, small, 2, counts, 4));
+    assert_ok(joint_data_of_tables(&data, &error, tables, small, 2, counts, 4));
     assert_ok(agg_joint_wald_linear(&wald, &error, &data, p, 0, 1));
     assert_int_equal(wald.df, 0);
     assert_true(isnan(wald.p_value));
@@ -128,7 +129,7 @@ static void states_ranks(void **state)
     // the paper's matrix one direction.
     static const double alike[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     tables[0] = alike;
-    assert_ok(agg_joint_data_of_tables(&data, &error, tables, sizes, 2, counts, 4));
+    assert_ok(joint_data_of_tables(&data, &error, tables, sizes, 2, counts, 4));
     assert_ok(agg_joint_wald_linear(&wald, &error, &data, p, 0, 1));
     assert_int_equal(wald.rank_first, 0);
     assert_int_equal(wald.df, 0);
@@ -140,7 +141,7 @@ static void states_ranks(void **state)
     agg_joint_data_release(&data);
 
     tables[0] = one;
-    assert_ok(agg_joint_data_of_tables(&data, &error, tables, small, 2, once, 4));
+    assert_ok(joint_data_of_tables(&data, &error, tables, small, 2, once, 4));
     assert_err(agg_joint_wald_linear(&wald, &error, &data, p, 0, 1), SHOAL_ERR_RANGE);
     agg_joint_data_release(&data);
 }
@@ -175,8 +176,8 @@ static void tests_pairs_of_several_variables(void **state)
                 const uint32_t category[3] = {i / 6, i / 2 % 3, i % 2};
                 of_pair[category[a] * sizes[b] + category[b]] += p[i];
             }
-            assert_ok(agg_joint_data_of_tables(&whole, &error, all, sizes, 3, counts, RECORDS));
-            assert_ok(agg_joint_data_of_tables(&pair, &error, two, two_sizes, 2, counts, RECORDS));
+            assert_ok(joint_data_of_tables(&whole, &error, all, sizes, 3, counts, RECORDS));
+            assert_ok(joint_data_of_tables(&pair, &error, two, two_sizes, 2, counts, RECORDS));
             assert_ok(agg_joint_wald_linear(&of_whole, &error, &whole, p, a, b));
             assert_ok(agg_joint_wald_linear(&alone, &error, &pair, of_pair, 0, 1));
             near(of_whole.statistic, alone.statistic, 1e-9 * (1 + alone.statistic));

@@ -8,6 +8,7 @@
 
 #include "account.h"
 #include "bytes.h"
+#include "domain_dictionary.h"
 #include "estimate.h"
 #include "estimator.h"
 #include "one_bit_mean.h"

@@ -5,7 +5,9 @@
 #include "agg_test.h"
 
 #include "dictionary.h"
+#include "domain_dictionary.h"
 #include "event.h"
+#include "item_label.h"
 #include "json_walk.h"
 #include "policy_json.h"
 

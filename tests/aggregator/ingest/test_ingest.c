@@ -6,10 +6,12 @@
 #include "batch.h"
 #include "batch_ids.h"
 #include "dictionary.h"
+#include "domain_dictionary.h"
 #include "field_text.h"
 #include "hex_digits.h"
 #include "reader.h"
 #include "report_json.h"
+#include "text_rule.h"
 
 #define HEAD                                                                                       \
     "{\"recipe\":\"r\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":"      \
@@ -365,7 +367,7 @@ static void lines_are_read_and_bad_ones_counted(void **state)
     assert_int_equal(count.lines, COUNT + 21);
     assert_int_equal(count.rejected, 21);
     assert_int_equal(count.records, COUNT);
-    assert_int_equal(c.told, AGG_TALK_MAX);
+    assert_int_equal(c.told, AGG_LOG_LINES_MAX);
     assert_string_equal(c.first, "stream: line 12: unknown field");
     assert_int_equal(c.len, COUNT * 8);
     assert_memory_equal(c.bytes, records, c.len);
@@ -403,7 +405,7 @@ static char *make_lines(size_t *len, const agg_recipe *recipe, const uint8_t *re
 
 typedef struct told {
     uint64_t records, sum; // of the records in their order
-    char words[AGG_TALK_MAX + 1][160];
+    char words[AGG_LOG_LINES_MAX + 1][160];
     uint32_t n_words, n_runs;
 } told;
 
@@ -425,7 +427,7 @@ static agg_err sum_up(void *context, agg_error *error, const agg_run *runs, uint
 static void note(void *context, const char *text)
 {
     told *t = context;
-    assert_true(t->n_words < AGG_TALK_MAX);
+    assert_true(t->n_words < AGG_LOG_LINES_MAX);
     snprintf(t->words[t->n_words++], sizeof t->words[0], "%s", text);
 }
 

@@ -5,8 +5,10 @@
 #include "agg_test.h"
 
 #include "dictionary.h"
+#include "domain_dictionary.h"
 #include "event.h"
 #include "front_coded.h"
+#include "item_label.h"
 #include "json_walk.h"
 
 static agg_text text_of(const char *text)

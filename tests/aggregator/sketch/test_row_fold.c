@@ -52,7 +52,7 @@ static void check_counts(const uint8_t *const *vectors, uint32_t m, uint32_t n)
 }
 
 // Every width around a boundary of words and vectors, every number of vectors around a boundary of
-// adders and planes, at addresses of every alignment.
+// adders and counters, at addresses of every alignment.
 static void counts_every_bit(void **state)
 {
     static const uint32_t widths[] = {1,    2,    7,    8,    9,    31,   63,        64,   65,
@@ -194,8 +194,8 @@ static void check_one_row(const some_records *r)
     free(got);
 }
 
-// Vectors of which many, sixteen or half of what planes hold are counted at a time, random and all
-// ones.
+// Vectors of which many, sixteen or half of what counters hold are counted at a time, random and
+// all ones.
 static void one_row_in_order(void **state)
 {
     static const uint32_t counts_of[] = {0, 1, 15, 16, 17, 126, 127, 128, 240, 254, 255, 256, 1000};
@@ -216,8 +216,8 @@ static void one_row_in_order(void **state)
         }
 }
 
-// More than the planes hold, of the largest number a column can have.
-static void all_ones_do_not_overflow_planes(void **state)
+// More vectors than carry-save counters hold, and all bits set.
+static void all_ones_do_not_overflow_counters(void **state)
 {
     uint8_t ones[128];
     const uint8_t *vectors[1000];
@@ -227,13 +227,14 @@ static void all_ones_do_not_overflow_planes(void **state)
     for (uint32_t n = 240; n <= 1000; n++) check_counts(vectors, 1024, n);
 }
 
-// Planes that are kept in memory, filled in any portions, hold what counts do.
-static void planes_keep_counts(void **state)
+// Carry-save counters, filled in any portions, hold the same numbers as counts.
+static void counters_hold_counts(void **state)
 {
     static const uint32_t widths[] = {1, 33, 256, 257, 511, 512, 513, 1000, 1024, 1025, 2300};
     static const uint8_t seed[32] = {3};
     static uint32_t expected[8 * BYTES_MAX], counts[8 * BYTES_MAX];
-    uint8_t *bits = malloc(VECTORS * BYTES_MAX), *planes = malloc(agg_planes_size(8 * BYTES_MAX));
+    uint8_t *bits = malloc(VECTORS * BYTES_MAX),
+            *counters = malloc(agg_counters_size(8 * BYTES_MAX));
     const uint8_t *vectors[VECTORS];
     shoal_rng rng;
     (void)state;
@@ -242,65 +243,65 @@ static void planes_keep_counts(void **state)
         for (int cpu = 0; cpu <= (int)agg_cpu_best(); cpu++) {
             const agg_bit_columns *columns = agg_bit_columns_of((agg_cpu)cpu);
             uint32_t m = widths[w];
-            memset(planes, 0, agg_planes_size(m));
+            memset(counters, 0, agg_counters_size(m));
             memset(counts, 0, m * sizeof *counts);
             memset(expected, 0, m * sizeof *expected);
-            for (uint32_t total = 0, n = 0; total < 4 * AGG_PLANES_MOST; total += n) {
-                uint32_t room = AGG_PLANES_MOST - total % AGG_PLANES_MOST;
+            for (uint32_t total = 0, n = 0; total < 4 * AGG_COUNTERS_MAX; total += n) {
+                uint32_t room = AGG_COUNTERS_MAX - total % AGG_COUNTERS_MAX;
                 n = 1 + (uint32_t)shoal_rng_below(&rng, room);
                 for (uint32_t i = 0; i < n; i++) {
                     uint8_t *vector = bits + i * BYTES_MAX;
-                    make_vector(vector, m, total < 2 * AGG_PLANES_MOST ? 2 : 0, i, &rng);
+                    make_vector(vector, m, total < 2 * AGG_COUNTERS_MAX ? 2 : 0, i, &rng);
                     vectors[i] = vector;
                     add_by_definition(expected, m, vector);
                 }
-                columns->keep(planes, m, vectors, n);
-                if (n == room) columns->empty(counts, m, planes);
+                columns->collect(counters, m, vectors, n);
+                if (n == room) columns->drain(counts, m, counters);
             }
             assert_memory_equal(counts, expected, m * sizeof *counts);
-            columns->empty(counts, m, planes); // nothing is left in them
+            columns->drain(counts, m, counters); // nothing is left in them
             assert_memory_equal(counts, expected, m * sizeof *counts);
         }
     free(bits);
-    free(planes);
+    free(counters);
 }
 
 typedef struct way {
     uint32_t k, m, count;
     size_t bytes;
-    int has_planes, has_areas;
+    agg_fold_method method;
 } way;
 
-#define LANES 4u // the number of threads that says: each adds a run of its own
+#define WORKERS 4u // the number of threads that says: each adds a run of its own
 
-typedef struct lane_records {
+typedef struct worker_records {
     agg_folder *folder;
     const uint8_t *records;
     size_t size;
     uint32_t count;
-    agg_err errs[LANES];
-} lane_records;
+    agg_err errs[WORKERS];
+} worker_records;
 
 // A thread's quarter, in several runs.
 static void add_quarter(void *context, unsigned part, unsigned n_parts)
 {
-    lane_records *all = context;
+    worker_records *all = context;
     agg_error error;
     uint32_t first = all->count / n_parts * part,
              end = part + 1 < n_parts ? first + all->count / n_parts : all->count;
     for (uint32_t some; first < end && all->errs[part] == SHOAL_OK; first += some) {
         some = end - first < 9000 ? end - first : 9000;
         const agg_folder_run run = {all->records + first * all->size, some};
-        all->errs[part] = agg_folder_add_lane(all->folder, &error, part, &run);
+        all->errs[part] = agg_folder_add_as(all->folder, &error, part, &run);
     }
 }
 
-static void add_by_lanes(agg_folder *folder, const uint8_t *records, size_t size, uint32_t count)
+static void add_by_workers(agg_folder *folder, const uint8_t *records, size_t size, uint32_t count)
 {
     agg_error error;
-    lane_records all = {folder, records, size, count, {SHOAL_OK}};
-    agg_parallel(LANES, add_quarter, &all);
-    for (unsigned lane = 0; lane < LANES; lane++) assert_ok(all.errs[lane]);
+    worker_records all = {folder, records, size, count, {SHOAL_OK}};
+    agg_parallel(WORKERS, add_quarter, &all);
+    for (unsigned worker = 0; worker < WORKERS; worker++) assert_ok(all.errs[worker]);
     assert_ok(agg_folder_add_runs(folder, &error, NULL, 0));
 }
 
@@ -316,8 +317,8 @@ static void check_folder(const way *w, unsigned kind, unsigned n_threads, uint32
     make_rows(&r, w->count, w->k, w->m, kind);
     assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
     assert_ok(agg_folder_init(&folder, &error, &acc, w->bytes, n_threads));
-    assert_int_equal(folder.planes != NULL, w->has_planes);
-    assert_int_equal(folder.areas.n > 1, w->has_areas);
+    assert_int_equal(folder.plan.method, w->method);
+    if (w->method == AGG_FOLD_BUCKETS) assert_true(folder.plan.buckets.n > 1);
     size_t size = recipe.recipe.record_size;
     uint8_t *records = malloc(size * run);
     uint32_t *expected = calloc(acc.parts[0].n_cells, sizeof *expected);
@@ -335,8 +336,8 @@ static void check_folder(const way *w, unsigned kind, unsigned n_threads, uint32
         if (n_threads ==
             3) // as several runs, of which one may be long enough to be added where it lies
             assert_ok(agg_folder_add_runs(&folder, &error, runs, 2));
-        else if (agg_folder_lanes(&folder) == LANES)
-            add_by_lanes(&folder, records, size, some);
+        else if (agg_folder_workers(&folder) == WORKERS)
+            add_by_workers(&folder, records, size, some);
         else
             assert_ok(agg_folder_add(&folder, &error, records, some));
         if (first == 0) assert_ok(agg_folder_flush(&folder, &error)); // used on afterwards
@@ -358,35 +359,56 @@ static void check_folder(const way *w, unsigned kind, unsigned n_threads, uint32
 // Each way of a folder, with few bytes and enough, with records of every row and of nearly one.
 static void folder_gives_the_same(void **state)
 {
-    static const way ways[] = {{1, 70, 30000, 0, 0, 0},
-                               {16, 1000, 20000, 0, 0, 0},
-                               {900, 1000, 60000, 0, 1, 0},
-                               {600, 4099, 9000, 0, 1, 0},
-                               {1100, 1025, 9000, 4096, 1, 0},
-                               {16411, 32, 540000, 0, 0, 1},
-                               {1031, 8190, 6000, (size_t)4 << 20, 0, 1},
-                               {16411, 32, 3000, 1000, 0, 0},
-                               {8300, 100, 200000, (size_t)3300000, 0, 1},
-                               {8200, 510, 50000, 0, 0, 1},
-                               {8200, 512, 90000, (size_t)4 << 20, 0, 1}};
+    static const way ways[] = {{1, 70, 30000, 0, AGG_FOLD_IN_ORDER},
+                               {16, 1000, 20000, 0, AGG_FOLD_IN_ORDER},
+                               {900, 1000, 60000, 0, AGG_FOLD_COUNTERS},
+                               {600, 4099, 9000, 0, AGG_FOLD_COUNTERS},
+                               {1100, 1025, 9000, 4096, AGG_FOLD_COUNTERS},
+                               {16411, 32, 540000, 0, AGG_FOLD_BUCKETS},
+                               {1031, 8190, 6000, (size_t)4 << 20, AGG_FOLD_BUCKETS},
+                               {16411, 32, 3000, 1000, AGG_FOLD_IN_ORDER},
+                               {8300, 100, 200000, (size_t)3300000, AGG_FOLD_BUCKETS},
+                               {8200, 510, 50000, 0, AGG_FOLD_BUCKETS},
+                               {8200, 512, 90000, (size_t)4 << 20, AGG_FOLD_BUCKETS}};
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
         for (unsigned kind = 0; kind < 3; kind++) {
             check_folder(&ways[i], kind, 1 + (unsigned)i % 2, kind == 0 ? 1777 : 50000);
             if (kind == 0) check_folder(&ways[i], kind, 3, 100000);
-            if (ways[i].has_planes || ways[i].has_areas)
-                check_folder(&ways[i], kind, LANES, kind == 0 ? 60000 : 7001);
+            if (ways[i].method != AGG_FOLD_IN_ORDER)
+                check_folder(&ways[i], kind, WORKERS, kind == 0 ? 60000 : 7001);
         }
+}
+
+// Counters of all workers stay below 32 MiB: with more threads than that allows, some do not add.
+static void counters_bound_workers(void **state)
+{
+    agg_recipe recipe;
+    agg_accumulator acc;
+    agg_error error;
+    (void)state;
+    sketch_recipe(&recipe, "cms", 2, 8192, 1000);
+    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    for (unsigned n_threads = 1; n_threads <= 8; n_threads++) {
+        agg_fold_plan plan = agg_fold_plan_make(&acc, 0, n_threads);
+        assert_int_equal(plan.method, AGG_FOLD_COUNTERS);
+        assert_int_equal(plan.n_workers, n_threads < 4 ? n_threads : 4);
+        assert_true(plan.n_workers * plan.counters_bytes <= (size_t)32 << 20);
+        assert_true(agg_fold_plan_beside(&plan, &acc) > plan.n_workers * plan.counters_bytes);
+    }
+    agg_accumulator_release(&acc);
+    agg_recipe_release(&recipe);
 }
 
 int main(void)
 {
-    const struct CMUnitTest folds[] = {cmocka_unit_test(groups_by_row),
-                                       cmocka_unit_test(one_row_in_order),
-                                       cmocka_unit_test(folder_gives_the_same)};
-    const struct CMUnitTest variants[] = {
-        cmocka_unit_test(counts_every_bit), cmocka_unit_test(planes_keep_counts),
-        cmocka_unit_test(all_ones_do_not_overflow_planes), cmocka_unit_test(reads_nothing_beyond)};
+    const struct CMUnitTest folds[] = {
+        cmocka_unit_test(counters_bound_workers), cmocka_unit_test(groups_by_row),
+        cmocka_unit_test(one_row_in_order), cmocka_unit_test(folder_gives_the_same)};
+    const struct CMUnitTest variants[] = {cmocka_unit_test(counts_every_bit),
+                                          cmocka_unit_test(counters_hold_counts),
+                                          cmocka_unit_test(all_ones_do_not_overflow_counters),
+                                          cmocka_unit_test(reads_nothing_beyond)};
     int failed = cmocka_run_group_tests(folds, NULL, NULL);
     // These go through all variants, whichever is chosen.
     return getenv("SHOAL_CPU") == NULL ? failed + cmocka_run_group_tests(variants, NULL, NULL)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints texts and numbers into JSON, CSV and terminal output. Values come from the people whose
+// reports were collected, so every text is treated as hostile and escaped for its destination.
+#ifndef PRINT_TEXT_H
+#define PRINT_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+// The forms in which a command prints its result.
+typedef enum agg_format { AGG_TABLE = 0, AGG_JSON, AGG_NDJSON, AGG_CSV } agg_format;
+
+#define AGG_TABLE_VALUE_MAX ((size_t)48) // the widest column, in characters, that values get
+
+// Prints a JSON string literal, quotation marks included. Bytes that are not UTF-8 become U+FFFD;
+// <, > and & are escaped, so that the literal may stand inside an HTML page.
+void agg_print_json_text(FILE *stream, const char *bytes, size_t len);
+
+// Prints a text for a terminal. Control characters, bidirectional overrides and broken UTF-8 become
+// \xHH, so that a value cannot move the cursor or disguise the text around it.
+void agg_print_terminal_text(FILE *stream, const char *bytes, size_t len);
+
+// Returns: the number of terminal columns that agg_print_terminal_text takes for the text.
+size_t agg_terminal_width(const char *bytes, size_t len);
+
+// Prints a text for a terminal and pads it with blanks to `width` columns. A wider text is printed
+// whole.
+void agg_print_cell(FILE *stream, const char *bytes, size_t len, size_t width);
+
+// Prints a quoted CSV cell (RFC 4180), escaped as for a terminal. A text that a spreadsheet would
+// run as a formula gets a leading apostrophe.
+void agg_print_csv_text(FILE *stream, const char *bytes, size_t len);
+
+// Prints the shortest decimal that reads back as the same double.
+//   x: finite
+void agg_print_number(FILE *stream, double x);
+
+// Returns: the number of decimals, 0 to 9, that show two significant digits of an error.
+int agg_error_decimals(double error);
+
+#endif

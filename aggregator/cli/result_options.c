@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options and output of the commands that print results; see result_options.h.
+#include "result_options.h"
+
+#include <string.h>
+
+#include "agg_file.h"
+#include "guarantee_print.h"
+#include "log.h"
+#include "options.h"
+
+agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
+                                const cli_result_texts *texts)
+{
+    static const char *const formats[] = {"table", "json", "ndjson", "csv", NULL};
+    static const char *const rules[] = {"bonferroni", "bh", "none", NULL};
+    size_t format = 0, rule = 0;
+    uint64_t top = 0;
+    *options = (cli_result_options){.honest = 1};
+    agg_err err = command_read_name(&format, error, formats, texts->format,
+                                    "--format is table, json, ndjson or csv");
+    if (err == SHOAL_OK)
+        err = command_read_name(&rule, error, rules, texts->multiple,
+                                "--multiple is bonferroni, bh or none");
+    if (err == SHOAL_OK && texts->top != NULL)
+        err = cli_read_whole(&top, error, "top", texts->top, 1, UINT32_MAX);
+    if (err == SHOAL_OK && texts->confidence != NULL)
+        err = cli_read_decimal(&options->confidence, error, "confidence", texts->confidence,
+                               0.000001, 0.999999999999);
+    if (err == SHOAL_OK && texts->honest != NULL)
+        err = cli_read_decimal(&options->honest, error, "honest", texts->honest, AGG_HONEST_MIN, 1);
+    if (err == SHOAL_OK) err = cli_read_threads(&options->n_threads, error, texts->threads);
+    options->format = (agg_format)format;
+    options->multiple = (agg_multiple)rule;
+    options->top = (size_t)top;
+    return err;
+}
+
+void cli_say_guarantee(char *command, const agg_guarantee *a, const agg_guarantee *b,
+                       agg_format format)
+{
+    char line[AGG_GUARANTEE_LINE_MAX];
+    if (format == AGG_TABLE || format == AGG_JSON) return;
+    for (size_t i = 0;
+         b == NULL ? agg_guarantee_line(line, a, i) : agg_guarantee_line_of_two(line, a, b, i); i++)
+        agg_log_line(command, line);
+}
+
+agg_err cli_result_write(agg_error *error, const char *output, cli_result_print print,
+                         const void *result, agg_format format)
+{
+    agg_file file;
+    if (output == NULL || strcmp(output, "-") == 0) return print(stdout, error, result, format);
+    agg_err err = agg_file_create(&file, error, output);
+    if (err != SHOAL_OK) return err;
+    err = print(file.stream, error, result, format);
+    if (err == SHOAL_OK) return agg_file_commit(&file, error);
+    agg_file_abandon(&file);
+    return err;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weighing the two ways; see discovery_plan.h.
+#include "discovery_plan.h"
+
+#include "compound.h"
+
+const char *const agg_discovery_ways[] = {"sfp", "trie", NULL};
+const char *const agg_discovery_oracles[] = {"olh", "cms", NULL};
+static const uint32_t oracle_ids[] = {SHOAL_ORACLE_OLH, SHOAL_ORACLE_CMS};
+
+uint32_t agg_discovery_contribution_micro(const agg_discovery_plan *plan)
+{
+    return plan->wish.eps_micro / plan->wish.contributions;
+}
+
+// The share that the least sensitive round lets through.
+static double worst_share(const agg_trie_plan *trie)
+{
+    double share = trie->n_rounds > 0 ? 0 : 1;
+    for (uint32_t i = 0; i < trie->n_rounds; i++)
+        if (trie->rounds[i].share > share) share = trie->rounds[i].share;
+    return share < 1 ? share : 1;
+}
+
+agg_err agg_discovery_plan_run(agg_discovery_plan *plan, agg_error *error,
+                               const agg_discovery_wish *wish)
+{
+    *plan = (agg_discovery_plan){.wish = *wish, .way = wish->way};
+    const agg_trie_wish trie = {.devices = wish->devices,
+                                .epsilon = agg_discovery_contribution_micro(plan) / 1e6,
+                                .contributions = wish->contributions,
+                                .depth = wish->depth,
+                                .characters = wish->characters,
+                                .max_prefixes = AGG_DISCOVERY_PREFIXES_MAX};
+    agg_err err = agg_sfp_plan_run(&plan->sfp, error, oracle_ids[wish->oracle], wish->devices,
+                                   wish->eps_micro, wish->length);
+    if (err != SHOAL_OK) return err;
+    agg_trie_plan_run(&plan->trie, &trie);
+    double *share = plan->share;
+    share[AGG_DISCOVERY_SFP] =
+        plan->sfp.least < wish->devices ? plan->sfp.least / wish->devices : 1;
+    share[AGG_DISCOVERY_TRIE] = worst_share(&plan->trie);
+    if (wish->way == AGG_DISCOVERY_ANY)
+        plan->way = share[AGG_DISCOVERY_TRIE] < share[AGG_DISCOVERY_SFP] ? AGG_DISCOVERY_TRIE
+                                                                         : AGG_DISCOVERY_SFP;
+    if (plan->way == AGG_DISCOVERY_TRIE && plan->trie.n_rounds == 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "not even one of so many characters fits a record: fewer --characters");
+    return SHOAL_OK;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Defaults of rappor-ngram: coins that cost the stated epsilon, all parts of a report together.
+#include <math.h>
+
+#include "compound_draft.h"
+#include "draft_numbers.h"
+
+// Each hash of each part may cost x = epsilon/(parts hashes), and with p = 1 - q it costs
+// 2 ln(q/(1-q)): q = 1/(1 + e^(-x/2)), rounded down, and one millionth less, as the cost of each
+// hash is rounded up.
+static agg_err fill(compound_defaults *out, agg_error *error, const recipe_options *o)
+{
+    double epsilon = 0;
+    uint64_t hashes = 1, grams = 2;
+    agg_err err = draft_read_epsilon(&epsilon, error, o->epsilon);
+    if (err == SHOAL_OK) err = draft_read_whole(&hashes, error, "hashes", o->hashes, 1, 1, 16);
+    if (err == SHOAL_OK) err = draft_read_whole(&grams, error, "grams", o->grams, 2, 2, 4);
+    if (err != SHOAL_OK || o->p != NULL || o->q != NULL) return err;
+    double each = epsilon / (double)((grams + 1) * hashes);
+    uint32_t q = (uint32_t)floor(1e6 / (1 + exp(-each / 2))) - 1;
+    draft_put_micro(out->q, q);
+    draft_put_micro(out->p, 1000000 - q);
+    return SHOAL_OK;
+}
+
+const compound_draft agg_rappor_ngram_draft = {
+    .id = shoal_rappor_ngram_id,
+    .fill = fill,
+};

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recipe of one mechanism before it has a text: which mechanism the options ask for, and what
+// each of its parameters is where the options are silent. Descriptors say what a mechanism needs
+// (shoal_takes) and what is usual for it (account.h, compound_draft.h); no mechanism is named here.
+#ifndef RECIPE_DRAFT_H
+#define RECIPE_DRAFT_H
+
+#include <stdbool.h>
+
+#include "agg_error.h"
+#include "compound_draft.h"
+#include "mechanism.h"
+#include "recipe_options.h"
+
+typedef struct recipe_draft {
+    const recipe_options *options;
+    const char *mechanism, *value;
+    shoal_takes takes;
+    bool is_compound;
+    bool is_run;             // over epochs
+    char k[16], m[16];       // the mechanism's own defaults; empty where it has none
+    compound_defaults words; // those of a compound
+    char group[16];          // users of one group of a run
+} recipe_draft;
+
+// Chooses the mechanism and the defaults.
+// Returns: AGG_ERR_USAGE naming an option that is missing or does not go with the mechanism.
+agg_err recipe_draft_make(recipe_draft *draft, agg_error *error,
+                          const recipe_options *options) SHOAL_MUST_CHECK;
+
+// One parameter of the recipe, with its text: the option's, or the default of a mechanism that
+// needs it.
+typedef struct recipe_parameter {
+    const char *name;
+    const char *text; // NULL: the recipe does not state it
+    bool is_text;     // a string in JSON; else a number
+} recipe_parameter;
+
+// Returns: whether there is an index-th parameter, which is then written to *parameter.
+bool recipe_draft_parameter(recipe_parameter *parameter, const recipe_draft *draft, size_t index);
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which categories a joint analysis has of a variable: all values of its list, or the largest of a
+// dictionary that stand out of the noise.
+#ifndef JOINT_CHOICE_H
+#define JOINT_CHOICE_H
+
+#include <stdbool.h>
+
+#include "dictionary.h"
+#include "estimate.h"
+#include "joint_analysis.h"
+
+#define AGG_JOINT_TOP 15u // categories of a variable, unless the command line says otherwise
+#define AGG_JOINT_WHOLE_MAX                                                                        \
+    64u // values of a list that are all taken, unless the command line says otherwise
+
+// What is wished for one variable.
+typedef struct agg_joint_wish {
+    uint32_t variable;
+    const char *file; // its dictionary; NULL: the recipe's own list
+    size_t top;       // categories at most; 0: by the defaults
+    bool no_other;
+    bool with_none;    // of a list that is named whole: one category more, "none of the list"
+    double confidence; // of the test that a value is there; 0: the default
+    unsigned n_threads;
+    agg_log_fn talk; // takes remarks; may be NULL
+    void *talk_context;
+} agg_joint_wish;
+
+// The choice, with what it points to.
+typedef struct agg_joint_chosen {
+    agg_joint_choice choice;
+    agg_recipe *view; // the variable as a recipe of its own
+    agg_dictionary dictionary;
+    agg_estimate estimate;
+    agg_text *labels;
+    uint64_t *items;
+    double *shares;
+} agg_joint_chosen;
+
+// Makes the choice: every entry of a dictionary of `top` lines or fewer, and of a list without a
+// file and without `top`; otherwise those of its `top` largest whose marginal count is detected
+// (estimate.h). The rest is "Other" wherever there can be one.
+//   categories: release it, on OK only; recipe and acc outlive it
+// Returns: AGG_ERR_USAGE for a variable of any string without a file, and when none of its values
+// stands out; what dictionaries and estimates refuse.
+agg_err agg_joint_chosen_make(agg_joint_chosen *categories, agg_error *error,
+                              const agg_recipe *recipe, const agg_accumulator *acc,
+                              const agg_joint_wish *wish) SHOAL_MUST_CHECK;
+void agg_joint_chosen_release(agg_joint_chosen *categories);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recipes of rappor-ngram in print.
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "compound_check.h"
+#include "part_print.h"
+#include "rappor_ngram.h"
+
+static void print(const shoal_recipe *r)
+{
+    char label[24];
+    uint32_t positions = shoal_ngram_positions(r);
+    printf("strings             cut to %u bytes; candidates are made of %u bytes of the alphabet\n",
+           r->length, r->alphabet_len);
+    printf("positions           %u of %u bytes; a device draws %u and sends them in the clear, "
+           "with its cohort\n",
+           positions, r->n_gram, r->grams);
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        bool is_gram = i + 1 < r->n_parts;
+        snprintf(label, sizeof label, "part %u", i + 1);
+        agg_part_print(&r->parts[i], label, is_gram ? "n-gram" : "whole string",
+                       is_gram ? r->cohorts : 0);
+    }
+}
+
+// Positions are drawn afresh for each report: sooner or later all of them are answered, and the
+// whole string.
+static uint32_t answers(const shoal_recipe *recipe)
+{
+    return shoal_ngram_positions(recipe) + 1;
+}
+
+const agg_compound_check agg_rappor_ngram_check = {
+    .id = shoal_rappor_ngram_id,
+    .print = print,
+    .answers = answers,
+};

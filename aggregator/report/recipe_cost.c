@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Costs of a recipe in print; see recipe_cost.h.
+#include "recipe_cost.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "account.h"
+#include "central.h"
+#include "compound_check.h"
+#include "deletion.h"
+#include "part_print.h"
+
+static void print_report_cost(const shoal_recipe *r)
+{
+    uint32_t drawn = 0;
+    if (shoal_recipe_epsilon(&drawn, r) != SHOAL_OK) drawn = 0;
+    printf("epsilon per report  %.8g (as drawn: %.8g)%s\n", r->cost_micro / 1e6, drawn / 1e6,
+           r->n_variables > 0 ? ", all variables together"
+           : r->n_parts > 1   ? ", all parts together"
+                              : "");
+    const agg_account *account = agg_account_of(r->mechanism); // NULL for a compound
+    if (account != NULL && account->has_bit_a_value)
+        printf("deletion model      %.4g (a listed value against none of the list)\n",
+               agg_deletion_epsilon(&r->parts[0]));
+}
+
+// The permanent answer bounds what any number of reports of one value tell; those of another value
+// cost anew.
+static void print_unlimited(const shoal_recipe *r)
+{
+    const agg_compound_check *check = agg_compound_check_of(r->mechanism);
+    uint32_t unlimited = 0;
+    // For several variables each line says its own.
+    if (!shoal_recipe_is_permanent(r) || r->n_variables > 0) return;
+    const shoal_part *part = &r->parts[0];
+    uint32_t answers = check != NULL && check->answers != NULL ? check->answers(r) : 1;
+    if (agg_account_of(part->mechanism)->unlimited(&unlimited, part) == SHOAL_OK)
+        printf("epsilon per value   %.8g (however many reports of it a person sends)\n",
+               answers * (unlimited / 1e6));
+    else
+        printf("epsilon per value   no bound: the permanent answer keeps next to nothing back\n");
+}
+
+// Whether the central claim follows from the minimum cohort as devices compute it, and from which
+// cohort on it does. Both calls take any recipe that was read: its cost, cohort and delta lie in
+// their ranges.
+static void print_claim(const shoal_recipe *r)
+{
+    uint32_t eps = 0;
+    uint64_t n = 0;
+    if (r->cohort_eps_micro == 0) return;
+    if (shoal_central_epsilon(&eps, r->cost_micro, r->cohort_minimum, r->cohort_delta_exp) !=
+        SHOAL_OK)
+        return;
+    printf("closed form         central epsilon %.8g: the claim %s", eps / 1e6,
+           eps <= r->cohort_eps_micro ? "follows" : "does not follow");
+    if (shoal_central_cohort(&n, r->cost_micro, r->cohort_eps_micro, r->cohort_delta_exp) ==
+        SHOAL_OK)
+        printf(" (it does from %llu report%s on)\n", (unsigned long long)n, n == 1 ? "" : "s");
+    else
+        printf(" (nor does it with 10^12 reports)\n");
+}
+
+static void print_cohort(const shoal_recipe *r)
+{
+    printf("minimum cohort      %u reports", r->cohort_minimum);
+    if (r->cohort_eps_micro > 0)
+        printf(", claims central epsilon %.8g at delta 1e-%u", r->cohort_eps_micro / 1e6,
+               r->cohort_delta_exp);
+    printf("\n");
+    print_claim(r);
+}
+
+// Group privacy: of all of a person's contributions to one cohort, delta is that of one times 1 +
+// e^eps + e^(2 eps) + ...
+static void print_person_of_items(const shoal_recipe *r)
+{
+    double eps = r->cohort_eps_micro / 1e6, powers = 0;
+    for (uint32_t i = 0; i < r->contributions; i++) powers += exp(i * eps);
+    printf("central, per person %.8g at delta %.3g: of all contributions as one group\n",
+           r->contributions * eps, powers * pow(10, -(double)r->cohort_delta_exp));
+}
+
+// A device answers one round of an analysis, once.
+static void print_item_cost(const shoal_recipe *r)
+{
+    double each = r->cost_micro / 1e6;
+    printf("epsilon per report  %.8g (as drawn: %.8g), item-level: of one contribution\n", each,
+           agg_part_drawn_epsilon(&r->parts[0]));
+    printf("epsilon per person  %.8g, user-level: %u contribution%s to the one round that a device "
+           "answers\n",
+           each * r->contributions, r->contributions, r->contributions == 1 ? "" : "s");
+    print_cohort(r);
+    if (r->cohort_eps_micro > 0) print_person_of_items(r);
+}
+
+void recipe_cost_print(const shoal_recipe *r, uint32_t today)
+{
+    double each = r->cost_micro / 1e6;
+    unsigned days = r->expires_day >= today ? r->expires_day - today + 1 : 0;
+    if (r->contributions > 0) {
+        print_item_cost(r);
+        return;
+    }
+    if (r->epochs > 0) {
+        printf("epsilon per person  %.8g, of all epochs together; debited once\n", each);
+        print_cohort(r);
+        return;
+    }
+    print_report_cost(r);
+    if (r->version != 0) {
+        printf("epsilon per person  %g (a query is answered once)\n", each);
+        print_cohort(r);
+        return;
+    }
+    printf("epsilon per day     %g (%u report%s)\n", each * r->per_day, r->per_day,
+           r->per_day == 1 ? "" : "s");
+    printf("epsilon per person  %g (%u days until it expires, every report sent)\n",
+           each * r->per_day * days, days);
+    print_unlimited(r);
+    print_cohort(r);
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// A query and a policy; see recipe_policy.h.
+#include "recipe_policy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "accountant.h"
+#include "compound.h"
+#include "recipe_signature.h"
+
+static int is_key_of(const agg_policy *policy, const uint8_t key[32])
+{
+    for (uint32_t i = 0; i < policy->policy.n_keys; i++)
+        if (memcmp(policy->policy.keys[i], key, 32) == 0) return 1;
+    return 0;
+}
+
+static int print_signer(const agg_recipe *recipe, const agg_policy *policy)
+{
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    char hex[65];
+    agg_hex(hex, recipe->key, sizeof recipe->key);
+    if (!recipe->has_signature)
+        printf("signed              no: devices refuse it\n");
+    else if (!is_key_of(policy, recipe->key))
+        printf("signed              by %.8s..., which is no key of the policy: devices refuse it\n",
+               hex);
+    else if (!agg_signature_is_built())
+        printf("signed              not checked, by %.8s..., a key of the policy: signatures are "
+               "not part of this build\n",
+               hex);
+    else if (agg_recipe_verify(&error, recipe) != SHOAL_OK)
+        printf("signed              badly: not by %.8s..., which it names: devices refuse it\n",
+               hex);
+    else {
+        printf("signed              by %.8s..., a key of the policy\n", hex);
+        return AGG_EXIT_OK;
+    }
+    return recipe->has_signature && is_key_of(policy, recipe->key) && !agg_signature_is_built()
+               ? AGG_EXIT_OK
+               : AGG_EXIT_PRIVACY;
+}
+
+// The field that a refusal is about.
+static const shoal_name *field_of(const shoal_verdict *verdict, const shoal_recipe *r)
+{
+    if (verdict->refusal == SHOAL_REFUSED_SPLIT)
+        return verdict->field < r->n_splits ? &r->splits[verdict->field].field : NULL;
+    return verdict->field < r->encoding.n_fields ? &r->encoding.fields[verdict->field].field : NULL;
+}
+
+// Reports of one device in answer to it.
+static uint32_t reports_of(const shoal_recipe *r)
+{
+    return r->contributions > 0 ? r->contributions : 1;
+}
+
+// Of several reports of one person delta grows with what they claim (accountant.h).
+static void print_delta(const shoal_recipe *r, const shoal_policy_analysis *a)
+{
+    printf("%20sdelta 1e-%u", "", r->cohort_delta_exp);
+    if (reports_of(r) > 1) printf(" a report, of %u of one person,", reports_of(r));
+    printf(" of 1e-%u\n", a->delta_exp);
+}
+
+// What a bound is, and what the query would need, where two figures say it.
+static void print_figures(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p)
+{
+    if (v->analysis == UINT32_MAX) return;
+    const shoal_policy_analysis *a = &p->analyses[v->analysis];
+    const shoal_name *name = field_of(v, r);
+    uint32_t index = name != NULL ? shoal_policy_find_field(a, name) : UINT32_MAX;
+    const shoal_policy_budget *b = index != UINT32_MAX ? &a->fields[index] : &a->budget;
+    double honest = r->cohort_minimum * (a->honest_micro / 1e6);
+    switch (v->refusal) {
+    case SHOAL_REFUSED_DOWNGRADED:
+        printf("%20sversion %u, the policy asks for %u\n", "", r->version, a->version);
+        break;
+    case SHOAL_REFUSED_COMBINATION:
+        printf("%20s%u fields of %u\n", "", r->encoding.n_fields, a->query_fields);
+        break;
+    case SHOAL_REFUSED_SIZE:
+        printf("%20s%u cells of %u\n", "", r->parts[0].size, a->query_size);
+        break;
+    case SHOAL_REFUSED_LOCAL:
+        printf("%20sepsilon %.8g of %.8g\n", "", v->local_eps_micro / 1e6,
+               b->local_eps_micro / 1e6);
+        break;
+    case SHOAL_REFUSED_EPSILON:
+    case SHOAL_REFUSED_FIELD_EPSILON:
+        printf("%20sepsilon %.8g of %.8g\n", "", reports_of(r) * (r->cohort_eps_micro / 1e6),
+               b->eps_micro / 1e6);
+        break;
+    case SHOAL_REFUSED_REPORTS:
+    case SHOAL_REFUSED_FIELD_REPORTS:
+        printf("%20s%u reports of %u\n", "", reports_of(r), b->reports);
+        break;
+    case SHOAL_REFUSED_DELTA: print_delta(r, a); break;
+    case SHOAL_REFUSED_COHORT:
+        printf("%20s%u reports, the policy asks for %u\n", "", r->cohort_minimum,
+               a->cohort_minimum);
+        break;
+    case SHOAL_REFUSED_AMPLIFICATION:
+        printf("%20s%.0f honest reports of epsilon %.8g give %.8g, it claims %.8g\n", "", honest,
+               v->local_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_eps_micro / 1e6);
+        break;
+    default: break;
+    }
+}
+
+static void print_refusal(const shoal_verdict *verdict, const shoal_recipe *r,
+                          const shoal_policy *p)
+{
+    const shoal_name *field = field_of(verdict, r);
+    printf("answered            no: %s", shoal_refusal_name(verdict->refusal));
+    if (field != NULL) printf(" (%.*s)", (int)field->len, field->bytes);
+    printf(". %s\n", shoal_refusal_text(verdict->refusal));
+    print_figures(verdict, r, p);
+}
+
+// How many queries just like it the tightest of the budgets that it touches has room for.
+static uint32_t count_alike(const shoal_policy_analysis *a, const shoal_recipe *r)
+{
+    uint32_t n = 0;
+    for (;; n++) {
+        uint64_t eps = shoal_composed_epsilon(a, n + 1, r->cohort_eps_micro);
+        if (n == a->budget.reports || eps > a->budget.eps_micro) return n;
+        for (uint32_t i = 0; i < r->encoding.n_fields; i++) {
+            const shoal_policy_budget *b =
+                &a->fields[shoal_policy_find_field(a, &r->encoding.fields[i].field)];
+            if (n == b->reports || eps > b->eps_micro) return n;
+        }
+    }
+}
+
+// By item, one word of a device, and by person, all that it answers.
+static void print_item_costs(const shoal_verdict *v, const shoal_recipe *r)
+{
+    uint32_t n = r->contributions;
+    printf("  of one word       epsilon %.8g of the crowd (%.8g is what its cohort gives), delta "
+           "1e-%u; %.8g in its "
+           "report\n",
+           r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp,
+           v->local_eps_micro / 1e6);
+    printf("  of one person     epsilon %.8g of the crowd; %.8g in %u report%s\n",
+           n * (r->cohort_eps_micro / 1e6), n * (v->local_eps_micro / 1e6), n, n == 1 ? "" : "s");
+    printf("  room              for one: a device answers one round of an analysis\n");
+}
+
+static void print_answer(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p,
+                         int is_signed)
+{
+    const shoal_policy_analysis *a = &p->analyses[v->analysis];
+    printf("answered            %s by a device that has answered none\n",
+           is_signed ? "yes," : "once it is signed,");
+    if (r->contributions > 0) {
+        print_item_costs(v, r);
+        return;
+    }
+    uint32_t n = count_alike(a, r);
+    printf("  it costs          epsilon %.8g of the crowd (%.8g is what its cohort gives), delta "
+           "1e-%u, 1 report\n",
+           r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp);
+    printf("  of one person     epsilon %.8g\n", v->local_eps_micro / 1e6);
+    printf("  room              for %u such quer%s in epsilon and reports\n", n,
+           n == 1 ? "y" : "ies");
+}
+
+int recipe_policy_print(const agg_recipe *recipe, const agg_policy *policy, uint32_t today)
+{
+    uint8_t books[SHOAL_ACCOUNTANT_HEADER + 8];
+    size_t len = 0;
+    uint32_t fresh = policy->policy.fresh_days;
+    shoal_verdict verdict;
+    printf("policy              %s\n", policy->id);
+    int code = print_signer(recipe, policy);
+    if (shoal_accountant_init(books, sizeof books, &len, today > fresh ? today - fresh : 0) !=
+        SHOAL_OK)
+        return AGG_EXIT_RUNTIME;
+    shoal_query_check(&verdict, books, len, &policy->policy, &recipe->recipe, today);
+    if (verdict.refusal == SHOAL_ACCEPTED) {
+        print_answer(&verdict, &recipe->recipe, &policy->policy, code == AGG_EXIT_OK);
+        return code;
+    }
+    print_refusal(&verdict, &recipe->recipe, &policy->policy);
+    return AGG_EXIT_PRIVACY;
+}

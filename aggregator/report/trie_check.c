@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recipes of a trie's rounds in print.
+#include <stdio.h>
+
+#include "compound_check.h"
+
+static void print(const shoal_recipe *r)
+{
+    printf("words               of %u characters at most; %u are known and not reported\n",
+           r->depth - 1, r->known.count);
+    printf("trie                pass %u of %u, %u prefixes kept at most\n", r->pass, r->passes,
+           r->max_prefixes);
+    printf("contributions       %u of a device, %s; each is a report of its own\n",
+           r->contributions,
+           r->sampler == SHOAL_SAMPLER_GREEDY ? "those of most of its words first"
+                                              : "drawn from all of its cells alike");
+}
+
+const agg_compound_check agg_trie_check = {
+    .id = shoal_trie_id,
+    .print = print,
+};

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The next round of a trie; see round_work.h.
+#include "estimate.h"
+#include "round_work.h"
+#include "trie_guarantee.h"
+
+static agg_err check_trie_options(agg_error *error, const round_options *o)
+{
+    if (o->field == NULL && o->tokens == NULL && o->mechanism == NULL && o->refine == 0)
+        return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "%s: a trie takes neither --field nor --tokens, --mechanism or --refine",
+                    o->recipe);
+}
+
+static agg_err read_layer(round_work *w, agg_error *error)
+{
+    const round_options *o = w->options;
+    double release = (double)w->recipe.recipe.release_threshold;
+    size_t most = w->recipe.recipe.max_prefixes;
+    if (o->max_prefixes > 0 && o->max_prefixes < most) most = (size_t)o->max_prefixes;
+    const agg_trie_options options = {.fdr = o->fdr,
+                                      .threshold = o->threshold > release ? o->threshold : release,
+                                      .max_prefixes = most,
+                                      .n_threads = o->n_threads};
+    agg_err err = agg_estimate_check(error, &w->recipe, &w->acc);
+    if (err == SHOAL_OK)
+        return agg_trie_layer_read(&w->layer, error, &w->recipe, &w->acc, &options);
+    agg_error_prefix(error, "%s", o->accumulator);
+    return err;
+}
+
+static agg_err say_layer(const round_work *w, agg_error *error)
+{
+    const agg_trie_layer *layer = &w->layer;
+    agg_trie_guarantee g;
+    round_say(
+        "%zu of %zu starts and %zu of %zu words stand out of the noise of %llu reports and are "
+        "kept; false-discovery "
+        "rate "
+        "%g of each",
+        layer->n_kept[0], layer->n_asked[0], layer->n_kept[1], layer->n_asked[1],
+        (unsigned long long)layer->n, w->options->fdr);
+    if (layer->n_withheld > 0)
+        round_say("%zu more are below the threshold of release, or --threshold, and not kept",
+                  layer->n_withheld);
+    if (layer->n_cut > 0)
+        round_say("%zu more are beyond max_prefixes, the weakest, and not kept", layer->n_cut);
+    agg_err err = agg_trie_guarantee_run(&g, error, &w->recipe.recipe, layer);
+    for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++) round_say("%s", g.lines[i]);
+    return err;
+}
+
+static void say_end(const agg_next_trie *next)
+{
+    static const char *const why[] = {
+        "", "this round asked every device that was left",
+        "no start is left, and no pass is to come",
+        "no start is left, and a further pass would know no word more"};
+    round_say(
+        "complete: %s. There is no next round to write. The words: shoal discover --recipe R1 ACC1 "
+        "--recipe R2 ACC2 "
+        "..., "
+        "every round in its order",
+        why[next->end]);
+}
+
+static void say_trie(const round_work *w, const agg_next_trie *next)
+{
+    if (next->n_dropped > 0)
+        round_say("%zu starts more, the weakest, have no room in a record", next->n_dropped);
+    if (next->pass != w->recipe.recipe.pass)
+        round_say("pass %u is over; pass %u begins anew and leaves out %zu known words",
+                  w->recipe.recipe.pass, next->pass, next->n_known);
+    else if (next->n_new > 0)
+        round_say("%zu words join the known ones, as another pass follows", next->n_new);
+    round_say(
+        "next: %zu starts of %u characters, step %u; %.4g of the devices that are left, about "
+        "%.0f; rounds left in "
+        "this pass: %u",
+        next->n_starts, next->depth, next->step, next->sample, next->devices,
+        next->plan.n_rounds > 0 ? next->plan.n_rounds : 1);
+}
+
+agg_err round_trie(round_work *w, agg_error *error, agg_next_recipe *next)
+{
+    const round_options *o = w->options;
+    const agg_next_trie_wish wish = {(uint32_t)o->step, o->sample, 0};
+    agg_err err = check_trie_options(error, o);
+    if (err == SHOAL_OK) err = read_layer(w, error);
+    if (err == SHOAL_OK) err = say_layer(w, error);
+    if (err == SHOAL_OK) err = agg_next_trie_find(&w->trie, error, &w->recipe, &w->layer, &wish);
+    if (err != SHOAL_OK) return err;
+    if (w->trie.end != AGG_TRIE_GOES_ON) {
+        say_end(&w->trie);
+        return SHOAL_OK;
+    }
+    say_trie(w, &w->trie);
+    next->starts = w->trie.starts;
+    next->n_starts = w->trie.n_starts;
+    next->known = w->trie.known;
+    next->n_known = w->trie.n_known;
+    next->step = w->trie.step;
+    next->pass = w->trie.pass;
+    next->sample = w->trie.sample;
+    return round_write(w, error, next);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+uint64_t round_trie_memory(const round_work *w)
+{
+    const shoal_recipe *recipe = &w->recipe.recipe;
+    uint64_t most = recipe->max_prefixes, size = recipe->parts[0].size;
+    if (w->options->max_prefixes > 0 && w->options->max_prefixes < most)
+        most = w->options->max_prefixes;
+    uint64_t reading = agg_trie_layer_memory(recipe, (size_t)most, w->options->n_threads);
+    if (most > size) most = size;
+    return larger(reading,
+                  most * sizeof(agg_trie_cell) + agg_next_trie_memory(recipe, (size_t)most));
+}

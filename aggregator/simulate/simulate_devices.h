@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulated devices of one collection whose reports go to a file, as batches or as NDJSON.
+#ifndef SIMULATE_DEVICES_H
+#define SIMULATE_DEVICES_H
+
+#include <stdbool.h>
+
+#include "agg_error.h"
+#include "recipe_json.h"
+
+typedef struct simulate_devices_options {
+    const char *counts, *seed;
+    const char *output; // where the reports go; "-": standard output
+    const char *truth;  // where value<TAB>count of what was really drawn goes; NULL: nowhere
+    uint64_t n_devices, first;
+    uint32_t n_events; // of one device
+    bool is_ndjson;
+    unsigned n_threads;
+    uint64_t memory_limit; // bytes, 0: no limit
+} simulate_devices_options;
+
+// Runs it. An output file appears when it is complete.
+agg_err simulate_devices(agg_error *error, const agg_recipe *recipe,
+                         const simulate_devices_options *options) SHOAL_MUST_CHECK;
+
+#endif

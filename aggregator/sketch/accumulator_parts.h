@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reading an accumulator's file needs of accumulators beside their public face. Private to
+// sketch/.
+#ifndef ACCUMULATOR_PARTS_H
+#define ACCUMULATOR_PARTS_H
+
+#include <stdbool.h>
+
+#include "accumulator.h"
+
+// Returns: whether accumulators of a finished recipe keep records.
+bool agg_accumulator_recipe_keeps_records(const shoal_recipe *recipe);
+
+// Makes an empty sketch of each shape. On error *acc is released.
+//   acc: zeroed but for its hash, id and n
+agg_err agg_accumulator_init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes,
+                                   uint32_t n_parts) SHOAL_MUST_CHECK;
+
+// Adds the records that are kept to the parts' sketches, each as often as its count says. The
+// sketches are empty.
+agg_err agg_accumulator_sum_records(agg_accumulator *acc, agg_error *error) SHOAL_MUST_CHECK;
+
+#endif

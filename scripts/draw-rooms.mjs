@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the rooms of the tree and who includes whom, as SVG: the core at the bottom, above it the
+// aggregator and the JavaScript. A room stands above every room that it includes, so an arrow that
+// points upwards would be a mistake of the code, not of the drawing: it is drawn red.
+// Dark arrows are the includes that no longer way through other rooms implies; light ones the rest.
+
+const BOX = { width: 118, height: 30, gapX: 58, gapY: 42 };
+const PART_GAP = 48;
+const MARGIN = 24;
+const TITLE = 26;
+
+/** @typedef {{ name: string, x: number, y: number }} Box */
+
+/** `aggregator/base/` is drawn in the part `aggregator` as "base". @param {string} name */
+const partOf = (name) =>
+  name.startsWith('core/')
+    ? 'core'
+    : name.startsWith('aggregator/') && name !== 'aggregator/js/'
+      ? 'aggregator'
+      : 'javascript';
+const labelOf = (/** @type {string} */ name) =>
+  partOf(name) === 'javascript' ? name.replace(/\/$/, '') : name.split('/')[1];
+
+/**
+ * The length of the longest way down from each room, within its part.
+ * @param {string[]} names
+ * @param {Map<string, Set<string>>} graph
+ */
+function levelsOf(names, graph) {
+  /** @type {Map<string, number>} */
+  const levels = new Map();
+  // The table has the rooms from the lowest up, so all that a room includes has its level already;
+  // an include of a room above it has none, and counts for nothing.
+  for (const name of names) {
+    const below = [...(graph.get(name) ?? [])].map((other) => levels.get(other) ?? -1);
+    levels.set(name, 1 + Math.max(-1, ...below));
+  }
+  return levels;
+}
+
+/**
+ * Is there a way from one room to another by at least two includes?
+ * @param {Map<string, Set<string>>} graph
+ * @param {string} from
+ * @param {string} to
+ */
+function hasDetour(graph, from, to) {
+  const seen = new Set();
+  const open = [...(graph.get(from) ?? [])].filter((next) => next !== to);
+  while (open.length > 0) {
+    const next = /** @type {string} */ (open.pop());
+    if (next === to) return true;
+    if (!seen.has(next)) open.push(...(graph.get(next) ?? []));
+    seen.add(next);
+  }
+  return false;
+}
+
+/** Places the rooms of one part in rows, the lowest at the bottom. */
+function layOut(/** @type {string[]} */ names, /** @type {Map<string, number>} */ levels) {
+  const rows = Math.max(...levels.values()) + 1;
+  const widest = Math.max(
+    ...Array.from({ length: rows }, (_, row) => names.filter((n) => levels.get(n) === row).length),
+  );
+  const width = widest * (BOX.width + BOX.gapX) - BOX.gapX;
+  const height = rows * (BOX.height + BOX.gapY) - BOX.gapY;
+  const boxes = names.map((name) => {
+    const row = names.filter((other) => levels.get(other) === levels.get(name));
+    const step = width / row.length;
+    // Rows are shifted a little against each other, so that long arrows pass beside boxes.
+    const shift = row.length < widest ? (((levels.get(name) ?? 0) % 3) - 1) * (BOX.width / 3) : 0;
+    return {
+      name,
+      x: step * (row.indexOf(name) + 0.5) - BOX.width / 2 + shift,
+      y: height - BOX.height - (levels.get(name) ?? 0) * (BOX.height + BOX.gapY),
+    };
+  });
+  return { boxes, width: width + BOX.width, height };
+}
+
+/** @param {Box} from @param {Box} to @param {string} kind */
+function arrow(from, to, kind) {
+  const [x1, y1] = [from.x + BOX.width / 2, from.y + BOX.height];
+  const [x2, y2] = [to.x + BOX.width / 2, to.y - 3];
+  const bend = Math.max(14, (y2 - y1) / 2.5);
+  const way = `M${x1.toFixed(0)} ${y1.toFixed(0)}C${x1.toFixed(0)} ${(y1 + bend).toFixed(0)} ${x2.toFixed(0)} ${(y2 - bend).toFixed(0)} ${x2.toFixed(0)} ${y2.toFixed(0)}`;
+  return `<path class="${kind}" d="${way}" marker-end="url(#${kind})"/>`;
+}
+
+const STYLE = `
+svg { background: #fff; font: 13px system-ui, sans-serif }
+text { text-anchor: middle; fill: #1d2733 }
+.part { font-weight: 600; text-anchor: start }
+rect { fill: #eef3f8; stroke: #52708f }
+path { fill: none }
+.main { stroke: #52708f; stroke-width: 1.4 }
+.rest { stroke: #b9c6d3; stroke-width: 0.8 }
+.up { stroke: #c62828; stroke-width: 2 }
+.parts { stroke: #1d2733; stroke-width: 2.5 }
+@media (prefers-color-scheme: dark) {
+  svg { background: #14181d }
+  text { fill: #e3e9ef }
+  rect { fill: #22303e; stroke: #86a5c4 }
+  .main { stroke: #86a5c4 }
+  .rest { stroke: #405264 }
+  .up { stroke: #ff6b6b }
+  .parts { stroke: #e3e9ef }
+}`;
+
+const marker = (/** @type {string} */ kind) =>
+  `<marker id="${kind}" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="${kind}" d="M1 1L6 4L1 7"/></marker>`;
+
+/** The arrows inside one part, those that other rooms imply first, so that the others lie on top. */
+function arrowsOf(
+  /** @type {Map<string, Box>} */ boxes,
+  /** @type {Map<string, Set<string>>} */ graph,
+  /** @type {string[]} */ order,
+) {
+  /** @type {{ kind: string, path: string }[]} */
+  const arrows = [];
+  for (const [from, targets] of graph) {
+    for (const to of targets) {
+      if (partOf(from) !== partOf(to)) continue;
+      const isUp = order.indexOf(to) > order.indexOf(from);
+      const kind = isUp ? 'up' : hasDetour(graph, from, to) ? 'rest' : 'main';
+      arrows.push({
+        kind,
+        path: arrow(/** @type {Box} */ (boxes.get(from)), /** @type {Box} */ (boxes.get(to)), kind),
+      });
+    }
+  }
+  const rank = ['rest', 'main', 'up'];
+  return arrows.sort((a, b) => rank.indexOf(a.kind) - rank.indexOf(b.kind)).map(({ path }) => path);
+}
+
+/**
+ * @param {{ name: string }[]} rooms from the lowest up
+ * @param {Map<string, Set<string>>} graph which room includes which
+ * @returns {string} SVG
+ */
+export function drawRooms(rooms, graph) {
+  const order = rooms.map(({ name }) => name);
+  const parts = ['core', 'aggregator', 'javascript'].map((part) => {
+    const names = order.filter((name) => partOf(name) === part);
+    const inside = new Map(
+      names.map((name) => [
+        name,
+        new Set([...(graph.get(name) ?? [])].filter((to) => partOf(to) === part)),
+      ]),
+    );
+    return { part, ...layOut(names, levelsOf(names, inside)) };
+  });
+  const [core, aggregator, javascript] = parts;
+  const top = Math.max(aggregator.height, javascript.height);
+  const places = [
+    {
+      ...core,
+      x: MARGIN + (aggregator.width + PART_GAP + javascript.width - core.width) / 2,
+      y: MARGIN + TITLE + top + PART_GAP + TITLE,
+      title: 'core/',
+    },
+    { ...aggregator, x: MARGIN, y: MARGIN + TITLE + top - aggregator.height, title: 'aggregator/' },
+    {
+      ...javascript,
+      x: MARGIN + aggregator.width + PART_GAP,
+      y: MARGIN + TITLE + top - javascript.height,
+      title: 'JavaScript and its WebAssembly',
+    },
+  ];
+  const boxes = new Map(
+    places.flatMap(({ boxes: own, x, y }) =>
+      own.map(
+        (box) =>
+          /** @type {[string, Box]} */ ([
+            box.name,
+            { ...box, x: box.x + x + BOX.width / 2, y: box.y + y },
+          ]),
+      ),
+    ),
+  );
+  const width = Math.max(core.width, aggregator.width + PART_GAP + javascript.width) + 2 * MARGIN;
+  const height = places[0].y + core.height + MARGIN;
+  const shapes = [...boxes].map(
+    ([name, { x, y }]) =>
+      `<rect x="${x.toFixed(0)}" y="${y.toFixed(0)}" width="${BOX.width}" height="${BOX.height}" rx="5"/><text x="${(x + BOX.width / 2).toFixed(0)}" y="${(y + 20).toFixed(0)}">${labelOf(name)}</text>`,
+  );
+  const titles = places.map(
+    ({ title, x, y }) => `<text class="part" x="${x}" y="${y - 12}">${title}</text>`,
+  );
+  const down = places.slice(1).map(({ x, y, width: w, height: h }) => {
+    const at = x + w / 2;
+    const [left, right] = [places[0].x + BOX.width, places[0].x + core.width - BOX.width];
+    const to = Math.min(right, Math.max(left, at));
+    const from = y + h + 8;
+    return `<path class="parts" d="M${at.toFixed(0)} ${from}L${to.toFixed(0)} ${places[0].y - 10}" marker-end="url(#parts)"/>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="Rooms of the tree and their includes; every arrow points down">
+<style>${STYLE}
+</style>
+<defs>${['main', 'rest', 'up', 'parts'].map(marker).join('')}</defs>
+${titles.join('\n')}
+${arrowsOf(boxes, graph, order).join('\n')}
+${down.join('\n')}
+${shapes.join('\n')}
+</svg>
+`;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// What earlier versions wrote means the same today: recipes hash, batches fold, accumulators answer, a store opens and a
+// device goes on, byte for byte. README.md says how the files were made.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { get, program, serve } from '../aggregator/serve/serve_helpers.mjs';
+import { makeClient } from '../../wasm/test/fixtures.mjs';
+import { memoryStorage } from '../../wasm/client/memory_storage.js';
+import { DEVICE_RECIPES, dump, restore } from './device_recipes.mjs';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const before = join(here, 'before');
+const commands = readFileSync(join(here, 'commands.txt'), 'utf8')
+  .split('\n')
+  .filter((line) => line && !line.startsWith('#'))
+  .map((line) => {
+    const [file, args] = line.split('\t');
+    return { file, args: args.split(' ') };
+  });
+
+/** @param {import('node:test').TestContext} t */
+function makeFolder(t) {
+  const folder = mkdtempSync(join(tmpdir(), 'shoal-artefacts-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** All files below a folder. @param {string} folder @returns {string[]} */
+const filesOf = (folder) =>
+  readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((file) => statSync(join(folder, file)).isFile())
+    .sort();
+
+/** Says where bytes differ rather than printing them. @param {Buffer} now @param {Buffer} then @param {string} what */
+function same(now, then, what) {
+  if (now.equals(then)) return;
+  let at = 0;
+  while (at < now.length && now[at] === then[at]) at++;
+  const around = (/** @type {Buffer} */ bytes) =>
+    JSON.stringify(bytes.toString('latin1', Math.max(0, at - 40), at + 40));
+  assert.fail(
+    `${what}: ${now.length} bytes where ${then.length} were, the first other one at ${at}:\n` +
+      `  now    ${around(now)}\n  before ${around(then)}`,
+  );
+}
+
+/** @param {string[]} args */
+const shoal = (args) =>
+  execFileSync(program, args, {
+    cwd: before,
+    maxBuffer: 1 << 28,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+
+/** @type {Map<string, {file: string, args: string[]}[]>} */
+const groups = new Map();
+for (const command of commands) {
+  const group = dirname(command.file).split('/')[0];
+  groups.set(group, [...(groups.get(group) ?? []), command]);
+}
+for (const [group, lines] of groups) {
+  test(`${group}: ${lines.length} outputs are what they were`, (t) => {
+    for (const { file, args } of lines) {
+      if (!file.endsWith('/')) {
+        same(shoal(args), readFileSync(join(before, file)), `shoal ${args.join(' ')}`);
+        continue;
+      }
+      const folder = join(makeFolder(t), 'out');
+      shoal(args.map((word) => (word === '@' ? folder : word)));
+      assert.deepEqual(filesOf(folder), filesOf(join(before, file)), file);
+      for (const name of filesOf(folder))
+        same(readFileSync(join(folder, name)), readFileSync(join(before, file, name)), file + name);
+    }
+  });
+}
+
+test('every mechanism has artefacts, and no file is forgotten', () => {
+  const root = join(here, '../..');
+  const names = ['mechanism/mechanisms.def', 'compound/compounds.def'].flatMap((file) =>
+    [...readFileSync(join(root, 'core', file), 'utf8').matchAll(/^SHOAL_\w+\(.*"(.*)"\)$/gm)].map(
+      ([, name]) => name,
+    ),
+  );
+  assert.ok(names.length >= 16);
+  const recipes = filesOf(before).filter((file) => file.endsWith('recipe.json'));
+  const used = new Set(
+    recipes.flatMap((file) => {
+      const recipe = JSON.parse(readFileSync(join(before, file), 'utf8'));
+      return recipe.variables ? ['joint'] : [recipe.mechanism];
+    }),
+  );
+  assert.deepEqual([...used].sort(), [...names].sort());
+
+  const made = new Set(commands.map(({ file }) => file));
+  const isInput = (/** @type {string} */ file) =>
+    !file.includes('/') ||
+    /^store\/|recipe\.json$|^policy\/policy\.json$|\/(events|counts)\.tsv$/.test(file);
+  const isMade = (/** @type {string} */ file) =>
+    made.has(file) || [...made].some((folder) => folder.endsWith('/') && file.startsWith(folder));
+  assert.deepEqual(
+    filesOf(before).filter((file) => !isInput(file) && !isMade(file)),
+    [],
+    'files that no test reads',
+  );
+});
+
+test('a store of before opens and answers the same', async (t) => {
+  const folder = makeFolder(t);
+  for (const part of ['store', 'cms', 'query', 'asked.txt'])
+    cpSync(join(before, part), join(folder, part), { recursive: true });
+  const server = await serve(t, join(folder, 'store/config.json'));
+  for (const [path, file] of [
+    ['/v1/results/cms', 'cms.json'],
+    ['/v1/results/query', 'query.json'],
+    ['/v1/sums/query', 'query.acc'],
+  ]) {
+    const response = await fetch(server.url + path);
+    assert.equal(response.status, 200, path);
+    same(
+      Buffer.from(await response.arrayBuffer()),
+      readFileSync(join(before, 'store', file)),
+      path,
+    );
+  }
+  const secret = readFileSync(join(folder, 'store/secret'), 'utf8').trim();
+  const again = await fetch(`${server.url}/v1/batches`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/octet-stream' },
+    body: readFileSync(join(before, 'cms/reports.batch')),
+  });
+  assert.equal((await again.json()).status, 'known', 'a batch of before is not counted twice');
+  assert.match((await get(`${server.url}/recipes/cms`)).text, /herring/);
+  await server.end('SIGTERM');
+});
+
+test('a device of before goes on: its budget, its records and its secret', async () => {
+  const device = JSON.parse(readFileSync(join(before, 'device.json'), 'utf8'));
+  const storage = memoryStorage();
+  await restore(storage, device.rows);
+  const { client, edge } = await makeClient({ storage, recipes: DEVICE_RECIPES });
+  assert.equal(client.consent.state, 'granted');
+  assert.deepEqual(await client.ledger(), device.ledger);
+  const told = (/** @type {any[]} */ reports) => reports.map(({ text: _, ...rest }) => rest);
+  assert.deepEqual(told(await client.reports()), told(device.reports));
+
+  // What was paid for stays paid.
+  const refused = await client.record('typed-words', 'cod');
+  assert.deepEqual(refused, [{ recipe: 'words', code: 'budget' }]);
+  // What waits is sent as it was written, under its own key.
+  await client.flush();
+  const waiting = Object.entries(device.rows).filter(([path]) => path.startsWith('queue/'));
+  assert.equal(waiting.length, 2);
+  assert.deepEqual(
+    edge.requests
+      .map(({ init, body }) => [`queue/${init.headers['Idempotency-Key']}`, body])
+      .sort(),
+    waiting.map(([path, { report }]) => [path, report]).sort(),
+  );
+  // Permanent answers keep their secret.
+  const [home] = await client.record('home', 'example.org');
+  assert.equal(home.code, 'queued');
+  assert.deepEqual((await dump(storage))['state/secret'], device.rows['state/secret']);
+  client.close();
+});
