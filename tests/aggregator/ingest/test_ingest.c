@@ -777,9 +777,8 @@ static void dictionaries_warn_of_changed_lines(void **state)
 
 static void text_rules_are_followed(void **state)
 {
-    shoal_recipe recipe;
+    shoal_recipe recipe = {.text_form = SHOAL_FORM_NFC, .text_case = SHOAL_CASE_LOWER};
     (void)state;
-    shoal_recipe_init(&recipe);
     recipe.text_min = 2;
     recipe.text_max = 4;
     assert_true(agg_text_is_kept(&recipe, "abcd", 4));
