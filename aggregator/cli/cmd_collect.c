@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal collect: a batch of two servers, as an accumulator or as exact sums.
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,46 +7,46 @@
 #include "commands.h"
 #include "dap_accumulator.h"
 #include "dap_collect.h"
+#include "dap_moment.h"
+#include "dap_sums_print.h"
 #include "dap_token.h"
-#include "estimate_print.h"
 #include "guarantee.h"
 #include "input_memory.h"
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
-#include "period.h"
 #include "result_options.h"
 #include "split.h"
 
 static const char help_text[] =
     "Usage: shoal collect --recipe R --key FILE --token-file FILE --from T --to T -o ACC\n"
-    "       shoal collect --task T --key FILE --token-file FILE --from T --to T [-o FILE]\n\n"
-    "Asks the leader of two servers for a batch: all reports whose time lies in an interval. Of a "
-    "recipe\n"
-    "the sums are its accumulator, for shoal estimate; of a task file they are exact sums, and are "
-    "printed.\n"
-    "A report is given out once: the same interval may be asked for again, one that overlaps it is "
-    "refused\n"
-    "(exit 3), as is one of fewer reports than the minimum.\n\n"
+    "       shoal collect --task T --key FILE --token-file FILE --from T --to T [-o FILE]\n"
+    "\n"
+    "Asks the leader of two servers for a batch: all reports whose time lies in an interval. For "
+    "a\n"
+    "recipe the sums are its accumulator, for shoal estimate; for a task file they are exact "
+    "sums,\n"
+    "and are printed. A report is released once: the same interval may be asked for again, but "
+    "one\n"
+    "that overlaps it is refused (exit 3), as is one with fewer reports than the minimum.\n"
+    "\n"
     "  --recipe FILE       the collection's recipe (JSON), whose aggregation is dap\n"
     "  --task FILE         or the task file (JSON) of exact sums\n"
-    "  --key FILE          the collector's secret key, of shoal dap-key\n"
-    "  --token-file FILE   the token that the leader asks for, on the first line\n"
-    "  --from T            the first day, YYYY-MM-DD, or moment, YYYY-MM-DDTHH:MMZ or in seconds "
-    "since 1970; a\n"
-    "                      whole unit of the time precision\n"
+    "  --key FILE          the collector's secret key, made by shoal dap-key\n"
+    "  --token-file FILE   the token that the leader requires, on the first line\n"
+    "  --from T            the first day, YYYY-MM-DD, or moment, YYYY-MM-DDTHH:MMZ or in seconds\n"
+    "                      since 1970; a whole unit of the time precision\n"
     "  --to T              the last day, which is included, or moment, which is not\n"
-    "  --wait S            seconds to ask again while the batch is not ready; default 0\n"
+    "  --wait S            for how many seconds to ask again if the batch is not ready; default 0\n"
     "  --leader-url URL    where the leader is, if not where the recipe or the task says\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
-    "nothing. Default 1\n"
+    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
+    "                      default 1\n"
     "  --format FORMAT     of exact sums: table (default), json or csv\n"
-    "  --memory SIZE       take no more than this, as 256M or 2G. Without it, what is taken is "
-    "said where it is much\n"
-    "  -o, --output FILE   the accumulator, replaced when it exists; the sums: default standard "
-    "output\n";
+    "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
+    "                      not enough. Without it, large amounts are logged\n"
+    "  -o, --output FILE   the accumulator, replaced if it exists; the sums: default standard\n"
+    "                      output\n";
 
-#define DAY_S UINT64_C(86400)
 #define WAIT_MAX 604800u // a week
 
 typedef struct arguments {
@@ -62,43 +61,12 @@ typedef struct arguments {
 
 // ---- options ----
 
-#define SECONDS_MAX (UINT64_C(2932897) * DAY_S) // the end of the year 9999
-
-// Reads "THH:MMZ" and nothing else. Returns: 1, or 0.
-static int read_time_of_day(uint64_t *seconds, const char *text)
-{
-    char spelled[16];
-    unsigned hour = 0, minute = 0;
-    if (sscanf(text, "T%2u:%2uZ", &hour, &minute) != 2 || hour > 23 || minute > 59) return 0;
-    snprintf(spelled, sizeof spelled, "T%02u:%02uZ", hour, minute);
-    *seconds = hour * 3600 + minute * 60;
-    return strcmp(spelled, text) == 0;
-}
-
-// Reads a day, a minute or seconds; of a day its first second, or the one behind its last.
-static agg_err read_moment(uint64_t *seconds, agg_error *error, const char *name, const char *text,
-                           int is_end)
-{
-    const size_t len = strlen(text);
-    char day_text[11] = "";
-    int32_t day;
-    uint64_t time = is_end ? DAY_S : 0;
-    if (len > 0 && strspn(text, "0123456789") == len)
-        return cli_read_whole(seconds, error, name, text, 0, SECONDS_MAX);
-    memcpy(day_text, text, len < 10 ? len : 10);
-    if (!agg_day_parse(&day, day_text) || (len != 10 && !read_time_of_day(&time, text + 10)))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--%s is YYYY-MM-DD, YYYY-MM-DDTHH:MMZ or seconds since 1970", name);
-    *seconds = (uint64_t)day * DAY_S + time;
-    return SHOAL_OK;
-}
-
 static agg_err read_interval(arguments *a, agg_error *error)
 {
     agg_err err = cli_need(error, "from", a->from);
     if (err == SHOAL_OK) err = cli_need(error, "to", a->to);
-    if (err == SHOAL_OK) err = read_moment(&a->from_s, error, "from", a->from, 0);
-    if (err == SHOAL_OK) err = read_moment(&a->to_s, error, "to", a->to, 1);
+    if (err == SHOAL_OK) err = agg_dap_moment_read(&a->from_s, error, "from", a->from, false);
+    if (err == SHOAL_OK) err = agg_dap_moment_read(&a->to_s, error, "to", a->to, true);
     if (err == SHOAL_OK && a->to_s <= a->from_s)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                        "the interval is empty: --to is not behind --from");
@@ -145,74 +113,12 @@ static agg_err read_arguments(arguments *a, agg_error *error)
 
 // ---- what is said and printed ----
 
-#define MOMENT_LEN 18 // "2026-11-21T14:00Z" and a NUL
-
-static void print_moment(char out[MOMENT_LEN], uint64_t seconds)
-{
-    char day[11];
-    if (seconds >= SECONDS_MAX) seconds = SECONDS_MAX - 1;
-    agg_day_print(day, (int32_t)(seconds / DAY_S));
-    snprintf(out, MOMENT_LEN, "%sT%02u:%02uZ", day, (unsigned)(seconds % DAY_S / 3600),
-             (unsigned)(seconds % 3600 / 60));
-}
-
-// A result with the words that it needs.
-typedef struct batch {
-    const agg_dap_task *task;
-    agg_dap_collected collected;
-    char from[MOMENT_LEN], to[MOMENT_LEN]; // of the reports' times, the latter not included
-} batch;
-
-static void name_interval(batch *b)
-{
-    const uint64_t unit = b->task->task.time_precision_s;
-    print_moment(b->from, b->collected.interval.start * unit);
-    print_moment(b->to, (b->collected.interval.start + b->collected.interval.duration) * unit);
-}
-
-static void print_json(FILE *stream, const batch *b)
-{
-    fputs("{\"schema\":1,\"task\":", stream);
-    agg_print_json_text(stream, b->task->info, strlen(b->task->info));
-    fprintf(stream,
-            ",\"task_id\":\"%s\",\"label\":\"%s\",\"vdaf\":\"%s\",\"n\":%llu,\"from\":\"%s\","
-            "\"to\":\"%s\",\"sums\":[",
-            b->task->id_text, AGG_DAP_EXACT_LABEL, agg_dap_vdaf_name(&b->task->task),
-            (unsigned long long)b->collected.n_reports, b->from, b->to);
-    for (size_t i = 0; i < b->collected.n_sums; i++)
-        fprintf(stream, "%s%llu", i > 0 ? "," : "", (unsigned long long)b->collected.sums[i]);
-    fputs("]}\n", stream);
-}
-
-static void print_table(FILE *stream, const batch *b)
-{
-    fputs("task    ", stream);
-    agg_print_terminal_text(stream, b->task->info, strlen(b->task->info));
-    fprintf(stream,
-            " (%s)\nreports %llu, from %s to %s\n        %s\n\nindex                  sum\n",
-            agg_dap_vdaf_name(&b->task->task), (unsigned long long)b->collected.n_reports, b->from,
-            b->to, AGG_DAP_EXACT_LABEL);
-    for (size_t i = 0; i < b->collected.n_sums; i++)
-        fprintf(stream, "%5zu %20llu\n", i, (unsigned long long)b->collected.sums[i]);
-}
-
 static agg_err print_sums(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
-    const batch *b = result;
-    if (format == AGG_JSON)
-        print_json(stream, b);
-    else if (format == AGG_TABLE)
-        print_table(stream, b);
-    else {
-        fputs("index,sum\n", stream);
-        for (size_t i = 0; i < b->collected.n_sums; i++)
-            fprintf(stream, "%zu,%llu\n", i, (unsigned long long)b->collected.sums[i]);
-    }
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the sums: %s", strerror(errno));
+    return agg_dap_sums_print(stream, error, result, format);
 }
 
-static void say_batch(const batch *b)
+static void say_batch(const agg_dap_batch *b)
 {
     char command[] = "collect", text[128];
     snprintf(text, sizeof text, "%llu reports, from %s to %s",
@@ -229,7 +135,7 @@ static void say_waiting(void *context, uint32_t seconds)
 
 // ---- what becomes of a batch ----
 
-static agg_err write_accumulator(agg_error *error, const arguments *a, const batch *b)
+static agg_err write_accumulator(agg_error *error, const arguments *a, const agg_dap_batch *b)
 {
     char command[] = "collect";
     const shoal_recipe *recipe = &b->task->recipe.recipe;
@@ -252,7 +158,7 @@ static agg_err write_accumulator(agg_error *error, const arguments *a, const bat
     return SHOAL_OK;
 }
 
-static agg_err write_sums(agg_error *error, const arguments *a, const batch *b)
+static agg_err write_sums(agg_error *error, const arguments *a, const agg_dap_batch *b)
 {
     char command[] = "collect", label[] = AGG_DAP_EXACT_LABEL;
     agg_err err = cli_result_write(error, a->output, print_sums, b, a->sums_format);
@@ -290,7 +196,7 @@ static agg_err collect_task(agg_error *error, const arguments *a, const agg_dap_
                             const agg_hpke_key *key, const char *token)
 {
     char command[] = "collect";
-    batch b = {.task = task};
+    agg_dap_batch b = {.task = task};
     agg_dap_collector collector = {.task = task,
                                    .key = key,
                                    .leader = a->leader.len > 0 ? &a->leader : NULL,
@@ -301,7 +207,7 @@ static agg_err collect_task(agg_error *error, const arguments *a, const agg_dap_
     agg_err err = find_query(&collector.query, error, a, &task->task);
     if (err == SHOAL_OK) err = agg_dap_collect(&b.collected, error, &collector);
     if (err != SHOAL_OK) return err;
-    name_interval(&b);
+    agg_dap_batch_name_interval(&b);
     err = task->has_recipe ? write_accumulator(error, a, &b) : write_sums(error, a, &b);
     agg_dap_collected_release(&b.collected);
     return err;

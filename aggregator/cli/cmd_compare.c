@@ -16,29 +16,28 @@
 #include "result_options.h"
 
 static const char help_text[] =
-    "Usage: shoal compare --recipe R [--recipe-b R2] --dictionary FILE A B\n\n"
+    "Usage: shoal compare --recipe R [--recipe-b R2] --dictionary FILE A B\n"
+    "\n"
     "Prints how each value's share differs between two accumulators, B less A, with standard "
     "errors\n"
-    "and intervals, the surest change first. The two must not share a report. Refuses (exit 3) "
-    "when\n"
-    "either holds fewer reports than its recipe's minimum cohort.\n\n"
+    "and intervals, the surest change first. The two must not share a report. Refuses (exit 3) an\n"
+    "accumulator with fewer reports than its recipe's minimum cohort.\n"
+    "\n"
     "  --recipe FILE       the collection's recipe (JSON)\n"
-    "  --recipe-b FILE     the recipe of B, where it is another\n"
-    "  --dictionary FILE   the values to compare, one a line; default: the recipe's own list, if "
-    "it has one\n"
-    "  --of WHAT           share (default; of all reports) or count\n"
+    "  --recipe-b FILE     the recipe of B, if it is another\n"
+    "  --dictionary FILE   the values to compare, one a line; default: the recipe's own list\n"
+    "  --of WHAT           share of all reports (default) or count\n"
     "  --top N             print the N surest changes only\n"
     "  --confidence C      of the intervals, default 0.95\n"
-    "  --multiple RULE     behind `detected`: bonferroni (default; over the whole dictionary), bh "
-    "or none\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
-    "nothing. Default 1\n"
+    "  --multiple RULE     correction behind `detected`: bonferroni (default; over the whole\n"
+    "                      dictionary), bh or none\n"
+    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
+    "                      default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
-    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken "
-    "is said where it\n"
-    "                      is much\n";
+    "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
+    "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
     const char *recipe, *recipe_b, *dictionary, *of, *memory, *accumulators[2];

@@ -11,12 +11,13 @@
 #include "recipe_json.h"
 
 static const char help_text[] =
-    "Usage: shoal dap-key [--id N] -o FILE --public FILE\n\n"
-    "Makes an HPKE key pair (X25519, HKDF-SHA256, AES-128-GCM) for a leader, a helper or a "
-    "collector.\n"
-    "No file is replaced: whoever loses a secret key loses what was sealed to it.\n\n"
-    "  --id N             what ciphertexts call the key, 0 to 255; default 1. Distinct among one "
-    "server's keys\n"
+    "Usage: shoal dap-key [--id N] -o FILE --public FILE\n"
+    "\n"
+    "Makes an HPKE key pair (X25519, HKDF-SHA256, AES-128-GCM) for a leader, a helper or a\n"
+    "collector. Replaces no file: whoever loses a secret key loses what was sealed to it.\n"
+    "\n"
+    "  --id N             number by which ciphertexts name the key, 0 to 255, distinct among one\n"
+    "                     server's keys; default 1\n"
     "  -o, --output FILE  the secret key, readable by its owner only; it stays on one machine\n"
     "  --public FILE      the public key, for the other parties\n";
 

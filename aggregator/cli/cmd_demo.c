@@ -9,16 +9,18 @@
 #include "options.h"
 
 static const char help_text[] =
-    "Usage: shoal demo [--counts FILE] [--devices N] [--seed S]\n\n"
-    "Simulates devices, folds their private records and estimates the counts, and prints\n"
-    "estimates, intervals and the truth side by side. Nothing is written.\n\n"
+    "Usage: shoal demo [--counts FILE] [--devices N] [--seed S]\n"
+    "\n"
+    "Simulates devices, folds their private records, estimates the counts, and prints estimates,\n"
+    "intervals and the truth side by side. Writes no file.\n"
+    "\n"
     "  --counts FILE   value<TAB>count lines; default: a shoal of 1,000 made-up kinds\n"
     "  --devices N     default 200000\n"
-    "  --seed TEXT     default demo\n"
-    "  --top N         default 20\n"
+    "  --seed TEXT     any text; default demo\n"
+    "  --top N         print the N largest values; default 20\n"
     "  --threads T     default: all cores\n"
-    "  --memory SIZE   refuse to take more than this, as 256M or 2G; without it, what is\n"
-    "                  taken is said where it is much\n";
+    "  --memory SIZE   take at most this much memory, such as 256M or 2G; refuse if that is not\n"
+    "                  enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
     const char *counts, *devices, *seed, *top, *threads, *memory;

@@ -5,46 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agg_file.h"
 #include "agg_size.h"
 #include "commands.h"
-#include "dictionary.h"
 #include "discover.h"
 #include "discover_print.h"
 #include "input_memory.h"
+#include "known_texts.h"
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
 #include "result_options.h"
-#include "text_rule.h"
 
 #define ROUNDS_MAX 1000u // as round.index
-#define KNOWN_FILE_MAX ((size_t)1 << 28)
 
 static const char help_text[] =
-    "Usage: shoal discover --recipe R ACC [--recipe R2 ACC2]...\n\n"
-    "Finds strings that no list held, with counts, standard errors and intervals, largest first. "
-    "The\n"
-    "recipe's mechanism says how: sfp, rappor-ngram, or trie, whose rounds are given in their "
-    "order, each\n"
-    "recipe with its accumulator. Refuses (exit 3) when an accumulator holds fewer reports than "
-    "its\n"
-    "recipe's minimum cohort.\n\n"
-    "  --recipe FILE       a collection's recipe (JSON); of several rounds, once for each\n"
-    "  --known FILE        strings to leave out, one a line; what follows a tab is not looked at\n"
-    "  --fdr SHARE         the expected share of strings that nobody sent, among those found; "
-    "default 0.05\n"
-    "  --threshold T       only strings with T reports or more; default none\n"
+    "Usage: shoal discover --recipe R ACC [--recipe R2 ACC2]...\n"
+    "\n"
+    "Finds strings that no list held, with counts, standard errors and intervals, largest first,\n"
+    "from recipes of sfp, rappor-ngram or trie. The rounds of a trie are given in their order, "
+    "each\n"
+    "recipe with its accumulator. Refuses (exit 3) an accumulator with fewer reports than its\n"
+    "recipe's minimum cohort.\n"
+    "\n"
+    "  --recipe FILE       a collection's recipe (JSON); once for each round\n"
+    "  --known FILE        strings to leave out, one a line; anything after a tab is ignored\n"
+    "  --fdr SHARE         expected share, among the strings found, of those nobody sent;\n"
+    "                      default 0.05\n"
+    "  --threshold T       only strings with T reports or more; default: no threshold\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --top N             print the N largest only\n"
-    "  --honest SHARE      of the reports, for the central guarantee, 0.01 to 1; the others add "
-    "nothing. Default 1\n"
+    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
+    "                      default 1\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
-    "  --memory SIZE       refuse to take more than this, as 256M or 2G; without it, what is taken "
-    "is said where it\n"
-    "                      is much\n";
+    "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
+    "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
     command_values recipes;    // of each round, in order
@@ -80,102 +76,7 @@ static agg_err read_arguments(arguments *a, agg_error *error, const command_word
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
 
-// ---- known strings ----
-
-typedef struct known_texts {
-    agg_text *texts;
-    size_t n, cap;
-} known_texts;
-
-static int compare_texts(const void *a, const void *b)
-{
-    return agg_text_compare(*(const agg_text *)a, *(const agg_text *)b);
-}
-
-static agg_err take_lines(known_texts *out, agg_error *error, const agg_bytes *file)
-{
-    const char *at = (const char *)file->data;
-    size_t left = file->len;
-    while (left > 0) {
-        const char *newline = memchr(at, '\n', left);
-        size_t line = newline != NULL ? (size_t)(newline - at) : left;
-        const char *tab = memchr(at, '\t', line);
-        size_t len = tab != NULL ? (size_t)(tab - at) : line;
-        if (tab == NULL && len > 0 && at[len - 1] == '\r') len--;
-        if (len > 0) {
-            agg_err err =
-                agg_grow((void **)&out->texts, &out->cap, out->n + 1, sizeof *out->texts, error);
-            if (err != SHOAL_OK) return err;
-            out->texts[out->n++] = (agg_text){at, len};
-        }
-        at += line;
-        left -= line;
-        if (left > 0) at++, left--;
-    }
-    return SHOAL_OK;
-}
-
-static void drop_repeated(known_texts *out)
-{
-    size_t kept = 0;
-    if (out->n > 1) qsort(out->texts, out->n, sizeof *out->texts, compare_texts);
-    for (size_t i = 0; i < out->n; i++)
-        if (kept == 0 || agg_text_compare(out->texts[i], out->texts[kept - 1]) != 0)
-            out->texts[kept++] = out->texts[i];
-    out->n = kept;
-}
-
-// A known word that no device sends as it is written leaves nothing out.
-static void say_changed(const known_texts *known, const agg_recipe *recipe)
-{
-    char command[] = "discover", text[160];
-    size_t n = 0;
-    for (size_t i = 0; i < known->n; i++)
-        n += !agg_text_is_kept(&recipe->recipe, known->texts[i].bytes, known->texts[i].len);
-    if (n == 0) return;
-    snprintf(
-        text, sizeof text,
-        "--known: the recipe's text rule would change %zu of %zu lines; they leave nothing out", n,
-        known->n);
-    agg_log_line(command, text);
-}
-
-static agg_err load_known(agg_list *known, agg_error *error, const char *path,
-                          const agg_recipe *recipe)
-{
-    agg_bytes file = {0};
-    known_texts texts = {0};
-    if (path == NULL) return SHOAL_OK;
-    agg_err err = agg_file_read(&file, error, path, KNOWN_FILE_MAX);
-    if (err != SHOAL_OK) return err;
-    err = take_lines(&texts, error, &file);
-    if (err == SHOAL_OK) {
-        drop_repeated(&texts);
-        say_changed(&texts, recipe);
-        err = agg_list_copy(known, error, path, texts.texts, texts.n);
-    }
-    free(texts.texts);
-    free(file.data);
-    return err;
-}
-
 // ---- results ----
-
-// A device answers one round only, so what holds for each of its reports is what the weakest round
-// promises.
-static agg_err find_guarantee(agg_guarantee *out, agg_error *error,
-                              const agg_discover_round *rounds, size_t n_rounds, double honest)
-{
-    for (size_t i = 0; i < n_rounds; i++) {
-        agg_guarantee own;
-        agg_err err =
-            agg_guarantee_run(&own, error, &rounds[i].recipe->recipe, rounds[i].acc->n, honest);
-        if (err != SHOAL_OK) return err;
-        double epsilon = own.bound != NULL ? own.central : own.local;
-        if (i == 0 || epsilon > (out->bound != NULL ? out->central : out->local)) *out = own;
-    }
-    return SHOAL_OK;
-}
 
 static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
 {
@@ -217,7 +118,7 @@ static agg_err show(agg_error *error, const arguments *a, const agg_discovery *d
     char command[] = "discover";
     agg_guarantee guarantee;
     const agg_discovery_result result = {discovery, &guarantee, a->n_rounds};
-    agg_err err = find_guarantee(&guarantee, error, rounds, a->n_rounds, a->result.honest);
+    agg_err err = agg_discover_guarantee(&guarantee, error, rounds, a->n_rounds, a->result.honest);
     if (err == SHOAL_OK)
         err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
     if (err != SHOAL_OK) return err;
@@ -231,7 +132,7 @@ static agg_err discover(agg_error *error, const arguments *a, const agg_discover
 {
     agg_list known = {0};
     agg_discovery discovery;
-    agg_err err = load_known(&known, error, a->known, rounds[a->n_rounds - 1].recipe);
+    agg_err err = agg_known_texts_load(&known, error, a->known, rounds[a->n_rounds - 1].recipe);
     if (err != SHOAL_OK) return err;
     const agg_discover_options options = {.confidence = a->result.confidence,
                                           .fdr = a->fdr,

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "agg_file.h"
-#include "agg_size.h"
 #include "bytes.h"
 #include "commands.h"
+#include "dap_measurements.h"
 #include "dap_upload.h"
 #include "input_memory.h"
 #include "log.h"
@@ -18,23 +18,25 @@
 
 static const char help_text[] =
     "Usage: shoal upload --recipe R FILE...\n"
-    "       shoal upload --task T --measurements FILE\n\n"
-    "Splits reports into shares, seals one to each of two servers, and sends them to the leader.\n"
-    "A FILE holds batches or NDJSON reports, as shoal simulate writes them; - is a pipe.\n"
-    "Measurements of a task are added up exactly, without local noise: one a line, entries between "
-    "commas.\n\n"
+    "       shoal upload --task T --measurements FILE\n"
+    "\n"
+    "Splits reports into shares, seals one to each of two servers, and sends them to the leader. "
+    "A\n"
+    "FILE holds batches or NDJSON reports, as shoal simulate writes them; - is a pipe. "
+    "Measurements\n"
+    "of a task, one a line with commas between entries, are added up exactly, without local "
+    "noise.\n"
+    "\n"
     "  --recipe FILE        the collection's recipe, whose aggregation is dap\n"
     "  --task FILE          a task file, in place of a recipe\n"
     "  --measurements FILE  measurements of the task; - is a pipe\n"
-    "  --leader-url URL     where the leader is reached, if not under the URL that the task "
-    "states\n"
-    "  --helper-url URL     the same of the helper\n"
-    "  --time SECONDS       the time that reports state, since 1970-01-01; the default is now\n"
-    "  --max-rejected SHARE exit with code 4 when a larger share of the reports was not taken "
-    "(default 0.01)\n"
-    "  --memory SIZE        take no more than this, as 256M or 2G; requests are smaller where that "
-    "does it.\n"
-    "                       Without it, what is taken is said where it is much\n"
+    "  --leader-url URL     where the leader is reached, if not under the URL of the task\n"
+    "  --helper-url URL     the same for the helper\n"
+    "  --time SECONDS       the time that reports state, since 1970-01-01; default: now\n"
+    "  --max-rejected SHARE exit with 4 if a larger share of the reports was not taken (default\n"
+    "                       0.01)\n"
+    "  --memory SIZE        take at most this much memory, such as 256M or 2G, with smaller\n"
+    "                       requests if needed. Without it, large amounts are logged\n"
     "  --verbose            print what the parties of the task agree on\n";
 
 typedef struct arguments {
@@ -159,103 +161,6 @@ static agg_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, a
 
 #define MEASUREMENTS_MAX ((size_t)1 << 30)
 
-typedef struct measuring {
-    const agg_dap_task *task;
-    uint64_t *words;
-    size_t n_words;
-} measuring;
-
-// A whole number at *at, which moves behind it; blanks around it are skipped.
-static int read_number(uint64_t *number, const char **at, const char *end)
-{
-    const char *p = *at;
-    uint64_t n = 0;
-    while (p < end && (*p == ' ' || *p == '\t')) p++;
-    const char *first = p;
-    for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        uint64_t digit = (uint64_t)(*p - '0');
-        if (n > (UINT64_MAX - digit) / 10) return 0;
-        n = 10 * n + digit;
-    }
-    int is_there = p > first;
-    while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
-    *at = p;
-    *number = n;
-    return is_there;
-}
-
-// The largest number that an entry may be.
-static uint64_t entry_max(const shoal_prio3_parameters *v)
-{
-    switch (v->circuit) {
-    case SHOAL_CIRCUIT_SUM:
-    case SHOAL_CIRCUIT_SUM_VEC: return v->max;
-    case SHOAL_CIRCUIT_HISTOGRAM: return v->length - 1;
-    case SHOAL_CIRCUIT_COUNT:
-    case SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC: break;
-    }
-    return 1;
-}
-
-// Refusals name the line and never what is in it.
-static agg_err read_measurement(measuring *m, agg_error *error, const char *at, const char *end)
-{
-    const shoal_prio3_parameters *v = &m->task->task.vdaf;
-    uint64_t weight = 0;
-    for (size_t i = 0; i < m->n_words; i++) {
-        if (i > 0 && (at == end || *at++ != ','))
-            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE,
-                            "is not %zu numbers between commas", m->n_words);
-        if (!read_number(&m->words[i], &at, end))
-            return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "is not %zu whole numbers",
-                            m->n_words);
-        if (m->words[i] > entry_max(v))
-            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "has a number above %llu",
-                            (unsigned long long)entry_max(v));
-        weight += m->words[i];
-    }
-    if (at != end)
-        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "has more than %zu numbers",
-                        m->n_words);
-    if (v->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC && weight > v->max)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "has more than %llu ones",
-                        (unsigned long long)v->max);
-    return SHOAL_OK;
-}
-
-// Goes over the lines: with no uploader only to see that all are good, so that nothing is sent of a
-// file with a bad one.
-static agg_err walk_lines(measuring *m, agg_dap_uploader *uploader, agg_error *error,
-                          const agg_bytes *bytes)
-{
-    const char *at = (const char *)bytes->data, *end = at + bytes->len;
-    for (unsigned long line = 1; at < end; line++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at)),
-                   *stop = newline != NULL ? newline : end;
-        agg_err err = read_measurement(m, error, at, stop);
-        if (err != SHOAL_OK) {
-            agg_error_prefix(error, "line %lu", line);
-            return err;
-        }
-        if (uploader != NULL) err = agg_dap_upload_add(uploader, error, m->words);
-        if (err != SHOAL_OK) return err;
-        at = stop + (newline != NULL);
-    }
-    return uploader != NULL ? agg_dap_upload_flush(uploader, error) : SHOAL_OK;
-}
-
-static agg_err with_measurements(const agg_bytes *bytes, agg_dap_uploader *uploader,
-                                 agg_error *error, const agg_dap_task *task)
-{
-    measuring m = {task, NULL, agg_dap_upload_words(task)};
-    m.words = agg_alloc(error, m.n_words, sizeof *m.words);
-    if (m.words == NULL) return AGG_ERR_MEMORY;
-    agg_err err = walk_lines(&m, uploader, error, bytes);
-    wipe(m.words, m.n_words * sizeof *m.words);
-    free(m.words);
-    return err;
-}
-
 // ---- the command ----
 
 static uint64_t print_counts(const agg_dap_upload_count *count, const agg_read_count *read)
@@ -295,7 +200,7 @@ static agg_err upload(agg_error *error, const arguments *a, const agg_dap_task *
     if (task->has_recipe)
         err = upload_files(uploader, &read, error, a, &task->recipe);
     else
-        err = with_measurements(bytes, uploader, error, task);
+        err = agg_dap_measurements_upload(bytes, uploader, error, task);
     // What was accepted before an error is accepted.
     if (err == SHOAL_OK)
         err = tell(error, a, agg_dap_upload_counts(uploader), &read);
@@ -342,7 +247,7 @@ static agg_err run_task(agg_error *error, arguments *a, const agg_dap_task *task
                         "%s is a recipe, and goes with --recipe", a->task);
     agg_err err = read_measurements(&bytes, error, a, task);
     if (err != SHOAL_OK) return err;
-    err = with_measurements(&bytes, NULL, error, task);
+    err = agg_dap_measurements_check(&bytes, error, task);
     if (err != SHOAL_OK)
         agg_error_prefix(error, "%s", a->measurements);
     else

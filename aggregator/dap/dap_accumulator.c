@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums into sketches; see dap_accumulator.h. Knows no mechanism: what a sketch is like its kind
-// says, what the sums are the split.
+// Sums into sketches; see dap_accumulator.h. This file knows no mechanism: the sketch's kind gives
+// its form, and the split gives the meaning of the sums.
 #include "dap_accumulator.h"
 
-// a b, or the largest number where that is above it.
+// Returns: the product, or UINT64_MAX when it is larger.
 static uint64_t times(uint64_t a, uint64_t b)
 {
     return b > 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
@@ -20,15 +20,15 @@ bool agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sum
         if (sums[i] > most) return false;
         total = sums[i] > UINT64_MAX - total ? UINT64_MAX : total + sums[i];
     }
-    if (vdaf->circuit == SHOAL_CIRCUIT_HISTOGRAM) return total == n; // each raises one entry
+    if (vdaf->circuit == SHOAL_CIRCUIT_HISTOGRAM) return total == n; // each report raises one entry
     if (vdaf->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC) return total <= times(n, vdaf->max);
     return true;
 }
 
-// Of a sketch that counts the records of each row.
+// Finds the records of each row, for a sketch that counts them.
 static void set_rows(agg_sketch *sketch, const shoal_split *split, const uint64_t *sums, uint64_t n)
 {
-    const uint32_t entries = (split->cells << split->is_signed) / split->k; // of a row
+    const uint32_t entries = (split->cells << split->is_signed) / split->k; // entries of a row
     for (uint32_t row = 0; row < sketch->n_rows; row++) {
         uint64_t records = 0;
         if (split->rows > 0)
@@ -36,7 +36,7 @@ static void set_rows(agg_sketch *sketch, const shoal_split *split, const uint64_
         else if (split->prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM)
             for (uint32_t i = 0; i < entries; i++) records += sums[split->idle + row * entries + i];
         else
-            records = n; // there is one row
+            records = n; // the sketch has one row
         sketch->rows[row] = (uint32_t)records;
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulators from the sums of a collected batch: the records were split as core/split/split.h
-// says, and what all of them sum to are the counters that folding the records would have left.
-// Every estimator works on it as if it had seen them.
+// Accumulators from the sums of a collected batch. Devices split their records as
+// core/split/split.h says, so the sums are the counters that folding the records would have left.
+// Every estimator works on such an accumulator as on any other.
 #ifndef DAP_ACCUMULATOR_H
 #define DAP_ACCUMULATOR_H
 
@@ -10,18 +10,18 @@
 #include "accumulator.h"
 #include "split.h"
 
-// Returns: whether n verified measurements of a VDAF can have these sums, one for each of its
-// outputs. Shares that are not of one batch mostly cannot.
+// Returns: whether n verified measurements of a VDAF can have these sums, one sum for each of its
+// outputs. The sums of two shares of different batches nearly always fail this check.
 bool agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sums, size_t n_sums,
                          uint64_t n);
 
 // Makes the accumulator that adding n records one by one would have made.
-//   acc: release on OK; on error nothing is left
-//   recipe: finished, of one mechanism; split: of its part
-//   sums: split->prio3.length of them
-// Returns: SHOAL_ERR_RECORD for sums that no n accepted reports have (shares that are not of one
-// batch look like that);
-//          SHOAL_ERR_OVERFLOW for more records than an accumulator counts
+//   acc: release on OK
+//   recipe: finished, of one mechanism
+//   split: the recipe's part
+//   sums: split->prio3.length sums
+// Returns: SHOAL_ERR_RECORD for sums that no n accepted reports have, as of shares of different
+// batches; SHOAL_ERR_OVERFLOW for more records than an accumulator counts.
 agg_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe,
                                 const shoal_split *split, const uint64_t *sums,
                                 uint64_t n) SHOAL_MUST_CHECK;

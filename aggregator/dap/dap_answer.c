@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers; see dap_answer.h. No HTTP here.
+// Answers; see dap_answer.h.
 #include "dap_answer.h"
 
 #include <stdio.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collections of the leader; see dap_batch.h. Section "Obtaining Aggregate Shares" of the
-// draft.
+// The leader's collections; see dap_batch.h. Section "Obtaining Aggregate Shares" of the draft.
 //
-// The request for the helper's share is kept before it is sent. While its answer is not known
-// nothing else of the task is aggregated: the helper may have closed the batch already, or count it
-// later.
+// The request for the helper's share is kept before it is sent. While its answer is not known no
+// other report of the task is aggregated: the helper may have closed the batch already, or may
+// still count the report.
 #include "dap_batch.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 #include "agg_size.h"
 
-// Fails a collection, or moves it on. Between begin and commit.
+// Marks a collection as failed. Call between begin and commit.
 static agg_err set_failed(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
                           agg_dap_collection *c, int problem)
 {
@@ -41,7 +40,7 @@ static agg_err write_share_request(agg_dap_collection *c, agg_error *error,
     return SHOAL_OK;
 }
 
-// Whether no clock that we believe can still add to an interval.
+// Returns: whether an interval is over even by the slowest clock that is accepted.
 static bool batch_is_over(const agg_dap_served *task, const shoal_dap_interval *interval,
                           uint64_t now_s)
 {
@@ -50,7 +49,8 @@ static bool batch_is_over(const agg_dap_served *task, const shoal_dap_interval *
            last <= (now_s - AGG_DAP_LEEWAY_S) / task->vdaf.task.time_precision_s;
 }
 
-// Decides about a collection whose reports are all aggregated. Between begin and commit.
+// Decides a collection whose reports are all aggregated: fails it, asks for the helper's share, or
+// leaves it waiting. Call between begin and commit.
 static agg_err advance(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
                        agg_dap_collection *c, uint64_t now_s)
 {
@@ -100,8 +100,8 @@ static agg_err write_answer(agg_dap_collection *c, agg_error *error, const agg_d
     return err;
 }
 
-// The batch is given out: the answer, the closed interval and the end of late reports in one
-// transaction.
+// Gives the batch out. One transaction keeps the answer, closes the interval and removes late
+// reports.
 static agg_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *task,
                       agg_dap_collection *c, const shoal_dap_ciphertext *helper)
 {
@@ -136,7 +136,7 @@ static agg_err fail_collection(agg_dap_party *party, agg_error *error, const agg
     return agg_dap_end(party->store, error, err);
 }
 
-// Asks the helper for its share.
+// Asks the helper for its share, and finishes or fails the collection.
 static agg_err ask_share(agg_dap_party *party, agg_error *error, agg_dap_served *task,
                          const agg_dap_link *link, agg_dap_collection *c)
 {
@@ -190,7 +190,7 @@ agg_err agg_dap_batch_resume(bool *is_under_way, agg_dap_party *party, agg_error
     agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_collection_next(party->store, &c, error, task->number, AGG_DAP_SENDING, NULL);
-    agg_dap_abandon(party->store); // nothing was written
+    agg_dap_abandon(party->store); // the transaction only read
     *is_under_way = c.request != NULL;
     if (err == SHOAL_OK && c.request != NULL) err = ask_share(party, error, task, link, &c);
     agg_dap_collection_release(&c);

@@ -7,19 +7,20 @@
 
 #include "dap_link.h"
 
-// Asks the helper for the share of a batch that is being collected. *is_under_way: there is one.
+// Asks the helper for its share of the batch that is being collected, if there is one.
+//   is_under_way: whether there was one
 agg_err agg_dap_batch_resume(bool *is_under_way, agg_dap_party *party, agg_error *error,
                              agg_dap_served *task, const agg_dap_link *link) SHOAL_MUST_CHECK;
 
-// Moves the first waiting collection on whose reports are all aggregated and that can be decided.
-// *is_moved: there was one.
-//   is_forced: one whose interval is over is decided with the reports that it has
+// Decides the first waiting collection that can be decided: all of its reports are aggregated.
+//   is_moved: whether there was one
+//   is_forced: decide a collection whose interval is over although some of its reports still wait
 agg_err agg_dap_batch_advance(bool *is_moved, agg_dap_party *party, agg_error *error,
                               const agg_dap_served *task, uint64_t now_s,
                               bool is_forced) SHOAL_MUST_CHECK;
 
-// Whether somebody waits for a batch to which nothing can be added any more but what has come late.
-// Between begin and commit.
+// Finds whether a collection waits whose interval is over, so that only late reports can enter it.
+// Call between begin and commit.
 agg_err agg_dap_batch_is_awaited(bool *is_so, agg_dap_party *party, agg_error *error,
                                  const agg_dap_served *task, uint64_t now_s) SHOAL_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking, waiting, opening, adding; see dap_collect.h.
+// Collecting; see dap_collect.h.
 #include "dap_collect.h"
 
 #include <stdlib.h>
@@ -13,20 +13,20 @@
 #include "dap_vdaf.h"
 
 #define REQUEST_MAX 64u  // bytes of a request: mode, interval, no parameter, no extensions
-#define PAUSE_S 2u       // where the leader does not say how long
-#define PAUSE_MAX_S 300u // where it says more
-#define HEADS 1024u      // bytes of an answer besides the shares, at most
+#define PAUSE_S 2u       // pause when the leader names none
+#define PAUSE_MAX_S 300u // the longest pause, whatever the leader says
+#define HEADS 1024u      // most bytes of an answer without the shares
 
-// What lasts over one collection.
+// The state of one collection.
 typedef struct collection {
     const agg_dap_collector *collector;
     agg_dap_vdaf vdaf;
     agg_http_client *client;
     uint8_t request[REQUEST_MAX];
     size_t request_len;
-    char url[AGG_HTTP_LOCATION_MAX]; // where to ask: first to create the job, then the job
+    char url[AGG_HTTP_LOCATION_MAX]; // the resource that creates the job, and then the job
     bool is_created;
-    time_t end; // by the monotonic clock: no question begins after it
+    time_t end; // the last second to ask, on the monotonic clock
 } collection;
 
 static time_t now(void)
@@ -36,8 +36,8 @@ static time_t now(void)
     return t.tv_sec;
 }
 
-// What a refusal means to who collects: too few reports, and a batch that was given out before, are
-// refused for privacy; a server's trouble without a name may pass.
+// Fills `error` for a refusal. Too few reports and a batch that was given out before are refused
+// for privacy; an unnamed trouble of the server may pass.
 static agg_err refused(agg_error *error, const agg_http_response *answer)
 {
     char text[AGG_HTTP_PROBLEM_MAX];
@@ -57,14 +57,16 @@ static agg_err refused(agg_error *error, const agg_http_response *answer)
     return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME, "the leader refuses: %s", text);
 }
 
-// Of an answer with both shares.
+// Returns: the most bytes of an answer with both shares.
 static size_t answer_max(const agg_dap_vdaf *vdaf)
 {
     return 2 * (agg_dap_output_len(vdaf) + AGG_HPKE_TAG) + HEADS;
 }
 
-// One request. *is_ready: the answer is the batch. *pause_s: else, after how long to ask again.
-// Returns: what ends the collection; an answer that may be another next time is not ready.
+// Makes one request.
+//   is_ready: whether the answer is the batch
+//   pause_s: otherwise seconds after which to ask again
+// Returns: an error that ends the collection. A refusal that may pass only leaves it not ready.
 static agg_err ask(agg_http_response *answer, bool *is_ready, uint32_t *pause_s, agg_error *error,
                    collection *c)
 {
@@ -109,8 +111,7 @@ static void pause_for(const collection *c, uint32_t seconds)
     while (nanosleep(&left, &left) != 0) continue;
 }
 
-// Asks until the batch is there. Both requests may be repeated: the leader knows the question
-// again.
+// Asks until the batch is ready. Both requests may be repeated: the leader recognizes them.
 static agg_err ask_until_ready(agg_http_response *answer, agg_error *error, collection *c)
 {
     for (;;) {
@@ -154,8 +155,7 @@ static agg_err open_share(uint8_t *share, agg_error *error, const collection *c,
                     who);
 }
 
-// Opens both shares and adds them. buffers: for both shares, the associated data and the scratch of
-// unsharding.
+// Opens both shares and adds them.
 static agg_err add_shares(uint64_t *sums, agg_error *error, const collection *c,
                           const shoal_dap_collection_resp *resp)
 {

@@ -22,12 +22,12 @@ typedef struct reader {
     agg_dap_config *config;
     agg_object object;
     agg_error *error;
-    const char *folder; // of the file, with its slash
+    const char *folder; // the file's folder, with its slash
     size_t folder_len;
 } reader;
 
-// A path, put behind the file's folder unless it is absolute. Returns: a string to free, or NULL
-// with an error kept.
+// Copies a path. A relative path is joined to the file's folder.
+// Returns: a string to free, or NULL with the error kept.
 static char *make_path(reader *r, const char *text)
 {
     if (text == NULL) return NULL;
@@ -52,7 +52,8 @@ static void keep(reader *r, agg_err err)
     if (r->object.err == SHOAL_OK) r->object.err = err;
 }
 
-// Takes a list of file names, and calls `load` for each. Returns: how many there are.
+// Takes a list of file names and calls `load` for each.
+// Returns: how many there are.
 static size_t take_files(reader *r, const char *name, size_t max,
                          agg_err (*load)(reader *r, const char *path))
 {
@@ -116,7 +117,8 @@ static agg_err load_key(reader *r, const char *path)
     return err;
 }
 
-// The collector's file may be its public half; a secret in it is nothing that a server should have.
+// Loads the collector's public key. A server must not have the secret half, so a file with it is
+// refused.
 static agg_err load_collector(reader *r, const char *path)
 {
     agg_hpke_key key;
@@ -131,7 +133,7 @@ static agg_err load_collector(reader *r, const char *path)
     return err;
 }
 
-// A secret of the two servers: what others may read is none.
+// Refuses a file that others than its owner may read: it holds a secret of the two servers.
 static agg_err check_owner_only(agg_error *error, const char *path)
 {
     struct stat status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration file of `shoal serve` as leader or helper: JSON, read strictly; which it is,
-// `role` says. Relative paths in it start at the file's own folder. Loading it loads keys, tasks
-// and secrets as well.
+// The configuration file of `shoal serve` as leader or helper: JSON, read strictly. Its member
+// `role` tells which. Relative paths in it start at the file's own folder. Loading it also loads
+// keys, tasks and secrets.
 #ifndef DAP_CONFIG_H
 #define DAP_CONFIG_H
 
@@ -21,7 +21,7 @@
 
 typedef struct agg_dap_config {
     enum shoal_dap_role role;
-    char *listen; // as written, for messages
+    char *listen; // as configured, for messages
     struct sockaddr_storage address;
     bool is_loopback;
     char *store;
@@ -29,11 +29,12 @@ typedef struct agg_dap_config {
     size_t n_tasks;
     agg_dap_keys keys;
     agg_hpke_key collector;
-    uint8_t seed[32];                         // of verification keys; the same at both servers
-    char helper_token[AGG_DAP_TOKEN_MAX + 1]; // leader: what it sends
-    agg_http_secret asked;                    // helper: the leader's token; leader: the collector's
-    agg_http_secret read_token;               // for metrics; n 0: none
-    char helper_url[SHOAL_URL_MAX + 1];       // leader; "": where the tasks say
+    uint8_t seed[32]; // seed of the verification keys; the same at both servers
+    char helper_token[AGG_DAP_TOKEN_MAX + 1]; // leader: the token that it sends
+    agg_http_secret
+        asked; // token to expect: at the helper the leader's, at the leader the collector's
+    agg_http_secret read_token;         // for metrics; n 0: there is no token
+    char helper_url[SHOAL_URL_MAX + 1]; // leader: the helper's URL; "": the tasks'
     uint64_t keep_s;
     size_t max_body;
     uint32_t body_timeout_s, threads;
@@ -42,12 +43,12 @@ typedef struct agg_dap_config {
     double job_interval_s; // how long reports wait for a full job
 } agg_dap_config;
 
-// Returns: whether a configuration file has a "role", so that it is one of these. A file that
-// cannot be read has none.
+// Returns: whether a configuration file has a "role", as a DAP server's has. False for a file that
+// cannot be read.
 bool agg_dap_config_is(const char *path);
 
-// Reads and checks the file and what it names. Release on OK; on error nothing is left. Errors name
-// the file and the field.
+// Reads and checks the file and the files that it names. Release `config` on OK. Errors name the
+// file and the field.
 agg_err agg_dap_config_load(agg_dap_config *config, agg_error *error,
                             const char *path) SHOAL_MUST_CHECK;
 void agg_dap_config_release(agg_dap_config *config); // wipes

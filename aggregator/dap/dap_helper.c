@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The helper's answers; see dap_helper.h. Sections "Helper Initialization" and "Obtaining Aggregate
-// Shares" of the draft.
+// The helper's answers; see dap_helper.h and the draft's sections "Helper Initialization" and
+// "Obtaining Aggregate Shares".
 #include "dap_helper.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "agg_size.h"
 #include "bytes.h"
 
-// A job takes much memory, and all of this machine's cores: the next one waits.
+// Lets one job run at a time, because a job takes much memory and all cores.
 static pthread_mutex_t one_job = PTHREAD_MUTEX_INITIALIZER;
 
 #define RESPONSE_MAX 64u // bytes of one report's response
@@ -28,7 +28,7 @@ typedef struct job {
     const agg_dap_vdaf *vdaf;
     item *items;
     size_t n, cap;
-    uint8_t *outputs, *messages; // n of each
+    uint8_t *outputs, *messages; // one of each for each report
     agg_dap_work *works;         // one for each thread
     uint8_t *states;
 } job;
@@ -46,8 +46,8 @@ static void release_job(job *j)
     free(j->states);
 }
 
-// Its output share and the sum of its bucket, where each report has its own; its messages and ids;
-// its part of the reply, and the database's copy of that.
+// A report takes its output share, a sum when its bucket has no other report, its messages and ids,
+// its part of the reply, and the database's copy of that part.
 uint64_t agg_dap_helper_report_bytes(const agg_dap_vdaf *vdaf)
 {
     return sizeof(item) + sizeof(agg_dap_bucket) + 2 * (uint64_t)agg_dap_output_len(vdaf) +
@@ -66,7 +66,7 @@ static int by_id(const void *a, const void *b)
     return memcmp(a, b, SHOAL_DAP_REPORT_ID);
 }
 
-// Whether two reports of the job have the same id. *found says so on SHOAL_OK.
+// Finds whether two reports of the job have the same id.
 static agg_err find_twice(bool *found, agg_error *error, const job *j)
 {
     uint8_t(*ids)[SHOAL_DAP_REPORT_ID] = agg_alloc(error, j->n, SHOAL_DAP_REPORT_ID);
@@ -85,7 +85,7 @@ static void refuse(agg_dap_answer *answer, int problem, const char *detail)
     agg_dap_answer_problem(answer, 400, problem, detail);
 }
 
-// Reads the request. Returns: SHOAL_OK, or what the answer then is.
+// Reads the request. Writes the answer when it fails.
 static agg_err read_job(job *j, agg_dap_answer *answer, shoal_bytes body,
                         const agg_dap_served *task, uint64_t now_s)
 {
@@ -155,7 +155,7 @@ static agg_err verify_all(job *j, agg_error *error)
     return SHOAL_OK;
 }
 
-// Takes one verified report into the sums unless it was there before. Between begin and commit.
+// Adds one verified report to the sums unless its id is known. Call between begin and commit.
 static agg_err commit_one(job *j, agg_dap_sums *sums, agg_error *error, const agg_dap_served *task,
                           size_t i)
 {
@@ -202,14 +202,15 @@ static agg_err write_responses(uint8_t **body, size_t *len, agg_error *error, co
     return SHOAL_OK;
 }
 
-// Commits the job, or finds that the same one was committed meanwhile. Between begin and commit;
-// *body is the answer.
+// Adds the job to the store, or finds that the same job was committed meanwhile. Call between begin
+// and commit.
+//   body: the answer
 static agg_err commit_job(uint8_t **body, size_t *len, job *j, agg_error *error,
                           const agg_dap_served *task, const uint8_t hash[AGG_DAP_HASH],
                           uint64_t now_s)
 {
     agg_err err = agg_dap_answer_get(j->party->store, body, len, error, task->number,
-                                     AGG_DAP_OF_JOB, hash, 0);
+                                     AGG_DAP_OF_JOB, hash, false);
     if (err != SHOAL_OK || *body != NULL) return err;
     agg_dap_sums sums = {0};
     for (size_t i = 0; err == SHOAL_OK && i < j->n; i++) {
@@ -234,8 +235,8 @@ static void count_job(const job *j, agg_dap_served *task)
     }
 }
 
-// Looks for the answer that this request got. Returns: SHOAL_OK, with *body NULL where there is
-// none.
+// Finds the answer that this request got before.
+//   body: NULL when there is none
 static agg_err find_answer(uint8_t **body, size_t *len, agg_error *error,
                            const agg_dap_party *party, const agg_dap_served *task,
                            enum agg_dap_answer_kind kind, const uint8_t *hash, bool by_id)
@@ -243,7 +244,7 @@ static agg_err find_answer(uint8_t **body, size_t *len, agg_error *error,
     agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_answer_get(party->store, body, len, error, task->number, kind, hash, by_id);
-    agg_dap_abandon(party->store); // nothing was written
+    agg_dap_abandon(party->store); // the transaction only read
     return err;
 }
 
@@ -277,7 +278,7 @@ static void aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_dap_serv
     size_t len = 0;
     bool is_twice = false;
     agg_dap_hash(hash, body);
-    agg_err err = find_answer(&reply, &len, &error, party, task, AGG_DAP_OF_JOB, hash, 0);
+    agg_err err = find_answer(&reply, &len, &error, party, task, AGG_DAP_OF_JOB, hash, false);
     if (err == SHOAL_OK && reply == NULL) {
         err = read_job(&j, answer, body, task, now_s);
         if (err != SHOAL_OK) {
@@ -309,8 +310,8 @@ void agg_dap_helper_aggregate(agg_dap_answer *answer, agg_dap_party *party, agg_
 
 // ---- aggregate shares ----
 
-// Why a batch may not be given out, as a problem; AGG_DAP_NO_PROBLEM where it may. Between begin
-// and commit.
+// Checks whether a batch may be given out. Call between begin and commit.
+//   problem: why it may not, or AGG_DAP_NO_PROBLEM
 static agg_err check_batch(int *problem, agg_dap_batch *batch, agg_error *error,
                            const agg_dap_party *party, const agg_dap_served *task,
                            const shoal_dap_aggregate_share_req *req)
@@ -333,7 +334,7 @@ static agg_err check_batch(int *problem, agg_dap_batch *batch, agg_error *error,
     return SHOAL_OK;
 }
 
-// Seals the share as an AggregateShare, which is one ciphertext.
+// Seals the share into an AggregateShare message.
 static agg_err seal_share(uint8_t **body, size_t *len, agg_error *error, const agg_dap_party *party,
                           const agg_dap_served *task, shoal_bytes collection_req,
                           const agg_dap_batch *batch)
@@ -357,7 +358,7 @@ static agg_err seal_share(uint8_t **body, size_t *len, agg_error *error, const a
     return err;
 }
 
-// Gives the batch out and closes it. Between begin and commit.
+// Gives the batch out and closes it. Call between begin and commit.
 static agg_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *error,
                         const agg_dap_party *party, const agg_dap_served *task,
                         const shoal_dap_aggregate_share_req *req, const uint8_t hash[AGG_DAP_HASH],
@@ -365,7 +366,7 @@ static agg_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *er
 {
     *problem = AGG_DAP_NO_PROBLEM;
     agg_err err =
-        agg_dap_answer_get(party->store, body, len, error, task->number, AGG_DAP_OF_SHARE, hash, 0);
+        agg_dap_answer_get(party->store, body, len, error, task->number, AGG_DAP_OF_SHARE, hash, false);
     if (err != SHOAL_OK || *body != NULL) return err;
     agg_dap_batch batch = {0};
     err = check_batch(problem, &batch, error, party, task, req);
@@ -437,7 +438,7 @@ void agg_dap_helper_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_se
     agg_error error;
     uint8_t *body = NULL;
     size_t len = 0;
-    agg_err err = find_answer(&body, &len, &error, party, task, kind, id, 1);
+    agg_err err = find_answer(&body, &len, &error, party, task, kind, id, true);
     if (err != SHOAL_OK) {
         agg_dap_answer_failed(answer, &error);
     } else if (body != NULL) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP by libcurl; see dap_http.h.
+// Requests by libcurl; see dap_http.h.
 #include "dap_http.h"
 
 #include <ctype.h>
@@ -49,7 +49,7 @@ static size_t take_body(char *bytes, size_t one, size_t len, void *context)
 {
     receiving *in = context;
     void *body = in->r->body;
-    (void)one; // is 1
+    (void)one; // always 1
     if (len > in->max - in->r->body_len) {
         in->is_too_large = true;
         return 0;
@@ -65,7 +65,8 @@ static size_t take_body(char *bytes, size_t one, size_t len, void *context)
     return len;
 }
 
-// Seconds in decimal; a date, which Retry-After may be too, is no number and so nothing.
+// Returns: seconds in decimal, or 0 for any other text. Retry-After may also be a date, which
+// counts as 0.
 static uint32_t read_seconds(const char *text, size_t len)
 {
     uint32_t n = 0;
@@ -92,7 +93,7 @@ static uint32_t read_max_age(const char *text, size_t len)
 
 static void copy_text(char *out, size_t cap, const char *text, size_t len)
 {
-    if (len >= cap) len = 0; // rather none than half of one
+    if (len >= cap) len = 0; // an empty value is better than half of one
     memcpy(out, text, len);
     out[len] = '\0';
 }
@@ -113,12 +114,11 @@ static size_t take_header(char *line, size_t one, size_t len, void *context)
     receiving *in = context;
     const char *colon = memchr(line, ':', len);
     (void)one;
-    if (len >= 5 &&
-        memcmp(line, "HTTP/", 5) == 0) { // another answer than the one before, which was "continue"
+    if (len >= 5 && memcmp(line, "HTTP/", 5) == 0) { // a new answer: the one before was "continue"
         forget_headers(in);
         return len;
     }
-    if (colon == NULL) return len; // the end
+    if (colon == NULL) return len; // the end of the headers
     size_t name_len = (size_t)(colon - line), at = name_len + 1, end = len;
     while (at < end && is_space(line[at])) at++;
     while (end > at && is_space(line[end - 1])) end--;
@@ -134,9 +134,9 @@ static size_t take_header(char *line, size_t one, size_t len, void *context)
     return len;
 }
 
-// ---- where a new resource is ----
+// ---- Location ----
 
-// Are the parts of two URLs that name a server the same?
+// Returns: whether two URLs name the same server.
 static bool is_same_origin(CURLU *a, CURLU *b)
 {
     static const CURLUPart parts[] = {CURLUPART_SCHEME, CURLUPART_HOST, CURLUPART_PORT};
@@ -152,7 +152,8 @@ static bool is_same_origin(CURLU *a, CURLU *b)
     return is_same;
 }
 
-// Makes a Location absolute. Another origin would be given the token next time.
+// Makes a Location absolute. Another origin is refused, because the next request would give it the
+// token.
 static bool resolve(char out[AGG_HTTP_LOCATION_MAX], const char *url, const char *location)
 {
     CURLU *from = curl_url(), *to = curl_url();
@@ -182,8 +183,8 @@ static bool add_header(struct curl_slist **headers, const char *name, const char
     return longer != NULL;
 }
 
-// Nothing about who sends: no User-Agent. And no "Expect: 100-continue", which costs a second where
-// a server knows none.
+// Adds the request's headers. There is no User-Agent, which would tell about the sender, and no
+// "Expect: 100-continue", which costs a second at servers that ignore it.
 static bool add_headers(struct curl_slist **headers, const agg_http_request *q)
 {
     char bearer[600];
@@ -204,12 +205,12 @@ static void set_request(CURL *curl, const agg_http_request *q, struct curl_slist
     curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
     curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
     curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L); // threads
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L); // signals and threads do not mix
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT,
                      q->timeout_s > 0 ? (long)q->timeout_s : DEFAULT_TIMEOUT_S);
     curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    if (strncmp(q->url, "http:", 5) == 0) curl_easy_setopt(curl, CURLOPT_PROXY, ""); // this machine
+    if (strncmp(q->url, "http:", 5) == 0) curl_easy_setopt(curl, CURLOPT_PROXY, ""); // no proxy
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, q->method);
     if (q->content_type != NULL) {
@@ -267,7 +268,7 @@ agg_err agg_http_fetch(agg_http_response *r, agg_error *error, const agg_http_re
         err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     if (err == SHOAL_OK) err = perform(curl, error, q, headers, &in);
     if (q->client != NULL)
-        curl_easy_reset(curl); // what it points at is the caller's; open connections stay
+        curl_easy_reset(curl); // drops pointers to the caller's memory; open connections stay
     agg_http_client_free(own);
     curl_slist_free_all(headers);
     if (err != SHOAL_OK) agg_http_response_release(r);
@@ -280,7 +281,7 @@ void agg_http_response_release(agg_http_response *r)
     memset(r, 0, sizeof *r);
 }
 
-// ---- what it says ----
+// ---- problems ----
 
 bool agg_http_is_media(const agg_http_response *r, const char *media_type)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Aggregation jobs of the leader; see dap_job.h. Section "Leader Initialization" of the
-// draft.
+// The leader's aggregation jobs; see dap_job.h. Section "Leader Initialization" of the draft.
 //
-// A task has one job at a time. Its request is kept before it is sent, and its reports until it is
-// answered; sums, the reports' removal and the job's are one transaction.
+// A task has one job at a time. Its request is kept before it is sent, and its reports are kept
+// until the helper has answered. One transaction adds the sums and removes the reports and the job.
 #include "dap_job.h"
 
 #include <stdlib.h>
@@ -15,9 +14,9 @@
 
 #define STATES_MAX ((size_t)64 << 20)  // bytes of the states of one job
 #define BODIES_MAX ((size_t)128 << 20) // bytes of the reports of one job
-#define BAD_REPLIES_MAX 3              // to one job; then it is abandoned
+#define BAD_REPLIES_MAX 3              // bad replies to one job after which it is abandoned
 
-// The reports of a job and this server's half of their verification.
+// The reports of a job and the leader's half of their verification.
 typedef struct work_list {
     const agg_dap_party *party;
     const agg_dap_vdaf *vdaf;
@@ -39,7 +38,7 @@ static void release_list(work_list *l)
     agg_dap_pendings_release(&l->reports);
 }
 
-// ---- this server's half ----
+// ---- the leader's half ----
 
 static void begin_one(work_list *l, agg_dap_work *work, size_t i)
 {
@@ -79,7 +78,8 @@ static agg_err begin_all(work_list *l, agg_error *error)
 
 // ---- making a job ----
 
-// A VerifyInit: id, time, four length fields, the helper's ciphertext, the ping-pong message.
+// Returns: the bytes of a VerifyInit: id, time, four length fields, the helper's ciphertext and the
+// ping-pong message.
 static size_t request_of_one(const agg_dap_vdaf *vdaf)
 {
     const shoal_prio3 *prio3 = &vdaf->prio3;
@@ -94,8 +94,8 @@ uint64_t agg_dap_report_len(const agg_dap_vdaf *vdaf)
            shoal_prio3_input_share_len(prio3, 0) + shoal_prio3_input_share_len(prio3, 1);
 }
 
-// The report, its state and verifier share, its part of the request and of the reply; its bucket's
-// sum, where each has its own.
+// A report takes its bytes, its state and verifier share, its part of the request and of the reply,
+// and a sum when its bucket has no other report.
 uint64_t agg_dap_leader_report_bytes(const agg_dap_vdaf *vdaf)
 {
     uint64_t own = agg_dap_report_len(vdaf) + agg_dap_state_len(vdaf) +
@@ -104,7 +104,7 @@ uint64_t agg_dap_leader_report_bytes(const agg_dap_vdaf *vdaf)
            sizeof(agg_dap_bucket);
 }
 
-// By configuration, by memory, and by the length of its request.
+// A job is limited by the configuration, by memory, and by the length of its request.
 size_t agg_dap_job_full(const agg_dap_party *party, const agg_dap_served *task)
 {
     size_t by_states = STATES_MAX / agg_dap_state_len(&task->vdaf);
@@ -117,7 +117,7 @@ size_t agg_dap_job_full(const agg_dap_party *party, const agg_dap_served *task)
     return n == 0 ? 1 : n;
 }
 
-// Takes the next reports out of the store, and looks which of them can still be aggregated.
+// Reads the next reports from the store, and checks which of them can still be aggregated.
 static agg_err pick_reports(work_list *l, agg_error *error, const agg_dap_served *task)
 {
     agg_dap_store *store = l->party->store;
@@ -132,7 +132,7 @@ static agg_err pick_reports(work_list *l, agg_error *error, const agg_dap_served
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++)
         err = agg_dap_check_bucket(&l->errors[i], store, error, task->number,
                                    l->reports.list[i].bucket);
-    agg_dap_abandon(store); // nothing was written
+    agg_dap_abandon(store); // the transaction only read
     return err;
 }
 
@@ -180,7 +180,7 @@ static agg_err write_job(agg_dap_job *job, agg_error *error, const work_list *l)
     return job->n == 0 ? SHOAL_OK : write_request(job, error, l);
 }
 
-// Keeps a job, and removes the reports that are not in it: those have been refused.
+// Keeps a job, and removes the reports that were refused and so are not in it.
 static agg_err keep_job(const agg_dap_job *job, agg_error *error, const work_list *l,
                         agg_dap_served *task)
 {
@@ -201,7 +201,8 @@ static agg_err keep_job(const agg_dap_job *job, agg_error *error, const work_lis
     return err;
 }
 
-// Leaves only the reports of the job in the list, with their states, in the job's order.
+// Removes refused reports and their states from the list, so that it has the job's reports in the
+// job's order.
 static void keep_good(work_list *l)
 {
     size_t n = 0, state_len = agg_dap_state_len(l->vdaf);
@@ -218,7 +219,7 @@ static void keep_good(work_list *l)
     l->reports.n = n;
 }
 
-// Makes a job of the next reports. job->request stays NULL where there is none to make.
+// Makes a job of the next reports. job->request stays NULL when no report can be aggregated.
 static agg_err make_job(agg_dap_job *job, work_list *l, agg_error *error, agg_dap_served *task)
 {
     agg_err err = pick_reports(l, error, task);
@@ -232,7 +233,8 @@ static agg_err make_job(agg_dap_job *job, work_list *l, agg_error *error, agg_da
 
 // ---- ending a job ----
 
-// After a crash or a failure: the reports of a kept job, and this server's half once more.
+// Restores the list of a kept job after a crash or a failure: reads its reports and computes the
+// leader's half again.
 static agg_err restore_list(work_list *l, agg_error *error, const agg_dap_job *job,
                             const agg_dap_served *task)
 {
@@ -242,7 +244,7 @@ static agg_err restore_list(work_list *l, agg_error *error, const agg_dap_job *j
     for (size_t i = 0; err == SHOAL_OK && i < job->n; i++)
         err = agg_dap_report_find(store, &l->reports, error, task->number,
                                   job->ids + i * SHOAL_DAP_REPORT_ID);
-    agg_dap_abandon(store); // nothing was written
+    agg_dap_abandon(store); // the transaction only read
     if (err != SHOAL_OK) return err;
     if (l->reports.n != job->n)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "a report of the job is missing");
@@ -250,7 +252,7 @@ static agg_err restore_list(work_list *l, agg_error *error, const agg_dap_job *j
     return l->errors == NULL ? AGG_ERR_MEMORY : begin_all(l, error);
 }
 
-// Whether a reply has a response for every report of the job, in order, and nothing else.
+// Returns: whether a reply has exactly one response for each report of the job, in order.
 static bool is_whole_reply(const agg_dap_reply *reply, const agg_dap_job *job)
 {
     shoal_dap_reader r = {reply->body, reply->len, 0};
@@ -274,7 +276,8 @@ static agg_err sum_up(agg_dap_sums *sums, work_list *l, agg_error *error,
     shoal_dap_reader r = {reply->body, reply->len, 0};
     for (size_t i = 0; err == SHOAL_OK && i < l->reports.n; i++) {
         shoal_dap_verify_resp resp;
-        if (shoal_dap_read_verify_resp(&resp, &r) != SHOAL_OK) break; // it was read before
+        if (shoal_dap_read_verify_resp(&resp, &r) != SHOAL_OK)
+            break; // is_whole_reply has read it before
         if (resp.kind == SHOAL_DAP_REJECT)
             l->errors[i] = resp.error < AGG_DAP_ERRORS && resp.error != 0
                                ? resp.error
@@ -291,7 +294,7 @@ static agg_err sum_up(agg_dap_sums *sums, work_list *l, agg_error *error,
     return err;
 }
 
-// Sums, the reports' removal and the job's, in one transaction.
+// Adds the sums and removes the reports and the job, in one transaction.
 static agg_err commit_job(const agg_dap_sums *sums, const work_list *l, agg_error *error,
                           agg_dap_served *task)
 {
@@ -321,8 +324,8 @@ static agg_err end_job(work_list *l, agg_error *error, agg_dap_served *task, con
     return SHOAL_OK;
 }
 
-// Gives a job up. with_reports: its reports are never sent again, for the helper may have
-// aggregated them.
+// Gives a job up.
+//   with_reports: remove its reports too, because the helper may have aggregated them
 static agg_err drop_job(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
                         const agg_dap_job *job, bool with_reports)
 {
@@ -335,26 +338,26 @@ static agg_err drop_job(agg_dap_party *party, agg_error *error, const agg_dap_se
     return agg_dap_end(party->store, error, err);
 }
 
-// The helper answered something else than the job's responses.
+// Handles a reply that is not the job's responses.
 static agg_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_served *task,
                             const agg_dap_link *link, const agg_dap_job *job,
                             const agg_dap_reply *reply)
 {
     agg_error ignored;
-    if (reply->status == 413 && job->n > 1) { // nothing of it was looked at: smaller ones
+    if (reply->status == 413 && job->n > 1) { // the helper read nothing of it: make smaller jobs
         task->job_cap = job->n / 2;
-        return drop_job(party, error, task, job, 0);
+        return drop_job(party, error, task, job, false);
     }
     if (reply->status / 100 == 2 && reply->len > 0 && ++task->bad_replies >= BAD_REPLIES_MAX) {
         task->bad_replies = 0;
         atomic_fetch_add(&task->refused[SHOAL_DAP_REPORT_DROPPED], job->n);
         atomic_fetch_sub(&task->pending, (long long)job->n);
-        (void)!drop_job(party, &ignored, task, job, 1);
+        (void)!drop_job(party, &ignored, task, job, true);
         if (reply->location != NULL) link->remove(link->self, reply->location);
-        return agg_fail(
-            error, AGG_ERR_IO, AGG_EXIT_IO,
-            "task %s: the helper's answers are not of the job; it is abandoned with %zu reports",
-            task->name, job->n);
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
+                        "task %s: the helper's answers do not belong to the job, which is "
+                        "abandoned with %zu reports",
+                        task->name, job->n);
     }
     return agg_dap_reply_fail(error, task, reply);
 }
@@ -385,7 +388,7 @@ agg_err agg_dap_job_resume(bool *is_under_way, agg_dap_party *party, agg_error *
     agg_err err = agg_dap_begin(party->store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_job_get(party->store, &job, error, task->number);
-    agg_dap_abandon(party->store); // nothing was written
+    agg_dap_abandon(party->store); // the transaction only read
     *is_under_way = job.request != NULL;
     if (err == SHOAL_OK && job.request != NULL) err = send_job(party, &l, error, task, link, &job);
     release_list(&l);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The leader's answers to clients and collectors; see dap_leader.h. Sections "Upload Request" and
-// "Collection Job Initialization" of the draft. What the driver does is in dap_driver.c.
+// "Collection Job Initialization" of the draft.
 #include "dap_leader.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ typedef struct upload {
     shoal_dap_report report;
     uint64_t bucket;
     uint32_t error; // enum shoal_dap_report_error
-    bool is_new;    // it was not there before
+    bool is_new;    // its id was not known
 } upload;
 
 typedef struct uploads {
@@ -27,7 +27,7 @@ typedef struct uploads {
     size_t n, cap, n_good;
 } uploads;
 
-// Why a report is refused, as far as that is to be seen without the store or its share.
+// Returns: the error of a report, as far as the report itself shows it, or 0.
 static uint32_t check_report(const agg_dap_party *party, const agg_dap_served *task,
                              const shoal_dap_report *report, uint64_t now_s)
 {
@@ -65,7 +65,7 @@ static agg_err read_uploads(uploads *u, agg_error *error, const agg_dap_party *p
     return err;
 }
 
-// A report in the form in which it is kept. Free body.at.
+// Encodes a report as the store keeps it. Free body.at.
 static agg_err encode_report(shoal_dap_writer *w, agg_error *error, const shoal_dap_report *report)
 {
     *w = (shoal_dap_writer){NULL, 0, 0, 0};
@@ -75,8 +75,8 @@ static agg_err encode_report(shoal_dap_writer *w, agg_error *error, const shoal_
     return err;
 }
 
-// A known id: the same report once more is taken silently while it waits, since its sender may not
-// have heard our answer.
+// Handles a report whose id is known. The same report is accepted again while it waits, because its
+// sender may not have received the answer.
 static agg_err check_known(upload *one, agg_dap_store *store, agg_error *error, int64_t task,
                            shoal_bytes body)
 {
@@ -89,7 +89,7 @@ static agg_err check_known(upload *one, agg_dap_store *store, agg_error *error, 
     return err;
 }
 
-// Between begin and commit.
+// Takes one report. Call between begin and commit.
 static agg_err keep_one(upload *one, agg_dap_party *party, agg_error *error,
                         const agg_dap_served *task)
 {
@@ -115,7 +115,7 @@ static agg_err keep_one(upload *one, agg_dap_party *party, agg_error *error,
     return err;
 }
 
-// One transaction: every report that can be taken is durable on return, or none is.
+// Takes the reports in one transaction: all that can be taken are durable on return, or none is.
 static agg_err keep_all(uploads *u, agg_error *error, agg_dap_party *party,
                         const agg_dap_served *task)
 {
@@ -211,7 +211,7 @@ static const char *detail_of(uint32_t problem)
     }
 }
 
-// Says how a collection stands. Takes its answer over.
+// Answers with the state of a collection. Takes its answer over.
 static void answer_state(agg_dap_answer *answer, agg_dap_collection *c, unsigned ready,
                          unsigned pending)
 {
@@ -229,7 +229,7 @@ static void answer_state(agg_dap_answer *answer, agg_dap_collection *c, unsigned
     agg_dap_answer_location(answer, SHOAL_DAP_COLLECTION_JOBS, c->id);
 }
 
-// Finds the collection of a request or makes it. Between begin and commit.
+// Finds the collection of a request or makes it. Call between begin and commit.
 static agg_err find_or_make(agg_dap_collection *c, bool *is_overlap, agg_error *error,
                             agg_dap_store *store, int64_t task, const shoal_dap_interval *query,
                             shoal_bytes body, const uint8_t hash[AGG_DAP_HASH])
@@ -237,7 +237,7 @@ static agg_err find_or_make(agg_dap_collection *c, bool *is_overlap, agg_error *
     *is_overlap = false;
     agg_err err = agg_dap_collection_get(store, c, error, task, hash);
     if (err != SHOAL_OK) return err;
-    if (c->request != NULL) { // whose batch was too small may be asked for again
+    if (c->request != NULL) { // a batch that was too small may be asked for again
         if (c->state != AGG_DAP_FAILED || c->problem != SHOAL_DAP_PROBLEM_INVALID_BATCH_SIZE)
             return SHOAL_OK;
         c->state = AGG_DAP_WAITING;
@@ -254,8 +254,8 @@ static agg_err find_or_make(agg_dap_collection *c, bool *is_overlap, agg_error *
     return agg_dap_collection_set(store, error, task, c);
 }
 
-// The day that is under way may be asked for, whatever the units are; what comes later for it is
-// lost.
+// Returns: whether an interval ends more than a day from now. The current day may be asked for,
+// whatever the unit of time; reports that come for it afterwards are lost.
 static bool is_far_ahead(const agg_dap_served *task, const shoal_dap_interval *query,
                          uint64_t now_s)
 {
@@ -326,7 +326,7 @@ void agg_dap_leader_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_se
     agg_err err = agg_dap_begin(party->store, &error);
     if (err == SHOAL_OK) {
         err = agg_dap_collection_get(party->store, &c, &error, task->number, id);
-        agg_dap_abandon(party->store); // nothing was written
+        agg_dap_abandon(party->store); // the transaction only read
     }
     if (err != SHOAL_OK) {
         agg_dap_answer_failed(answer, &error);

@@ -8,20 +8,20 @@
 
 typedef struct agg_dap_reply {
     unsigned status;
-    int problem;   // enum shoal_dap_problem, or AGG_DAP_NO_PROBLEM, AGG_DAP_OTHER_PROBLEM
-    uint8_t *body; // of the wanted media type, or NULL; from malloc
+    int problem;   // enum shoal_dap_problem, AGG_DAP_NO_PROBLEM or AGG_DAP_OTHER_PROBLEM
+    uint8_t *body; // from malloc; NULL: there is none of the wanted media type
     size_t len;
-    char *location; // of the resource that the message made, or NULL; from malloc
+    char *location; // URL of the resource that the message made, from malloc; or NULL
 } agg_dap_reply;
 
-// How a leader reaches its helper.
 typedef struct agg_dap_link {
     void *self;
-    // Posts a message. Returns: SHOAL_OK where an answer of any status came.
+    // Posts a message.
+    // Returns: SHOAL_OK when a reply of any status came.
     agg_err (*post)(void *self, agg_dap_reply *reply, agg_error *error, const agg_dap_served *task,
                     enum shoal_dap_resource resource, enum shoal_dap_message message,
                     shoal_bytes body, enum shoal_dap_message wanted);
-    // Tells the helper that a resource is not needed any more. Whether it hears does not matter.
+    // Tells the helper that a resource is not needed any more. A failure does not matter.
     void (*remove)(void *self, const char *location);
 } agg_dap_link;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding up what leader and helper take; see dap_memory.h.
+// Adding up the memory of leader and helper; see dap_memory.h.
 #include "dap_memory.h"
 
 #include "agg_parallel.h"
@@ -11,21 +11,24 @@
 #include "dap_leader.h"
 #include "database.h"
 
-#define STEPS 8            // from what is usual to the least
-#define JSON_OF_RECIPE 12u // bytes that a recipe takes for each of its text
-#define SHARES_OF_BATCH                                                                            \
-    7u // aggregate shares while a batch is given out: its sum, the next bucket, sealed, the
-       // answer's two, its copies
-#define SHARES_OF_ASKER                                                                            \
-    4u // while a thread answers who asks for it: the answer's two, and the database's copy of them
+#define STEPS 8            // between the usual amount and the least
+#define JSON_OF_RECIPE 12u // bytes that a parsed recipe takes for each byte of its text
 
-// What all tasks come to.
+// Aggregate shares in memory while a batch is given out: its sum, the next bucket, the sealed
+// share, the answer's two, and two copies.
+#define SHARES_OF_BATCH 7u
+
+// Aggregate shares in memory while a thread answers the collector: the answer's two, and the
+// database's copy of them.
+#define SHARES_OF_ASKER 4u
+
+// Bytes over all tasks.
 typedef struct sizes {
-    uint64_t held;     // the tasks
-    uint64_t report;   // bytes of the longest that is kept
-    uint64_t of_one;   // of one report in a job, at most
-    uint64_t full_job; // of a whole one
-    uint64_t output;   // of an aggregate share
+    uint64_t held;     // the tasks themselves
+    uint64_t report;   // the longest encoded report
+    uint64_t of_one;   // the largest report in a job
+    uint64_t full_job; // the largest full job
+    uint64_t output;   // the largest aggregate share
     uint64_t verifying;
 } sizes;
 
@@ -66,21 +69,21 @@ static agg_err add_task(sizes *s, agg_error *error, const agg_dap_config *config
     s->output = more_of(s->output, agg_dap_output_len(vdaf));
     s->verifying =
         more_of(s->verifying, verifiers * (agg_dap_work_memory(vdaf) + agg_dap_state_len(vdaf)));
-    wipe(&served, sizeof served); // its verification key
+    wipe(&served, sizeof served); // it has a verification key
     return SHOAL_OK;
 }
 
-// What the threads of HTTP take while they answer.
+// Returns: the memory of the HTTP threads while they answer.
 static uint64_t answering_memory(const agg_dap_config *config, const sizes *s)
 {
     uint64_t asker = SHARES_OF_ASKER * s->output;
-    uint64_t uploading =
-        AGG_DAP_UPLOADS_BYTES + 2 * s->report; // one as it is kept, and one that was there before
+    uint64_t uploading = AGG_DAP_UPLOADS_BYTES +
+                         2 * s->report; // a report as it is kept, and the one that was there before
     if (config->role == SHOAL_DAP_LEADER) return config->threads * more_of(asker, uploading);
     return config->threads * asker + SHARES_OF_BATCH * s->output;
 }
 
-// What the one thread that drives takes.
+// Returns: the memory of the driver's thread.
 static uint64_t driving_memory(const agg_dap_config *config, const sizes *s, uint64_t job_bytes)
 {
     if (config->role != SHOAL_DAP_LEADER) return job_bytes + s->verifying;

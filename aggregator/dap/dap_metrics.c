@@ -12,7 +12,7 @@ static void put_help(FILE *stream, const char *name, const char *help, const cha
     fprintf(stream, "# HELP shoal_dap_%s %s\n# TYPE shoal_dap_%s %s\n", name, help, name, type);
 }
 
-// A line for each task; names need no escaping, their alphabet is the recipe's.
+// Writes one line for each task. The alphabet of task names needs no escaping.
 static void put_number(FILE *stream, const agg_dap_served *task, const char *name,
                        const char *label, uint64_t number)
 {
@@ -89,7 +89,7 @@ static agg_err count_all(agg_dap_counts *counts, agg_error *error, const agg_dap
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; err == SHOAL_OK && i < party->n_tasks; i++)
         err = agg_dap_count(party->store, &counts[i], error, party->tasks[i].number);
-    agg_dap_abandon(party->store); // nothing was written
+    agg_dap_abandon(party->store); // the transaction only read
     return err;
 }
 

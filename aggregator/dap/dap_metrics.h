@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leader and helper count, as Prometheus reads it: numbers by task, and nothing of any report.
+// Metrics of leader and helper in the text format of Prometheus: numbers by task, and nothing about
+// any report.
 #ifndef DAP_METRICS_H
 #define DAP_METRICS_H
 
@@ -7,9 +8,8 @@
 
 #include "dap_party.h"
 
-// Writes counters since the start, and what the store holds.
-// Returns: an error where the store could not be read; whether the stream took it is for whoever
-// closes it to ask
+// Writes the counters since the start and the counts of the store.
+// Returns: an error when the store cannot be read. The caller checks the stream when it closes it.
 agg_err agg_dap_metrics_print(FILE *stream, agg_error *error,
                               const agg_dap_party *party) SHOAL_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What leader and helper have in common; see dap_party.h. No network.
+// The common part of leader and helper; see dap_party.h.
 #include "dap_party.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "bytes.h"
 #include "sha256.h"
 
-#define FORGET_AT_ONCE 4096 // rows, so that uploads do not wait long
+#define FORGET_AT_ONCE 4096 // rows of one transaction, so that uploads do not wait long
 
 void agg_dap_hash(uint8_t hash[AGG_DAP_HASH], shoal_bytes body)
 {
@@ -19,7 +19,7 @@ void agg_dap_hash(uint8_t hash[AGG_DAP_HASH], shoal_bytes body)
     shoal_sha256_final(hash, &sha);
 }
 
-// What must not change while a task lives: its configuration, the collector's key and the
+// Hashes the parts of a task that must never change: its configuration, the collector's key and the
 // verification key.
 static agg_err configuration_digest(uint8_t digest[32], agg_error *error, const agg_dap_vdaf *vdaf,
                                     const agg_hpke_key *collector)
@@ -37,14 +37,14 @@ static agg_err configuration_digest(uint8_t digest[32], agg_error *error, const 
     return SHOAL_OK;
 }
 
-// Counts how many reports of a task wait.
+// Counts the reports of a task that wait.
 static agg_err count_pending(agg_dap_served *task, agg_error *error, agg_dap_store *store)
 {
     agg_dap_counts counts = {0};
     agg_err err = agg_dap_begin(store, error);
     if (err != SHOAL_OK) return err;
     err = agg_dap_count(store, &counts, error, task->number);
-    agg_dap_abandon(store); // nothing was written
+    agg_dap_abandon(store); // the transaction only read
     if (err == SHOAL_OK) atomic_store(&task->pending, (long long)counts.pending);
     return err;
 }
@@ -168,7 +168,7 @@ agg_err agg_dap_sums_add(agg_dap_sums *sums, agg_error *error, const agg_dap_vda
     return SHOAL_OK;
 }
 
-// Adds one aggregate to another: share, count, checksum. An empty one takes the other's content.
+// Adds one bucket to another: share, count and checksum. An empty bucket takes the other's content.
 static agg_err merge(agg_dap_bucket *into, agg_error *error, const agg_dap_vdaf *vdaf,
                      const agg_dap_bucket *from)
 {
@@ -231,7 +231,7 @@ agg_err agg_dap_batch_load(agg_dap_batch *batch, agg_dap_store *store, agg_error
     batch->n_reports = sum.n_reports;
     memcpy(batch->checksum, sum.checksum, sizeof batch->checksum);
     if (sum.share != NULL) batch->interval = (shoal_dap_interval){first, from - first};
-    batch->share = sum.share; // NULL where there is nothing
+    batch->share = sum.share; // NULL when the batch is empty
     batch->len = sum.len;
     return SHOAL_OK;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Routes of leader and helper; see dap_route.h. Depends on http_listener.h, not on the HTTP
-// library.
+// Routes of leader and helper; see dap_route.h. The HTTP library stays behind agg_http_exchange.
 #include "dap_route.h"
 
 #include <string.h>
@@ -11,14 +10,15 @@
 #include "dap_metrics.h"
 #include "print_text.h"
 
-#define KEYS_MAX_AGE_S 86400u // clients fetch keys anew after this; keep old keys twice as long
+#define KEYS_MAX_AGE_S                                                                             \
+    86400u // seconds for which clients keep keys; operators keep old keys twice as long
 #define PROBLEM_TYPE "application/problem+json"
 #define URN "urn:ietf:params:ppm:dap:error:"
 
 enum { ROUTE_NONE = -1, ROUTE_METRICS = 100, ROUTE_HEALTH };
 
 typedef struct exchange {
-    agg_http_exchange x; // first: the listener makes the whole
+    agg_http_exchange x; // first: the listener allocates the whole struct
     agg_dap_http *http;
     int route; // enum shoal_dap_resource, or one of the above
     size_t base_len;
@@ -37,8 +37,8 @@ static void put_member(FILE *stream, const char *name, const char *text)
     agg_print_json_text(stream, text, strlen(text));
 }
 
-// A problem document of RFC 9457.
-//   type: the problem without its URN; NULL: none of DAP's
+// Writes a problem document of RFC 9457.
+//   type: DAP's name of the problem; NULL: about:blank
 static void answer_problem(exchange *e, unsigned status, const char *type, const char *detail)
 {
     char id[SHOAL_DAP_TEXT_LEN(SHOAL_DAP_TASK_ID) + 1];
@@ -59,7 +59,7 @@ static const shoal_url *own_url(const agg_dap_party *party, const shoal_dap_task
     return party->role == SHOAL_DAP_LEADER ? &task->leader : &task->helper;
 }
 
-// The path of a server's own URL: what is behind its host.
+// Returns: the path of a server's own URL, after its host.
 static size_t path_of(const char **path, const shoal_url *url)
 {
     const char *end = url->bytes + url->len, *at = url->bytes;
@@ -69,8 +69,8 @@ static size_t path_of(const char **path, const shoal_url *url)
     return at < end ? (size_t)(end - at) : 0;
 }
 
-// Under the path by which the server was asked; where that is none, a proxy may have taken it off,
-// so it is the task's.
+// Writes a resource's location under the path of the request. A proxy may have removed that path;
+// then the location is under the path of the task.
 static void set_location(exchange *e, const agg_dap_answer *from)
 {
     char task[SHOAL_DAP_TEXT_LEN(SHOAL_DAP_TASK_ID) + 1], id[SHOAL_DAP_TEXT_LEN(AGG_DAP_ID) + 1];
@@ -83,7 +83,7 @@ static void set_location(exchange *e, const agg_dap_answer *from)
              (int)base_len, base, task, shoal_dap_resource_name(from->resource), id);
 }
 
-// Hands a server's answer to HTTP.
+// Turns an answer of DAP into an answer of HTTP.
 static void take_answer(exchange *e, agg_dap_answer *from)
 {
     agg_http_answer *to = &e->x.answer;
@@ -104,15 +104,15 @@ static void take_answer(exchange *e, agg_dap_answer *from)
     agg_dap_answer_release(from);
 }
 
-// ---- what is asked ----
+// ---- paths ----
 
 static bool is_resource(const char *rest)
 {
     return strcmp(rest, "/hpke_config") == 0 || strncmp(rest, "/tasks/", 7) == 0;
 }
 
-// Finds the base of a path: nothing, or the path of one of the tasks' URLs. Returns: whether a
-// resource follows it.
+// Finds the base of a path: nothing, or the path of one of the tasks' URLs.
+// Returns: whether a resource follows the base.
 static bool find_base(size_t *len, const agg_dap_party *party, const char *url)
 {
     *len = 0;
@@ -126,7 +126,7 @@ static bool find_base(size_t *len, const agg_dap_party *party, const char *url)
     return false;
 }
 
-// The resources of this role, in the order of shoal_dap_resource; 0: the other's.
+// Returns: whether this server's role has the resource.
 static bool is_mine(const agg_dap_party *party, int resource)
 {
     bool is_leader = resource == SHOAL_DAP_REPORTS || resource == SHOAL_DAP_COLLECTION_JOBS;
@@ -173,7 +173,7 @@ static void read_path(exchange *e)
     }
 }
 
-// ---- who may ask, and how ----
+// ---- access ----
 
 static bool is_method(const exchange *e, const char *method)
 {
@@ -225,7 +225,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-// Whether a media type is the wanted one, whatever its spaces and the case of its letters.
+// Returns: whether a media type is the wanted one, regardless of spaces and case.
 static bool is_type(const char *type, const char *wanted)
 {
     if (type == NULL) return false;
@@ -244,7 +244,7 @@ static void check_token(exchange *e)
     e->x.answer.challenge = "Bearer";
 }
 
-// Counts are for this machine, or for whoever has the read token.
+// Checks access to metrics: they are for this machine, or for clients with the read token.
 static void check_metrics(exchange *e)
 {
     const agg_dap_config *config = e->http->config;
@@ -256,7 +256,7 @@ static void check_metrics(exchange *e)
     e->x.answer.challenge = "Bearer";
 }
 
-// Answers at once what needs no body.
+// Answers at once a request that needs no body.
 static void check_request(exchange *e)
 {
     if (e->route == ROUTE_NONE) {
@@ -287,8 +287,8 @@ static void check_request(exchange *e)
 
 // ---- answering ----
 
-// Keys are the same for all tasks; a client that names its task gets them under the media type of
-// its version.
+// Answers with the keys, which are the same for all tasks. A client that names its task gets them
+// under the media type of its version.
 static const char *keys_type(exchange *e)
 {
     const char *text = agg_http_exchange_argument(&e->x, "task_id");
@@ -364,7 +364,7 @@ static void answer_metrics(exchange *e)
     answer_problem(e, 503, NULL, "the store could not be read");
 }
 
-// Says no more than whether somebody should look: it is open to all.
+// Tells only whether somebody should look, because everybody may ask.
 static void answer_health(exchange *e)
 {
     bool is_failing = false;
@@ -383,7 +383,7 @@ static exchange *exchange_of(agg_http_exchange *x)
     return (exchange *)(void *)x;
 }
 
-// Last touches of any answer.
+// Finishes every answer.
 static void end_answer(exchange *e)
 {
     if (e->x.answer.status == 0) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leader and helper as processes; see dap_serve.h. Starts store, tasks, driver and HTTP in order
-// and ends them in the reverse one; kill -9 loses nothing that was acknowledged.
+// Leader and helper as processes; see dap_serve.h. Store, tasks, driver and HTTP start in this
+// order and end in the reverse one. kill -9 loses nothing that was acknowledged.
 #include "dap_serve.h"
 
 #include <pthread.h>
@@ -21,13 +21,13 @@
 #include "http_stop.h"
 
 #define HELPER_TIMEOUT_S 30
-#define HELPER_SPARE ((size_t)64 << 10) // bytes of its answers beside what they are about
+#define HELPER_SPARE ((size_t)64 << 10) // bytes of its answers beside responses and shares
 #define HOUSEKEEPING_S 60
 #define RETRY_S_MIN 1
 #define RETRY_S_MAX 60
 #define PAUSE_S_MIN 0.01
 
-// The thread that aggregates (leader) and forgets what is old (both).
+// The thread that aggregates (leader) and forgets old reports (both).
 typedef struct driver {
     agg_dap_party *party;
     const agg_dap_config *config;
@@ -36,8 +36,8 @@ typedef struct driver {
     bool is_running;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    bool is_awake, is_urgent, is_stopping; // under mutex
-    agg_error told;                        // the last failure, as it was told
+    bool is_awake, is_urgent, is_stopping; // guarded by mutex
+    agg_error told;                        // the last failure that was printed
 } driver;
 
 typedef struct server {
@@ -60,7 +60,8 @@ static void server_url(shoal_url *url, const driver *d, const agg_dap_served *ta
     memcpy(url->bytes, d->config->helper_url, url->len);
 }
 
-// Responses are shorter than what they respond to, and a share is sealed.
+// Returns: the most bytes of an answer. A response is shorter than its request, and a share is
+// sealed.
 static size_t answer_max(const agg_dap_served *task, enum shoal_dap_resource resource,
                          shoal_bytes body)
 {
@@ -135,8 +136,8 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// Waits until somebody wakes the driver, or some seconds. Returns: whether somebody waits for what
-// it does.
+// Waits until somebody wakes the driver, or some seconds.
+// Returns: whether somebody waits for the driver's work.
 static bool rest(driver *d, double seconds)
 {
     double end = seconds_now() + seconds;
@@ -162,7 +163,7 @@ static void wake(void *context, bool is_urgent)
     pthread_mutex_unlock(&d->mutex);
 }
 
-// Tells of a failure once, not with every try.
+// Prints a failure once, not with every try.
 static void say_error(driver *d, const agg_error *error)
 {
     if (strcmp(d->told.text, error->text) == 0) return;
@@ -170,8 +171,8 @@ static void say_error(driver *d, const agg_error *error)
     d->told = *error;
 }
 
-// One turn of a task, unless it rests after a failure and nobody waits. Returns: whether there is
-// more to do at once.
+// Takes one turn of a task, unless the task rests after a failure and nobody waits.
+// Returns: whether there is more to do at once.
 static bool turn_one(driver *d, agg_dap_served *task, bool is_eager, bool is_urgent)
 {
     const agg_dap_link link = {d, post, remove_resource};
@@ -180,7 +181,7 @@ static bool turn_one(driver *d, agg_dap_served *task, bool is_eager, bool is_urg
     if (!is_urgent && seconds_now() < task->retry_at) return false;
     if (agg_dap_leader_turn(&is_more, &error, d->party, task, &link, (uint64_t)time(NULL),
                             is_eager) == SHOAL_OK) {
-        if (task->retry_s > 0) d->told.text[0] = '\0'; // a later failure is news again
+        if (task->retry_s > 0) d->told.text[0] = '\0'; // print the next failure, even the same one
         task->retry_s = task->retry_at = 0;
         return is_more;
     }
@@ -200,8 +201,8 @@ static bool turn_all(driver *d, bool is_eager, bool is_urgent)
     return is_more;
 }
 
-// How long the leader may rest: until reports have waited long enough, a task is to be tried again,
-// or the house is to be kept.
+// Returns: the seconds that the leader may rest: until reports have waited long enough, a failed
+// task is due again, or old reports are to be forgotten.
 static double pause_of(const driver *d, double next_eager, double next_house)
 {
     double now = seconds_now(), end = next_eager < next_house ? next_eager : next_house;
@@ -237,7 +238,7 @@ static void *drive(void *context)
         }
         bool is_eager = is_urgent || now >= next_eager;
         bool is_more = turn_all(d, is_eager, is_woken);
-        is_woken = false; // one try, whoever waits
+        is_woken = false; // one try for everybody who waits
         if (is_more) continue;
         if (is_eager) next_eager = now + d->config->job_interval_s;
         is_urgent = is_woken = rest(d, pause_of(d, next_eager, next_house));
@@ -262,7 +263,7 @@ static agg_err start_driver(driver *d, agg_error *error, agg_dap_party *party,
                : agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "cannot start a thread");
 }
 
-// Lets the exchange that is under way end, and starts no other.
+// Ends the driver after the exchange that is under way.
 static void stop_driver(driver *d)
 {
     if (!d->is_running) return;
@@ -306,7 +307,7 @@ static agg_err open_party(agg_dap_party *party, agg_error *error, const agg_dap_
 static void close_party(agg_dap_party *party)
 {
     if (party->tasks != NULL)
-        wipe(party->tasks, party->n_tasks * sizeof *party->tasks); // verification keys
+        wipe(party->tasks, party->n_tasks * sizeof *party->tasks); // they have verification keys
     free(party->tasks);
     agg_dap_store_close(party->store);
     wipe(party, sizeof *party);
@@ -340,7 +341,8 @@ static void say_tasks(const server *s)
     }
 }
 
-// Keys, the seed and shares lie in memory: a crash must not write them into a file.
+// Forbids core dumps: keys, the seed and shares are in memory, and a crash must not write them into
+// a file.
 static void refuse_core_files(void)
 {
     const struct rlimit none = {0, 0};

@@ -82,8 +82,7 @@ static agg_err find_task(agg_dap_store *store, int64_t *number, agg_error *error
         if (err == SHOAL_OK && memcmp(kept, digest, sizeof kept) != 0)
             err = agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_USAGE,
                            "store %s: this task was served with another configuration, collector "
-                           "key or verification"
-                           " seed; what changes is a new task with an id of its own",
+                           "key or verification seed; give the changed task an id of its own",
                            store->database.folder);
     }
     agg_statement_end(find);
@@ -125,7 +124,7 @@ agg_err agg_dap_forget(agg_dap_store *store, bool *is_left, uint64_t *n_reports,
     for (size_t i = 0; err == SHOAL_OK && i < sizeof statements / sizeof *statements; i++) {
         err = agg_database_run(&store->database, error,
                                agg_database_bind(&store->database, statements[i], integers, 3),
-                               "forget");
+                               "forget old rows");
         if (sqlite3_changes(store->database.db) >= limit) *is_left = true;
         if (err == SHOAL_OK && statements[i] == DAP_FORGET_REPORTS)
             *n_reports = (uint64_t)sqlite3_changes(store->database.db);
@@ -188,7 +187,7 @@ agg_err agg_dap_count(agg_dap_store *store, agg_dap_counts *counts, agg_error *e
 {
     bool is_row = false;
     sqlite3_stmt *count = agg_database_bind(&store->database, DAP_COUNTS, &task, 1);
-    agg_err err = agg_database_step(&store->database, &is_row, error, count, "count");
+    agg_err err = agg_database_step(&store->database, &is_row, error, count, "count rows");
     if (err == SHOAL_OK && is_row)
         *counts = (agg_dap_counts){
             (uint64_t)sqlite3_column_int64(count, 0), (uint64_t)sqlite3_column_int64(count, 1),

@@ -64,7 +64,7 @@ agg_err agg_dap_is_collected(agg_dap_store *store, bool *is_collected, agg_error
     uint64_t found = 0;
     agg_err err = agg_dap_read_count(
         store, &found, error, agg_dap_bind_interval(store, DAP_COLLECTED_FIND, task, interval),
-        "look for a batch");
+        "look for a collected interval");
     if (err == SHOAL_OK) *is_collected = found != 0;
     return err;
 }
@@ -74,7 +74,7 @@ agg_err agg_dap_batch_close(agg_dap_store *store, agg_error *error, int64_t task
 {
     agg_err err = agg_database_run(&store->database, error,
                                    agg_dap_bind_interval(store, DAP_COLLECTED_ADD, task, interval),
-                                   "enter a batch");
+                                   "enter a collected interval");
     return err == SHOAL_OK
                ? agg_database_run(&store->database, error,
                                   agg_dap_bind_interval(store, DAP_BUCKET_REMOVE, task, interval),

@@ -15,7 +15,7 @@ agg_err agg_dap_is_known(agg_dap_store *store, bool *is_known, agg_error *error,
     uint64_t found = 0;
     sqlite3_stmt *find = agg_database_bind(&store->database, DAP_KNOWN_FIND, &task, 1);
     agg_statement_bind_bytes(find, 2, id, SHOAL_DAP_REPORT_ID);
-    agg_err err = agg_dap_read_count(store, &found, error, find, "look for a report");
+    agg_err err = agg_dap_read_count(store, &found, error, find, "look for a report's id");
     if (err == SHOAL_OK) *is_known = found != 0;
     return err;
 }
@@ -26,7 +26,7 @@ agg_err agg_dap_know(agg_dap_store *store, agg_error *error, int64_t task,
     sqlite3_stmt *add = agg_database_bind(&store->database, DAP_KNOWN_ADD, &task, 1);
     agg_statement_bind_bytes(add, 2, id, SHOAL_DAP_REPORT_ID);
     sqlite3_bind_int64(add, 3, (int64_t)bucket);
-    return agg_database_run(&store->database, error, add, "know a report");
+    return agg_database_run(&store->database, error, add, "enter a report's id");
 }
 
 // ---- waiting reports ----
@@ -66,7 +66,7 @@ agg_err agg_dap_report_remove_all(agg_dap_store *store, uint64_t *n, agg_error *
     return err;
 }
 
-// Appends the row of id, bucket and body at which the statement stands.
+// Appends the current row: id, bucket, body.
 static agg_err append_report(agg_dap_store *store, agg_dap_pendings *out, agg_error *error,
                              sqlite3_stmt *statement)
 {

@@ -35,7 +35,7 @@ static const char schema_1[] =
 
 static const char *const upgrades[DATABASE_VERSION] = {schema_1};
 
-// ?1 is the task wherever there is one.
+// ?1 is the task in every statement that has one.
 static const char *const sql[DAP_STATEMENTS] = {
     [DAP_TASK_FIND] = "SELECT task, digest FROM tasks WHERE id = ?1",
     [DAP_TASK_ADD] = "INSERT INTO tasks(id, digest) VALUES(?1, ?2)",
@@ -43,7 +43,8 @@ static const char *const sql[DAP_STATEMENTS] = {
     [DAP_FLOOR_SET] = "UPDATE tasks SET floor = max(floor, ?2) WHERE task = ?1",
     [DAP_FORGET_KNOWN] = "DELETE FROM known WHERE task = ?1 AND id IN"
                          " (SELECT id FROM known WHERE task = ?1 AND bucket < ?2 LIMIT ?3)",
-    // Those of a job must stay until the helper has answered it, so none goes meanwhile.
+    // The reports of a job must stay until the helper has answered it, so none is deleted
+    // meanwhile.
     [DAP_FORGET_REPORTS] =
         "DELETE FROM reports WHERE task = ?1 AND NOT EXISTS (SELECT 1 FROM jobs WHERE task = ?1)"
         " AND id IN (SELECT id FROM reports WHERE task = ?1 AND bucket < ?2 LIMIT ?3)",
@@ -70,7 +71,7 @@ static const char *const sql[DAP_STATEMENTS] = {
         " ON CONFLICT DO UPDATE SET reports = excluded.reports, checksum = excluded.checksum,"
         " share = excluded.share",
     [DAP_BUCKET_REMOVE] = "DELETE FROM buckets WHERE task = ?1 AND bucket BETWEEN ?2 AND ?3",
-    // Collected intervals do not overlap, so the last that begins before the end decides.
+    // Collected intervals do not overlap, so only the last one that begins before the end counts.
     [DAP_COLLECTED_FIND] =
         "SELECT last >= ?2 FROM collected WHERE task = ?1 AND first <= ?3 ORDER BY "
         "first DESC LIMIT 1",

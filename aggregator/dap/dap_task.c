@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks from files; see dap_task.h. Which of the two a file is its members say: a task file has
-// `vdaf`.
+// Tasks from files; see dap_task.h. A file with a member `vdaf` is a task file, any other a recipe.
 #include "dap_task.h"
 
 #include <stdlib.h>
@@ -15,7 +14,8 @@
 #include "vdaf08.h"
 
 #define DAY_S UINT64_C(86400)
-#define NUMBER_MAX ((UINT64_C(1) << 53) - 1) // what every JSON parser reads exactly
+#define NUMBER_MAX                                                                                 \
+    ((UINT64_C(1) << 53) - 1) // the largest integer that every JSON parser reads exactly
 
 // ---- the VDAF ----
 
@@ -27,7 +27,7 @@ const char *agg_dap_vdaf_name(const shoal_dap_task *task)
     return vdaf_names[task->vdaf.circuit - SHOAL_CIRCUIT_COUNT];
 }
 
-// The largest integer: as it is, or by its bits in DAP-09.
+// Reads the largest measurement, as "max", or as "bits" in DAP-09.
 static void read_max(agg_object *o, shoal_dap_task *task)
 {
     uint64_t bits = 0;
@@ -44,7 +44,7 @@ static uint32_t count_bits(uint64_t max)
     return n;
 }
 
-// Field elements of a measurement, as flp.h counts them.
+// Returns: the field elements of a measurement; see flp.h.
 static uint64_t encoded_len(const shoal_prio3_parameters *v)
 {
     if (v->circuit == SHOAL_CIRCUIT_SUM_VEC) return (uint64_t)v->length * count_bits(v->max);
@@ -62,7 +62,7 @@ static void read_chunk(agg_object *o, shoal_dap_task *task)
                                 "times the bits of a number is more than 1048576");
         return;
     }
-    // Clients of DAP-09 have a default of their own; only a stated one is sure to be theirs.
+    // Clients of DAP-09 have a default of their own, so the task must state the chunk.
     if (agg_object_whole(&chunk, o, "chunk", 1, len,
                          task->version == SHOAL_DAP_09 ? AGG_REQUIRED : AGG_OPTIONAL))
         task->vdaf.chunk = (uint32_t)chunk;
@@ -82,7 +82,7 @@ static void read_vector(agg_object *o, shoal_dap_task *task)
     read_chunk(o, task);
 }
 
-// The core has the last word on what can be proved.
+// The core decides which VDAFs are possible.
 static void check_vdaf(agg_object *o, const shoal_dap_task *task)
 {
     shoal_prio3 prio3;
@@ -148,7 +148,7 @@ static void read_expires(agg_object *o, agg_dap_task *t)
         return;
     }
     t->expires_day = (uint32_t)day;
-    // As of a recipe: the first unit behind the last moment of the day.
+    // As for a recipe: the first unit after the day's last moment.
     if (precision > 0)
         t->task.interval.duration =
             (((uint64_t)t->expires_day + 1) * DAY_S + precision - 1) / precision;

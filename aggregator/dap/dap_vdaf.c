@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening, verifying and sealing; see dap_vdaf.h. Knows no store and no network.
+// Opening, verifying and sealing; see dap_vdaf.h.
 #include "dap_vdaf.h"
 
 #include <openssl/evp.h>
@@ -28,7 +28,7 @@ static const agg_dap_wire wires[] = {
      .context = shoal_dap09_context,
      .input_share_info = shoal_dap09_input_share_info,
      .put_input_share_aad = shoal_dap09_put_input_share_aad,
-     .read_input_share = shoal_dap_read_input_share, // the same bytes
+     .read_input_share = shoal_dap_read_input_share, // both versions encode it alike
      .read_report = shoal_dap09_read_report,
      .method = "PUT",
      .media_type = shoal_dap09_media_type,
@@ -45,9 +45,9 @@ const agg_hpke_key *agg_dap_key_of(const agg_dap_keys *keys, uint8_t id)
     return NULL;
 }
 
-// The draft's section "VDAF Verification Key Requirements": HKDF-SHA256 (RFC 5869) of the common
-// seed, with the task's id as its info. One block is enough; of a shorter key its first bytes are
-// what HKDF gives.
+// Derives a task's verification key as the draft's section "VDAF Verification Key Requirements"
+// says: HKDF-SHA256 (RFC 5869) of the common seed, with the task's id as info. One block is enough,
+// and a shorter key is its first bytes.
 static bool derive_verify_key(uint8_t key[32], const uint8_t seed[32],
                               const uint8_t task_id[SHOAL_DAP_TASK_ID])
 {
@@ -86,7 +86,7 @@ uint64_t agg_dap_bucket_of(const agg_dap_vdaf *vdaf, uint64_t time)
     return vdaf->wire->times_are_seconds ? time / vdaf->task.time_precision_s : time;
 }
 
-// ---- work areas ----
+// ---- buffers ----
 
 static size_t longest_share(const agg_dap_vdaf *vdaf)
 {
@@ -128,7 +128,7 @@ agg_err agg_dap_work_init(agg_dap_work *work, agg_error *error, const agg_dap_vd
 void agg_dap_work_release(agg_dap_work *work)
 {
     if (work->plaintext != NULL) wipe(work->plaintext, work->plaintext_cap);
-    free(work->scratch); // wiped by the functions that used it
+    free(work->scratch); // the functions that used it have wiped it
     free(work->plaintext);
     free(work->aad);
     free(work->verifier_share);
@@ -146,14 +146,14 @@ bool agg_dap_has_lengths(const agg_dap_vdaf *vdaf, shoal_bytes public_share,
            share->payload.len == len + SHOAL_DAP_INPUT_SHARE_HEAD + SHOAL_DAP_SEAL;
 }
 
-// Opens this server's share; it lies in the work area.
+// Opens this server's share, into the work buffers.
 static uint32_t open_share(shoal_bytes *share, agg_dap_work *work, const agg_dap_vdaf *vdaf,
                            const agg_dap_keys *keys, enum shoal_dap_role role,
                            const shoal_dap_metadata *metadata, shoal_bytes public_share,
                            const shoal_dap_ciphertext *ciphertext)
 {
     const agg_hpke_key *key = agg_dap_key_of(keys, ciphertext->config_id);
-    if (key == NULL) return SHOAL_DAP_HPKE_DECRYPT_ERROR; // as the draft has it
+    if (key == NULL) return SHOAL_DAP_HPKE_DECRYPT_ERROR; // as the draft says
     if (metadata->extensions.len > 0) return SHOAL_DAP_INVALID_MESSAGE;
     if (!agg_dap_has_lengths(vdaf, public_share, ciphertext, role))
         return SHOAL_DAP_INVALID_MESSAGE;
@@ -171,7 +171,8 @@ static uint32_t open_share(shoal_bytes *share, agg_dap_work *work, const agg_dap
                                                                       : SHOAL_DAP_INVALID_MESSAGE;
 }
 
-// A share that no device makes is a message's error; one whose proof does not hold, the VDAF's.
+// Returns: the error of the message for a share that no device makes, and the VDAF's error for a
+// proof that does not hold.
 static uint32_t error_of(agg_err err)
 {
     if (err == SHOAL_OK) return 0;
@@ -228,7 +229,7 @@ uint32_t agg_dap_helper_verify(uint8_t *output_share, uint8_t *verifier_message,
     if (error != 0) return error;
     verifier_shares[1] =
         (shoal_bytes){work->verifier_share, shoal_prio3_verifier_share_len(&vdaf->prio3)};
-    // Whatever is wrong with the leader's verifier share, it is the report that does not verify.
+    // A bad verifier share of the leader counts as a report that does not verify.
     if (shoal_prio3_combine(verifier_message, &vdaf->prio3,
                             (shoal_bytes){vdaf->context, vdaf->context_len}, verifier_shares,
                             work->scratch) != SHOAL_OK)
@@ -252,10 +253,10 @@ agg_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *err
     if (bytes == NULL) return AGG_ERR_MEMORY;
     aad = (shoal_dap_writer){bytes, len, 0, 0};
     shoal_dap_put_aggregate_share_aad(&aad, &vdaf->task, collection_req);
-    const shoal_dap_sealer *sealer = agg_hpke();
-    agg_err err = sealer->seal(sealer->self, enc, ciphertext, collector->public_key,
-                               (shoal_bytes){info, info_len}, (shoal_bytes){bytes, len},
-                               (shoal_bytes){aggregate, agg_dap_output_len(vdaf)});
+    agg_err err = agg_hpke_seal(enc, ciphertext, collector->public_key,
+                                (shoal_bytes){info, info_len}, (shoal_bytes){bytes, len},
+                                (shoal_bytes){aggregate, agg_dap_output_len(vdaf)});
     free(bytes);
-    return err == SHOAL_OK ? SHOAL_OK : agg_fail_core(error, err, AGG_EXIT_RUNTIME);
+    if (err == SHOAL_OK) return SHOAL_OK;
+    return agg_fail(error, err, AGG_EXIT_RUNTIME, "nothing can be sealed to the collector's key");
 }

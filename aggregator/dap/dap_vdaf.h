@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server does with one report of a task: open its share, verify it with the other server,
-// and what comes of it. The one place where the versions that clients send meet (draft 18 with
-// prio3.h; DAP-09 with vdaf08.h and dap09.h); between the servers, and to the collector, every
-// message is draft 18's. Pure but for HPKE: no store, no network, no clock.
+// The cryptography of one report at a server: it opens its share and verifies it together with the
+// other server. This is the only place that knows both versions that clients speak: draft 18
+// (prio3.h), and DAP-09 (vdaf08.h and dap09.h). Between the servers, and to the collector, every
+// message is draft 18's. There is no store, network or clock here.
 //
-// Errors of one report are enum shoal_dap_report_error, 0 where there is none. After an error
-// outputs mean nothing.
+// Functions of one report return its error, an enum shoal_dap_report_error, or 0. After an error
+// the outputs mean nothing.
 #ifndef DAP_VDAF_H
 #define DAP_VDAF_H
 
@@ -18,13 +18,14 @@
 #define AGG_DAP_KEYS_MAX 8 // HPKE keys of a server
 
 typedef struct agg_dap_keys {
-    agg_hpke_key list[AGG_DAP_KEYS_MAX]; // the first is the one that clients should take
+    agg_hpke_key list[AGG_DAP_KEYS_MAX]; // the first key is advertised to clients
     size_t n;
 } agg_dap_keys;
-// Returns: the key of that id, or NULL.
+
+// Returns: the key of an id, or NULL.
 const agg_hpke_key *agg_dap_key_of(const agg_dap_keys *keys, uint8_t id);
 
-// What clients of one version do otherwise than those of another.
+// The differences between the versions that clients speak.
 typedef struct agg_dap_wire {
     uint32_t version; // enum shoal_dap_version
     shoal_err (*init)(shoal_prio3 *prio3, const shoal_prio3_parameters *parameters);
@@ -36,11 +37,11 @@ typedef struct agg_dap_wire {
     shoal_err (*read_input_share)(shoal_bytes *share, shoal_bytes plaintext);
     shoal_err (*read_report)(shoal_dap_report *report, shoal_dap_reader *r);
     const char *method; // of the upload request
-    const char *(*media_type)(
-        enum shoal_dap_message message); // of the messages that clients send and get
-    unsigned success;                    // HTTP status of an upload that was taken
-    // NULL: an upload is many reports, and answered with UploadErrors. Else it is one, and this the
-    // type of the problem.
+    // Returns: the media type of a message between client and server.
+    const char *(*media_type)(enum shoal_dap_message message);
+    unsigned success; // HTTP status of an upload that was taken
+    // Returns: the problem's type for a report's error, when an upload is one report. NULL: an
+    // upload has many reports and is answered with UploadErrors.
     const char *(*upload_problem)(enum shoal_dap_report_error error);
     bool times_are_seconds; // reports state seconds, not units of the task's precision
 } agg_dap_wire;
@@ -54,16 +55,16 @@ typedef struct agg_dap_vdaf {
     uint8_t verify_key[SHOAL_PRIO3_VERIFY_KEY];
 } agg_dap_vdaf;
 
-// Makes what all reports of a task share. Its verification key is derived from the servers' common
-// seed and the task's id by HKDF, as the draft has it. Returns: SHOAL_ERR_VERSION for a version
-// that is not built in; as the VDAF's own checks
+// Makes the common part of all reports of a task. HKDF derives its verification key from the
+// servers' common seed and the task's id, as the draft requires. Returns: SHOAL_ERR_VERSION for a
+// version that this build does not have; the VDAF's own errors.
 agg_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task,
                           const uint8_t seed[32]) SHOAL_MUST_CHECK;
 
-// Returns: the number of the batch bucket that a report of this time falls into.
+// Returns: the number of the batch bucket of a report's time.
 uint64_t agg_dap_bucket_of(const agg_dap_vdaf *vdaf, uint64_t time);
 
-// Work areas for one report at a time; one for each thread.
+// Buffers for one report at a time. Each thread has its own.
 typedef struct agg_dap_work {
     uint64_t *scratch;
     uint8_t *plaintext, *aad, *verifier_share;
@@ -71,9 +72,9 @@ typedef struct agg_dap_work {
 } agg_dap_work;
 agg_err agg_dap_work_init(agg_dap_work *work, agg_error *error,
                           const agg_dap_vdaf *vdaf) SHOAL_MUST_CHECK;
-// Returns: the bytes that a work area takes.
+// Returns: the bytes of these buffers.
 uint64_t agg_dap_work_memory(const agg_dap_vdaf *vdaf);
-void agg_dap_work_release(agg_dap_work *work); // wipes what held shares
+void agg_dap_work_release(agg_dap_work *work); // wipes the buffers that held shares
 
 // Lengths in bytes.
 static inline size_t agg_dap_state_len(const agg_dap_vdaf *vdaf)
@@ -85,8 +86,8 @@ static inline size_t agg_dap_output_len(const agg_dap_vdaf *vdaf)
     return shoal_prio3_output_share_len(&vdaf->prio3);
 }
 
-// Whether a report's public parts have the lengths that the task's clients make; decides without
-// any key.
+// Returns: whether the public parts of a report have the lengths that the task's clients make. This
+// needs no key.
 bool agg_dap_has_lengths(const agg_dap_vdaf *vdaf, shoal_bytes public_share,
                          const shoal_dap_ciphertext *share, enum shoal_dap_role role);
 
@@ -97,7 +98,8 @@ uint32_t agg_dap_leader_begin(uint8_t *state, uint8_t *verifier_share, agg_dap_w
                               const agg_dap_vdaf *vdaf, const agg_dap_keys *keys,
                               const shoal_dap_report *report);
 
-// The leader's last step. message: the ping-pong message that the helper answered
+// The leader's last step.
+//   message: the ping-pong message in the helper's response
 uint32_t agg_dap_leader_end(uint8_t *output_share, const agg_dap_vdaf *vdaf, const uint8_t *state,
                             shoal_bytes message);
 
@@ -108,7 +110,8 @@ uint32_t agg_dap_helper_verify(uint8_t *output_share, uint8_t *verifier_message,
                                const agg_dap_keys *keys, const shoal_dap_verify_init *init);
 
 // Seals an aggregate share to the collector.
-//   ciphertext: agg_dap_output_len + SHOAL_DAP_SEAL bytes; enc: 32
+//   enc: AGG_HPKE_ENC bytes
+//   ciphertext: agg_dap_output_len + SHOAL_DAP_SEAL bytes
 agg_err agg_dap_seal_aggregate(uint8_t *enc, uint8_t *ciphertext, agg_error *error,
                                const agg_dap_vdaf *vdaf, const agg_hpke_key *collector,
                                enum shoal_dap_role role, shoal_bytes collection_req,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPKE; see hpke.h. RFC 9180 sections 4.1 (DHKEM), 5.1 (key schedule), 6.1 (one message). Only
-// OpenSSL 3.0 is asked for, which has no HPKE of its own. Everything that a plaintext or a key
-// could be told from is wiped.
+// HPKE; see hpke.h. RFC 9180 sections 4.1 (DHKEM), 5.1 (key schedule) and 6.1 (one message).
+// OpenSSL 3.0, which is enough to build this, has no HPKE of its own. All values that could reveal
+// a plaintext or a key are wiped.
 #include "hpke.h"
 
 #include <limits.h>
@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "agg_file.h"
+#include "hpke_private.h"
 #include "json_object.h"
 #include "json_walk.h"
 #include "recipe_json.h"
@@ -24,7 +25,7 @@ static const uint8_t kem_suite[] = {'K', 'E', 'M', 0, SHOAL_DAP_KEM_X25519};
 static const uint8_t hpke_suite[] = {
     'H', 'P', 'K', 'E', 0, SHOAL_DAP_KEM_X25519, 0, SHOAL_DAP_KDF_SHA256, 0, SHOAL_DAP_AEAD_AES128};
 
-// The longest: two bytes of length, "HPKE-v1", a suite, a label, and an info string.
+// The longest message has two bytes of length, "HPKE-v1", a suite, a label, and an info string.
 #define MESSAGE_MAX (2 + 7 + sizeof hpke_suite + 16 + AGG_HPKE_INFO + 1)
 
 typedef struct message {
@@ -45,7 +46,7 @@ static void put_label(message *m, shoal_bytes suite, const char *label)
     put(m, label, strlen(label));
 }
 
-// Returns: whether the library did it. HMAC of an empty key wants a pointer all the same.
+// Returns: false when the library fails. HMAC needs a pointer even for an empty key.
 static bool hmac(uint8_t out[32], shoal_bytes key, const message *m)
 {
     unsigned len = 0;
@@ -64,7 +65,7 @@ static bool extract(uint8_t out[32], shoal_bytes salt, shoal_bytes suite, const 
     return is_done;
 }
 
-// One block is enough for all that is expanded here.
+// Every output here fits in one block.
 //   len: 1 .. 32
 static bool expand(uint8_t *out, uint8_t len, const uint8_t prk[32], shoal_bytes suite,
                    const char *label, shoal_bytes info)
@@ -89,7 +90,7 @@ typedef struct context {
     uint8_t key[16], nonce[12];
 } context;
 
-// Section 5.1 in base mode: no pre-shared key, so that its fields are empty.
+// Section 5.1 in base mode: there is no pre-shared key, so its fields are empty.
 static bool schedule(context *c, const uint8_t shared_secret[32], shoal_bytes info)
 {
     static const shoal_bytes none = {NULL, 0};
@@ -120,7 +121,7 @@ static bool is_all_zero(const uint8_t bytes[32])
     return any == 0;
 }
 
-// Returns: SHOAL_ERR_RANGE where the shared point is zero: whoever sent such a key would choose the
+// Returns: SHOAL_ERR_RANGE for a shared point of zero: with such a key its sender would choose the
 // secret.
 static agg_err diffie_hellman(uint8_t out[32], EVP_PKEY *own, const uint8_t their_public[32])
 {
@@ -138,7 +139,8 @@ static agg_err diffie_hellman(uint8_t out[32], EVP_PKEY *own, const uint8_t thei
     return err;
 }
 
-//   dh: of the ephemeral and the recipient's key; either side has one secret half
+// Derives the KEM's shared secret.
+//   dh: the Diffie-Hellman value of the ephemeral key and the recipient's key
 //   both: the encapsulated key, then the recipient's public key
 static bool kem_secret(uint8_t shared_secret[32], const uint8_t dh[32], const uint8_t both[64])
 {
@@ -150,7 +152,7 @@ static bool kem_secret(uint8_t shared_secret[32], const uint8_t dh[32], const ui
     return is_done;
 }
 
-// What both sides do once they have the point in common.
+// Derives the context, as sender and recipient both do.
 static agg_err agree(context *c, EVP_PKEY *own, const uint8_t their_public[32],
                      const uint8_t both[64], shoal_bytes info)
 {
@@ -193,7 +195,7 @@ static bool encrypt(uint8_t *ciphertext, const context *c, shoal_bytes aad, shoa
     return is_done;
 }
 
-// Returns: SHOAL_ERR_RECORD where the tag is another's.
+// Returns: SHOAL_ERR_RECORD for a wrong tag.
 static agg_err decrypt(uint8_t *plaintext, const context *c, shoal_bytes aad,
                        shoal_bytes ciphertext)
 {
@@ -230,21 +232,13 @@ static agg_err seal_by(uint8_t enc[32], uint8_t *ciphertext, EVP_PKEY *ephemeral
     return err;
 }
 
-// The core's sealer speaks the core's errors; it has none for memory, and gives up all the same.
-static shoal_err core_err(agg_err err)
+agg_err agg_hpke_seal(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext, const uint8_t public_key[32],
+                      shoal_bytes info, shoal_bytes aad, shoal_bytes plaintext)
 {
-    return err == AGG_ERR_MEMORY ? SHOAL_ERR_SPACE : (shoal_err)err;
-}
-
-static shoal_err seal(void *self, uint8_t enc[32], uint8_t *ciphertext,
-                      const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad,
-                      shoal_bytes plaintext)
-{
-    (void)self;
     EVP_PKEY *ephemeral = EVP_PKEY_Q_keygen(NULL, NULL, "X25519");
     agg_err err = seal_by(enc, ciphertext, ephemeral, public_key, info, aad, plaintext);
     EVP_PKEY_free(ephemeral);
-    return core_err(err);
+    return err;
 }
 
 agg_err agg_hpke_seal_with(uint8_t enc[AGG_HPKE_ENC], uint8_t *ciphertext,
@@ -265,30 +259,51 @@ static agg_err open_by(uint8_t *plaintext, EVP_PKEY *own, const uint8_t enc[32],
     if (own == NULL || !raw_public(both + 32, own)) return AGG_ERR_MEMORY;
     memcpy(both, enc, 32);
     agg_err err = agree(&c, own, enc, both, info);
-    // To the one who opens, a key of small order is one more ciphertext that nobody sealed.
+    // A ciphertext under a key of small order counts as one that nobody sealed.
     if (err == SHOAL_ERR_RANGE) err = SHOAL_ERR_RECORD;
     if (err == SHOAL_OK) err = decrypt(plaintext, &c, aad, ciphertext);
     OPENSSL_cleanse(&c, sizeof c);
     return err;
 }
 
-static shoal_err open_sealed(void *self, uint8_t *plaintext, const uint8_t secret_key[32],
-                             const uint8_t enc[32], shoal_bytes info, shoal_bytes aad,
-                             shoal_bytes ciphertext)
+static agg_err open_sealed(uint8_t *plaintext, const uint8_t secret_key[32], const uint8_t enc[32],
+                           shoal_bytes info, shoal_bytes aad, shoal_bytes ciphertext)
 {
-    (void)self;
     if (ciphertext.len < AGG_HPKE_TAG) return SHOAL_ERR_TRUNCATED;
     if (is_long(aad) || is_long(ciphertext)) return SHOAL_ERR_ARGUMENT;
     EVP_PKEY *own = EVP_PKEY_new_raw_private_key(EVP_PKEY_X25519, NULL, secret_key, 32);
     agg_err err = open_by(plaintext, own, enc, info, aad, ciphertext);
     EVP_PKEY_free(own);
     if (err != SHOAL_OK) OPENSSL_cleanse(plaintext, ciphertext.len - AGG_HPKE_TAG);
-    return core_err(err);
+    return err;
+}
+
+// The core's errors have no number for memory; see agg_hpke.
+static shoal_err core_err(agg_err err)
+{
+    return err == AGG_ERR_MEMORY ? SHOAL_ERR_SPACE : (shoal_err)err;
+}
+
+static shoal_err seal_for_core(void *self, uint8_t enc[32], uint8_t *ciphertext,
+                               const uint8_t public_key[32], shoal_bytes info, shoal_bytes aad,
+                               shoal_bytes plaintext)
+{
+    (void)self;
+    return core_err(agg_hpke_seal(enc, ciphertext, public_key, info, aad, plaintext));
+}
+
+static shoal_err open_for_core(void *self, uint8_t *plaintext, const uint8_t secret_key[32],
+                               const uint8_t enc[32], shoal_bytes info, shoal_bytes aad,
+                               shoal_bytes ciphertext)
+{
+    (void)self;
+    return core_err(open_sealed(plaintext, secret_key, enc, info, aad, ciphertext));
 }
 
 const shoal_dap_sealer *agg_hpke(void)
 {
-    static const shoal_dap_sealer sealer = {NULL, seal, open_sealed};
+    static const shoal_dap_sealer sealer = {
+        .self = NULL, .seal = seal_for_core, .open = open_for_core};
     return &sealer;
 }
 
@@ -302,14 +317,15 @@ agg_err agg_hpke_key_new(agg_hpke_key *key, agg_error *error, uint8_t id)
                    len == 32 && raw_public(key->public_key, pkey);
     EVP_PKEY_free(pkey);
     if (!is_done)
-        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of keys fails");
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
+                        "libcrypto cannot make a key pair");
     key->id = id;
     key->has_secret = true;
     return SHOAL_OK;
 }
 
-// Do the halves belong together? A server that advertised another key than it has would refuse
-// every report.
+// Returns: whether the two halves belong together. A server that advertised a public key without
+// its secret half would refuse every report.
 static bool is_pair(const agg_hpke_key *key)
 {
     uint8_t its_public[32];
@@ -339,7 +355,7 @@ static agg_err read_key(agg_hpke_key *key, agg_error *error, const cJSON *json)
     return agg_object_end(&o);
 }
 
-// cJSON keeps copies of its strings.
+// Wipes the copies of strings that cJSON makes.
 static void wipe_json(cJSON *json)
 {
     for (cJSON *item = json != NULL ? json->child : NULL; item != NULL; item = item->next)
@@ -401,7 +417,7 @@ agg_err agg_hpke_key_save(const agg_hpke_key *key, agg_error *error, const char 
     char buffer[BUFSIZ];
     agg_err err = agg_file_create(&file, error, path);
     if (err != SHOAL_OK) return err;
-    // Before a byte is in it; a device or a pipe stays as it is.
+    // The mode is set before the first byte is written. A device or a pipe keeps its mode.
     bool is_own = file.temporary[0] == '\0' || half == AGG_HPKE_PUBLIC ||
                   fchmod(fileno(file.stream), 0600) == 0;
     setvbuf(file.stream, buffer, _IOFBF, sizeof buffer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects member by member; see json_object.h.
+// Strict objects; see json_object.h.
 #include "json_object.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ const char *agg_object_string(agg_object *o, const char *name, bool is_required)
     return NULL;
 }
 
-// "must be a, b or c"
+// Refuses with "must be a, b or c".
 static void refuse_word(agg_object *o, const char *name, const char *const *words)
 {
     char text[256] = "must be ";

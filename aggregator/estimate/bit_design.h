@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A regression design of zeros and ones, kept by columns: which rows hold a one. Private to
-// estimate/.
+// A sparse regression design of zeros and ones, stored by columns. Private to estimate/.
 #ifndef BIT_DESIGN_H
 #define BIT_DESIGN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Column j's ones are at rows[start[j]] .. rows[start[j + 1] - 1], ascending, each below n_rows.
+// The ones of column j are in the rows rows[start[j]] .. rows[start[j + 1] - 1], ascending.
 typedef struct agg_bit_design {
     size_t n_rows, n_columns;
     const size_t *start;  // n_columns + 1

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upper tails of the gamma law: the series of P below the law's middle, the continued fraction of Q
-// above it (Abramowitz and Stegun 6.5.29 and 6.5.31, the fraction evaluated by Lentz's method as
-// Thompson and Barnett 1986 changed it). Both have the factor x^a e^-x / Gamma(a + 1), which is
-// taken in the form of Loader 2000, "Fast and accurate computation of binomial probabilities", so
-// that its digits survive a large a.
+// Upper tails of the gamma law: the series of P below the law's middle, and the continued fraction
+// of Q above it. Both contain the factor x^a e^-x / Gamma(a + 1), which is computed in Loader's
+// form so that it keeps its digits for a large a.
+//
+// Source: Abramowitz and Stegun 6.5.29 and 6.5.31; Lentz's method for the fraction as modified by
+// Thompson and Barnett 1986; Loader 2000, "Fast and accurate computation of binomial
+// probabilities".
 #include "chi_square.h"
 
 #include <float.h>
@@ -12,10 +14,10 @@
 #include "normal_law.h"
 
 #define TERMS_MAX 1000000
-#define STIRLING_FROM 16.0 // below it Gamma itself is exact enough
+#define STIRLING_FROM 16.0 // tgamma is accurate enough below
 
-// ln Gamma(a + 1) less Stirling's (a + 1/2) ln a - a + ln(2 pi) / 2, for a >= 16; the first term
-// left out is below 1e-17.
+// Returns: ln Gamma(a + 1) minus Stirling's (a + 1/2) ln a - a + ln(2 pi) / 2, for a >= 16. The
+// first term that is left out is below 1e-17.
 static double stirling_error(double a)
 {
     static const double c[] = {1.0 / 12,    -1.0 / 360, 1.0 / 1260,
@@ -25,7 +27,7 @@ static double stirling_error(double a)
     return sum / a;
 }
 
-// x^a e^-x / Gamma(a + 1)
+// Returns: x^a e^-x / Gamma(a + 1).
 static double gamma_factor(double a, double x)
 {
     if (a < STIRLING_FROM) return exp(a * log(x) - x) / tgamma(a + 1);
@@ -33,7 +35,7 @@ static double gamma_factor(double a, double x)
     return exp(-distance - stirling_error(a)) / sqrt(2 * 3.14159265358979323846 * a);
 }
 
-// P(a, x) over the factor: 1 + x/(a+1) + x^2/((a+1)(a+2)) + ...
+// Returns: P(a, x) divided by the factor: 1 + x/(a+1) + x^2/((a+1)(a+2)) + ...
 static double lower_series(double a, double x)
 {
     double sum = 1, term = 1;
@@ -44,7 +46,8 @@ static double lower_series(double a, double x)
     return sum;
 }
 
-// Q(a, x) over the factor: a / (x + 1 - a - 1(1-a)/(x + 3 - a - 2(2-a)/(x + 5 - a - ...)))
+// Returns: Q(a, x) divided by the factor: a / (x + 1 - a - 1(1-a)/(x + 3 - a - 2(2-a)/(x + 5 - a -
+// ...)))
 static double upper_fraction(double a, double x)
 {
     double b = x + 1 - a, c = HUGE_VAL, d = 1 / b, value = d;
@@ -78,16 +81,15 @@ double agg_chi_square_tail(double x, double df)
     return gamma_upper(df / 2, x / 2);
 }
 
-// Half the quantile to begin with, by Wilson and Hilferty's cube root, or by the law's first term
-// where that falls below nothing.
+// Returns: a first guess of half the quantile, by Wilson and Hilferty's cube root, or by the law's
+// first term if the root is too small.
 static double first_guess(double tail, double a)
 {
     double z = tail > 0.5 ? agg_normal_quantile(1 - tail) : -agg_normal_quantile(tail);
     double root = 1 - 1 / (9 * a) + z / (3 * sqrt(a));
     if (root > 0.1) return a * root * root * root;
     double log_gamma =
-        a * log(a) - a -
-        log(gamma_factor(a, a)); // of a + 1; lgamma writes to a variable that threads share
+        a * log(a) - a - log(gamma_factor(a, a)); // ln Gamma(a + 1); lgamma is not thread-safe
     return exp((log1p(-tail) + log_gamma) / a);
 }
 
@@ -102,8 +104,8 @@ double agg_chi_square_quantile(double tail, double df)
             low = x;
         else
             high = x;
-        // Newton's step on ln Q, which is nearly straight far out; what would leave the bracket is
-        // halved or doubled instead.
+        // Newton's step on ln Q, which is nearly linear far out. If the step leaves the bracket,
+        // the bracket is halved or x doubled instead.
         double next = q > 0 && density > 0 ? x + log(q / tail) * q / density : 0;
         if (!(next > low && next < high)) next = high == HUGE_VAL ? 2 * x : 0.5 * (low + high);
         double step = next - x;

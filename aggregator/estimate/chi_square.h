@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The upper tail of the gamma and chi-square laws, and its quantile.
+// The upper tail of the chi-square law and its quantile. Pure.
 #ifndef CHI_SQUARE_H
 #define CHI_SQUARE_H
 
@@ -11,10 +11,10 @@
 // Cost: up to about 7 sqrt(df) terms where x is near df, fewer elsewhere.
 double agg_chi_square_tail(double x, double df);
 
-// Returns: x with P(C >= x) = tail, to 1e-12 relative where the tail is at most 1/2; NaN outside
-// the ranges.
-//   tail: in (0, 1), down to 1e-300; a tail next to 1 says no more about a small x than its own
-//   last digit does df: 1 .. 2e6
+// Returns: x with P(C >= x) = tail; NaN outside the ranges. The relative error is 1e-12 for a tail
+// up to 1/2. A tail next to 1 determines x only as well as its own last digit does.
+//   tail: in (0, 1), down to 1e-300
+//   df: 1 .. 2e6
 double agg_chi_square_quantile(double tail, double df);
 
 #endif

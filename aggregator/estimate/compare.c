@@ -12,14 +12,13 @@
 #include "normal_law.h"
 #include "support_score.h"
 
-// One side, its numbers in the unit that is compared: x = origin + unit * count, a share being a
-// count times 1/n.
+// One side of a comparison. Its numbers are x = origin + unit * count; for a share, unit is 1/n.
 typedef struct side {
     agg_count *counts;
     agg_debias debias;
-    bool has_law; // debias says what the variance is at any count
+    bool has_law; // debias gives the variance at any count
     double n, origin, unit;
-    double threshold; // of release, reports
+    double threshold; // for release, in reports
 } side;
 
 static double clamp(double x, double low, double high)
@@ -34,7 +33,7 @@ static double variance_of(const side *s, size_t i)
     return error * error;
 }
 
-// The variance of x_i if x were the truth.
+// Returns: the variance of x_i if x were the truth.
 static double variance_at(const side *s, size_t i, double x)
 {
     if (!s->has_law) return variance_of(s, i);
@@ -43,7 +42,7 @@ static double variance_at(const side *s, size_t i, double x)
     return variance > 0 ? s->unit * s->unit * variance : 0;
 }
 
-// What both sides would be if nothing changed.
+// Returns: the value of both sides if nothing changed.
 static double pooled(const side *a, const side *b, size_t i, double x, double y, double high)
 {
     double of_a = a->unit * a->counts[i].null_error, of_b = b->unit * b->counts[i].null_error;
@@ -52,15 +51,16 @@ static double pooled(const side *a, const side *b, size_t i, double x, double y,
     return clamp(weight * x + (1 - weight) * y, 0, high);
 }
 
-// The variance of one side if nothing changed: of the coins and of who happened to report.
+// Returns: the variance of one side if nothing changed, from the coins and from who happened to
+// report.
 static double null_variance(agg_compare_of of, const side *s, size_t i, double same)
 {
     if (of == AGG_COMPARE_MEANS) return variance_of(s, i);
     return variance_at(s, i, same) + (of == AGG_COMPARE_SHARES ? same * (1 - same) / s->n : same);
 }
 
-// How far x is from what it would be if nothing changed, as a standard normal's; above it no more
-// than the binomial law believes.
+// Returns: the deviation of x from its value if nothing changed, in standard deviations. An excess
+// is cut down to the binomial law's deviation.
 static double deviation(const side *s, double x, double same, double sd)
 {
     const agg_debias *d = &s->debias;
@@ -71,8 +71,8 @@ static double deviation(const side *s, double x, double same, double sd)
     return clamp(agg_support_score(support, s->n, mean, sd / (s->unit * d->scale)), 0, z);
 }
 
-// Sets z, and the score that is never further out: each side's own deviation, weighted as they are
-// in z.
+// Sets z and the score. The score sums the deviations of both sides with the weights that they have
+// in z, and is cut down to z.
 static void judge(agg_compare_row *row, agg_compare_of of, const side *a, const side *b, size_t i)
 {
     double same = pooled(a, b, i, row->a, row->b, of == AGG_COMPARE_SHARES ? 1 : fmax(a->n, b->n));
@@ -89,7 +89,7 @@ static void judge(agg_compare_row *row, agg_compare_of of, const side *a, const 
     row->score = score * row->z > 0 ? copysign(fmin(fabs(score), fabs(row->z)), row->z) : 0;
 }
 
-// A mean has all reports behind it.
+// Returns: whether a side's count is below its release threshold. A mean counts all reports.
 static bool is_withheld(const agg_compare *c, const side *s, size_t i)
 {
     double count = c->of == AGG_COMPARE_MEANS ? s->n : s->counts[i].count;
@@ -126,8 +126,8 @@ static int compare_scores(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
-// Marks the rows whose difference stands out of what two reports of one crowd would show; as
-// estimate.c, two-sided. Sorts them.
+// Sorts the rows and marks those that differ by more than two collections of one population would,
+// two-sided.
 static void detect(agg_compare *c)
 {
     size_t n_detected = 0;
@@ -157,8 +157,8 @@ static bool is_same_sketch(const agg_sketch *x, const agg_sketch *y)
            memcmp(x->cells.ones, y->cells.ones, (size_t)x->n_cells * sizeof *x->cells.ones) == 0;
 }
 
-// Two collections of their own do not agree in every cell; only in a sketch of a single cell that
-// is bound to happen.
+// Refuses two accumulators that contain the same reports. Two different collections never agree in
+// all cells, except in a sketch with a single cell.
 static agg_err check_apart(agg_error *error, const agg_compare_side *a, const agg_compare_side *b)
 {
     const agg_accumulator *x = a->acc, *y = b->acc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric matrices by their textbook algorithms; see dense.h.
+// Textbook algorithms for symmetric matrices; see dense.h.
 #include "dense.h"
 
 #include <float.h>
@@ -11,7 +11,7 @@
 
 #include "agg_size.h"
 
-#define SWEEPS_MAX 60 // of Jacobi; convergence is quadratic, 12 is much
+#define SWEEPS_MAX 60 // Jacobi sweeps; convergence is quadratic, and 12 are many
 
 bool agg_dense_cholesky(double *a, size_t n)
 {
@@ -32,8 +32,9 @@ bool agg_dense_cholesky(double *a, size_t n)
     return true;
 }
 
-// Solves L L' x = b for `width` right-hand sides side by side: x is n rows of `width`, and rows
-// above `first` are zeros in b.
+// Solves L L' x = b for `width` right-hand sides at once.
+//   x: n rows of `width`; b on entry, the solution on return
+//   first: the rows of b before it are zeros
 static void solve_some(double *x, const double *factor, size_t n, size_t width, size_t first)
 {
     for (size_t i = first; i < n; i++) {
@@ -59,7 +60,7 @@ void agg_dense_cholesky_inverse(double *inverse, double *scratch, const double *
         memset(scratch, 0, n * width * sizeof *scratch);
         for (size_t c = 0; c < width; c++) scratch[(first + c) * width + c] = 1;
         solve_some(scratch, factor, n, width, first);
-        // Of these columns the part from the diagonal on; the rest is the same by symmetry.
+        // Copies these columns from the diagonal on; symmetry gives the rest.
         for (size_t i = first; i < n; i++)
             for (size_t c = 0; c < width && first + c <= i; c++)
                 inverse[i * n + first + c] = inverse[(first + c) * n + i] = scratch[i * width + c];
@@ -73,14 +74,14 @@ static double largest_element(const double *a, size_t n)
     return largest;
 }
 
-// Sets element (p, q) of the upper triangle to nothing by a rotation of rows and columns p < q, and
-// turns the vectors with it.
+// Makes element (p, q) of the upper triangle zero by a rotation of rows and columns p < q, and
+// rotates the vectors likewise.
 static void rotate(double *a, double *vectors, size_t n, size_t p, size_t q)
 {
     double *row_p = a + p * n, *row_q = a + q * n, element = row_p[q];
     double theta = (row_q[q] - row_p[p]) / (2 * element);
-    double t =
-        copysign(1 / (fabs(theta) + sqrt(theta * theta + 1)), theta); // the smaller angle's tangent
+    double t = copysign(1 / (fabs(theta) + sqrt(theta * theta + 1)),
+                        theta); // tangent of the smaller angle
     double c = 1 / sqrt(t * t + 1), s = t * c;
     row_p[p] -= t * element;
     row_q[q] += t * element;
@@ -108,7 +109,8 @@ static void rotate(double *a, double *vectors, size_t n, size_t p, size_t q)
     }
 }
 
-// Returns: rotations made; elements that no longer matter beside the largest are left.
+// Rotates every element that is above `negligible`.
+// Returns: the number of rotations.
 static size_t sweep(double *a, double *vectors, size_t n, double negligible)
 {
     size_t n_rotations = 0;
@@ -138,7 +140,7 @@ agg_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error *e
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "a matrix has no finite values");
     memset(vectors, 0, n * n * sizeof *vectors);
     for (size_t i = 0; i < n; i++) vectors[i * n + i] = 1;
-    // All that is left then moves an eigenvalue by less than its last digit beside the largest.
+    // The elements that are left move no eigenvalue by more than the last digit of the largest.
     double negligible = largest_element(a, n) * DBL_EPSILON / 64;
     for (int i = 0; i < SWEEPS_MAX && sweep(a, vectors, n, negligible) > 0; i++) continue;
     for (size_t i = 0; i < n; i++) values[i] = a[i * n + i];
@@ -155,7 +157,8 @@ agg_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error *e
     return SHOAL_OK;
 }
 
-// The slow way: scratch holds two matrices and n values.
+// Inverts a singular matrix.
+//   scratch: two matrices and n numbers
 static agg_err invert_by_eigen(double *inverse, double *null_space, size_t *rank, agg_error *error,
                                double *scratch, const double *a, size_t n)
 {

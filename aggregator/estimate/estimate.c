@@ -38,7 +38,7 @@ static int compare_rows(const void *a, const void *b)
     return agg_text_compare(x->value, y->value);
 }
 
-// Marks the rows that stand out.
+// Marks the detected rows.
 static agg_err detect(agg_estimate *e, agg_error *error)
 {
     double least = HUGE_VAL;
@@ -52,7 +52,8 @@ static agg_err detect(agg_estimate *e, agg_error *error)
     return err;
 }
 
-// From a fraction of the range to the recipe's units. A mean is not tested against zero.
+// Scales a mean from a fraction of the range to the recipe's units. A mean is not tested against
+// zero.
 static void scale_mean(agg_count *mean, const shoal_recipe *recipe)
 {
     double width = (double)recipe->high_micro / 1e6 - (double)recipe->low_micro / 1e6;
@@ -120,7 +121,7 @@ static agg_err make_rows(agg_estimate *e, agg_error *error, const agg_accumulato
     return err;
 }
 
-// What the release threshold is held against: of a mean, the reports behind it.
+// Returns: the count that must reach the release threshold; for a mean, the number of reports.
 static double released_count(const agg_estimate *e, const agg_estimate_row *row)
 {
     if (is_mean(e)) return (double)e->n;
@@ -134,15 +135,15 @@ static void swap_rows(agg_estimate_row *a, agg_estimate_row *b)
     *b = row;
 }
 
-// Brings the `top` first rows to the front, in any order: of a whole domain of millions, few are
-// asked for. Quickselect.
+// Moves the first `top` rows to the front, in any order, by quickselect: the domain may have
+// millions of rows of which few are wanted.
 static void select_rows(agg_estimate_row *rows, size_t n, size_t top)
 {
     uint64_t state = n;
     while (n > top) {
         size_t low = 0;
         state = state * 6364136223846793005u +
-                1442695040888963407u; // no order of counts makes all pivots bad
+                1442695040888963407u; // random, so that no order of the rows makes all pivots bad
         swap_rows(&rows[(state >> 33) % n], &rows[n - 1]);
         for (size_t i = 0; i + 1 < n; i++)
             if (compare_rows(&rows[i], &rows[n - 1]) < 0) swap_rows(&rows[i], &rows[low++]);
@@ -157,7 +158,7 @@ static void select_rows(agg_estimate_row *rows, size_t n, size_t top)
     }
 }
 
-// Drops what may not be released, then what was not asked for, and sorts the rest.
+// Drops the rows that may not be released, then the rows beyond `top`, and sorts the rest.
 static void cut_rows(agg_estimate *e, size_t top)
 {
     double threshold = (double)e->recipe->recipe.release_threshold;
@@ -181,7 +182,7 @@ agg_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg
         recipe->id, (unsigned long long)acc->n, recipe->recipe.cohort_minimum);
 }
 
-// Only after the cohort was found large enough: the refusal of a total names n.
+// Call it only after the check of the minimum cohort, because the refusal of a total names n.
 static agg_err check_post(agg_estimate *e, agg_error *error, const agg_post *post)
 {
     e->post = *post;
@@ -196,7 +197,7 @@ static agg_err check_post(agg_estimate *e, agg_error *error, const agg_post *pos
                     (unsigned long long)e->n);
 }
 
-// What count_items takes.
+// Returns: the bytes that count_items takes.
 static uint64_t counting_memory(const shoal_recipe *recipe, size_t n_values,
                                 const agg_estimate_options *options)
 {
@@ -211,7 +212,8 @@ uint64_t agg_estimate_memory(const agg_recipe *recipe, size_t n_values,
 {
     uint64_t counting = counting_memory(&recipe->recipe, n_values, options);
     uint64_t after =
-        n_values * 4 * sizeof(double); // scores to be sorted, or what is post-processed
+        n_values * 4 *
+        sizeof(double); // scores while they are sorted, or counts while they are post-processed
     uint64_t more = counting > after ? counting : after;
     return n_values * (sizeof(agg_estimate_row) + sizeof(agg_count)) + more;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimators whose sketch counts, for every value of a list, the reports that support it. Private
-// to estimate/.
+// Estimates counts from sketches that count, for every value of a list, the reports that support
+// it. Private to estimate/.
 //
-// A report supports the value that its device holds with probability p and any other with
-// probability q, so that of n reports C support a value that f devices hold, and
+// A report supports the value that its device holds with probability p, and any other value with
+// probability q. If C of n reports support a value that f devices hold,
 //
 //     f = (C - n q) / (p - q),     Var = ( f p (1-p) + (n - f) q (1-q) ) / (p - q)^2
 #ifndef INDEX_COUNTS_H
@@ -11,7 +11,8 @@
 
 #include "estimator.h"
 
-// agg_estimator's `support` where item i's support is cell i.
+// Reads the support of item i from cell i; an agg_estimator's `support`.
+// Returns: SHOAL_ERR_RANGE for an item that is not below part->size.
 static inline agg_err agg_index_support(int64_t *support, agg_error *error, const shoal_part *part,
                                         const agg_sketch *sketch, const uint64_t *items,
                                         size_t n_items, unsigned n_threads)
@@ -24,8 +25,9 @@ static inline agg_err agg_index_support(int64_t *support, agg_error *error, cons
     return SHOAL_OK;
 }
 
-// The constants of f and Var above. p - q keeps 14 digits down to epsilon 0.01 when p itself is
-// rounded once only.
+// Computes the constants of f and Var above. p - q keeps 14 digits down to epsilon 0.01 if p itself
+// is rounded only once.
+//   n: reports
 static inline void agg_index_debias(agg_debias *out, double n, double p, double q)
 {
     double gap = p - q;

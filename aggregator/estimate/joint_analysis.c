@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From records to a joint result; see joint_analysis.h.
+// Runs the parts of a joint analysis; see joint_analysis.h.
 #include "joint_analysis.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static bool is_label(const agg_joint_choice *choice, agg_text text)
     return false;
 }
 
-// A value may be called as the rest is.
+// Returns: a label for the rest that no named category has.
 static agg_text rest_label(const agg_joint_choice *choice)
 {
     if (!is_label(choice, other)) return other;
@@ -96,7 +96,7 @@ static agg_err reserve(agg_joint_analysis *a, agg_error *error)
     return has_all ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-// A category of less than half a report has no rates: what they would be of is not there.
+// Clears the rates of categories with less than half a report, which determine no rates.
 static void clear_rates(agg_joint_analysis *a)
 {
     const agg_joint_share none = {NAN, INFINITY, 0, 1};
@@ -108,7 +108,7 @@ static void clear_rates(agg_joint_analysis *a)
     }
 }
 
-// Rates come with a row for each category that is given; here they lie as the cells do.
+// Computes the rates in the order of the cells; agg_joint_rates gives a row each given category.
 static agg_err find_rates(agg_joint_analysis *a, agg_error *error,
                           const agg_joint_covariance *covariance)
 {
@@ -162,8 +162,9 @@ static agg_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg_j
     return err;
 }
 
-// Of log-likelihood a report. At 1e-10 a 6x6 table of 100,000 RAPPOR reports still lay 1.1e-5 from
-// the maximum in its worst cell; here 3e-7, for a third more steps.
+// The gain in log-likelihood a report at which EM stops. At 1e-10 the worst cell of a 6x6 table of
+// 100,000 RAPPOR reports was still 1.1e-5 from the maximum. At 1e-12 it is 3e-7 from it, for a
+// third more steps.
 #define GAIN 1e-12
 
 static agg_err fit(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
@@ -215,8 +216,8 @@ uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc,
         n_cells *= agg_joint_categories_count(&categories[v]);
         if (n_cells > AGG_JOINT_TABLE_MAX) n_cells = AGG_JOINT_TABLE_MAX;
     }
-    uint64_t squares =
-        4 * n_cells * n_cells * sizeof(double); // the information, its inverse, and what makes them
+    uint64_t squares = 4 * n_cells * n_cells *
+                       sizeof(double); // the information, its inverse, and scratch for both
     return agg_joint_data_memory(recipe->recipe.parts, acc, categories, n_choices) + squares +
            sizeof(agg_joint_analysis);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The joint analysis from an accumulator to a result (fanti-2016 sections 3.1 to 3.4): the table of
-// most likelihood (joint_em.h), how sure it is (joint_covariance.h), and the test of independence
-// of each pair of variables (joint_wald.h). Pure: no files, no clock, no threads' order in a
-// result.
+// The joint analysis of several variables (fanti-2016 sections 3.1 to 3.4): the maximum-likelihood
+// table (joint_em.h), its standard errors and intervals (joint_covariance.h), and the test of
+// independence of each pair of variables (joint_wald.h). Pure: no files, no clock; the number of
+// threads does not change a result.
 #ifndef JOINT_ANALYSIS_H
 #define JOINT_ANALYSIS_H
 
@@ -13,38 +13,38 @@
 #include "recipe_json.h"
 
 #define AGG_JOINT_TABLE_MAX                                                                        \
-    1024u // cells: the inverse of the information takes their number to the third
+    1024u // cells; inverting the information takes time in the third power of their number
 
 // The categories of one variable of the recipe.
 typedef struct agg_joint_choice {
     uint32_t variable;      // of the recipe
-    uint32_t n;             // categories that are named
+    uint32_t n;             // named categories
     const agg_text *labels; // n
     const uint64_t *items;  // n
-    const double *shares;   // their marginal estimates, of all reports; NULL: found here
-    bool has_other;         // one category more, for whatever those are not
+    const double *shares;   // n, their marginal shares of all reports; NULL to estimate them here
+    bool has_other;         // one more category stands for all other values
 } agg_joint_choice;
 
 typedef struct agg_joint_analysis_options {
     double confidence; // in (0, 1); 0 means 0.95
-    bool is_em_wald;   // the paper's form of the test
-    uint32_t given;    // of two variables: which choice the rates are given; 0 or 1
+    bool is_em_wald;   // use the paper's form of the test (joint_wald.h)
+    uint32_t given;    // with two variables: the choice that the rates condition on, 0 or 1
     unsigned n_threads;
 } agg_joint_analysis_options;
 
 typedef struct agg_joint_axis {
     agg_text name;
-    uint32_t n;             // categories, the rest with them
-    const agg_text *labels; // n, no two alike
-    bool has_other;         // the last one stands for whatever the others are not
+    uint32_t n;             // categories, including the last one of has_other
+    const agg_text *labels; // n, distinct
+    bool has_other;         // the last category stands for all values that are not named
 } agg_joint_axis;
 
-// The test of two variables' independence.
+// The result of a test of independence.
 typedef struct agg_joint_independence {
     uint32_t first, second; // axes
     double statistic;
     uint32_t df;
-    double p_value; // NAN where there is nothing to test: one category
+    double p_value; // NAN if a variable has one category only
 } agg_joint_independence;
 
 typedef struct agg_joint_result {
@@ -54,51 +54,52 @@ typedef struct agg_joint_result {
     uint32_t n_axes;
     agg_joint_axis axes[SHOAL_VARIABLES_MAX];
     size_t n_cells;
-    const agg_joint_share *cells;                          // the last axis changes fastest
+    const agg_joint_share *cells;                          // n_cells; the last axis changes fastest
     const agg_joint_share *marginals[SHOAL_VARIABLES_MAX]; // axes[i].n each
-    const agg_joint_share
-        *rates; // of two axes: P(the other one's category | `given`'s), as cells; NULL otherwise
-    uint32_t given; // the axis that rates are given
+    const agg_joint_share *rates; // with two axes: P(the other axis's category | the category of
+                                  // `given`), in the order of cells; else NULL
+    uint32_t given; // the axis that the rates condition on
     uint32_t n_pairs;
-    const agg_joint_independence *pairs; // of all pairs of axes
-    bool is_em_wald;                     // the paper's form, which is conservative
+    const agg_joint_independence *pairs; // all pairs of axes
+    bool is_em_wald;                     // the tests have the paper's form, which is conservative
     uint64_t iterations;
     bool converged;
-    double log_likelihood; // a report
-    size_t rank,
-        n_free; // of the information matrix, and what it would be if the data said everything
-    const struct agg_guarantee *guarantee; // NULL: nothing is said
+    double log_likelihood;                 // of one report, on average
+    size_t rank, n_free;                   // the rank of the information matrix, and the full rank
+    const struct agg_guarantee *guarantee; // printed with the result (guarantee.h); may be NULL
 } agg_joint_result;
 
 typedef struct agg_joint_analysis {
-    agg_joint_result result; // its guarantee is NULL, for the caller to set
-    // what the result points to
+    agg_joint_result result; // its guarantee is NULL, and the caller may set it
+    // The members below are storage that the result points to.
     agg_text labels[SHOAL_VARIABLES_MAX][AGG_JOINT_TABLE_MAX + 1];
     agg_joint_share *cells, *rates, *marginals[SHOAL_VARIABLES_MAX];
     agg_joint_independence pairs[SHOAL_VARIABLES_MAX * (SHOAL_VARIABLES_MAX - 1) / 2];
 } agg_joint_analysis;
 
-// Analyses two or more variables of a joint recipe; those that are not chosen are summed over.
-//   analysis: on OK its labels point to those of the choices, which outlive it; release it
-// Returns: AGG_ERR_COHORT with exit code 3 when n is below recipe.cohort_minimum; RECIPE_HASH;
-// AGG_ERR_USAGE for a recipe that is not joint, for more
-//   than AGG_JOINT_TABLE_MAX cells and for fewer than two variables; SHOAL_ERR_ARGUMENT when the
-//   records are gone; what the parts refuse.
-// Privacy: post-processing of private records; the minimum cohort is enforced here, the release
-// threshold by joint_print.h.
+// Analyses two or more variables of a joint recipe, and sums over the others.
+//   analysis: points to the labels of the choices, which must outlive it; release it on OK
+//   choices: n_choices, of different variables
+// Returns: AGG_ERR_COHORT with exit code 3 if n is below recipe.cohort_minimum;
+// SHOAL_ERR_RECIPE_HASH; AGG_ERR_USAGE for a recipe that is not joint, for more than
+// AGG_JOINT_TABLE_MAX cells and for fewer than two variables; SHOAL_ERR_ARGUMENT if the accumulator
+// no longer has its records; and the errors of the parts.
+// Privacy: post-processing of private records. The minimum cohort is enforced here, the release
+// threshold where the result is printed (joint_print.h).
 agg_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const agg_recipe *recipe,
                           const agg_accumulator *acc, const agg_joint_choice *choices,
                           uint32_t n_choices,
                           const agg_joint_analysis_options *options) SHOAL_MUST_CHECK;
+
 void agg_joint_analysis_release(agg_joint_analysis *analysis);
 
-// Returns: the bytes that agg_joint_analyse takes at most, beside the accumulator. How much less it
-// is hangs on how many records differ in what they say of the categories.
+// Returns: the bytes that agg_joint_analyse takes at most, not counting the accumulator. It takes
+// less if many records have the same likelihoods.
 uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc,
                           const agg_joint_choice *choices, uint32_t n_choices);
 
-// SHOAL_OK when the accumulator is of this joint recipe, keeps its records and is large enough to
-// be shown; else as agg_joint_analyse.
+// Returns: SHOAL_OK if the accumulator is of this joint recipe, has its records, and reaches the
+// minimum cohort; else as agg_joint_analyse.
 agg_err agg_joint_check(agg_error *error, const agg_recipe *recipe,
                         const agg_accumulator *acc) SHOAL_MUST_CHECK;
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The observed information of a joint table, its inverse, and the intervals that come of it; see
+// The observed information of a joint table, its inverse, and the intervals; see
 // joint_covariance.h.
 //
-// A report's likelihoods are products: of the first variable's row a and, of the others together,
-// b. All tuples with one row a lie together, so that the sum over them of b b' / s^2 is made first
-// (R^2 / 2 a tuple, R cells of the others) and enters J as (a a') x that, once. Both factors are
-// symmetric: the sum is kept for pairs of categories i >= j of each, a quarter of J.
+// A report's likelihoods are a product of the first variable's row a and the vector b of all other
+// variables. Tuples with one row a lie together. So their sum of b b' / s^2 is computed first,
+// which takes R^2 / 2 multiply-adds a tuple for R cells of the other variables, and enters J once,
+// as (a a') x the sum. Both factors are symmetric, so that only pairs of categories i >= j are
+// stored: a quarter of J.
 #include "joint_covariance.h"
 
 #include <math.h>
@@ -18,20 +19,20 @@
 #include "dense.h"
 #include "normal_law.h"
 
-#define PIECES_MAX 16u                  // pieces of the tuples, each with a sum of its own
+#define PIECES_MAX 16u                  // pieces of the tuples; each has its own sum
 #define PIECES_BYTES ((size_t)64 << 20) // for all their sums
 #define SAYS_NOTHING                                                                               \
-    1e-8 // share of a functional's square along unknown directions above which it is one of them
+    1e-8 // share of a functional's square along unknown directions above which it is unknown
 
 typedef struct information {
     const agg_joint_data *data;
     const double *p;
     size_t n_first, n_rest;         // categories of the first variable, cells of the others
-    size_t first_pairs, rest_pairs; // i >= j
-    size_t stride;                  // numbers of a piece: its sum, then its scratch
+    size_t first_pairs, rest_pairs; // pairs i >= j of each
+    size_t stride;                  // numbers of a piece: the sum, then scratch
     unsigned n_pieces;
     double *pieces;
-    int *is_impossible; // of a piece: some report has no chance under p
+    int *is_impossible; // 1 for a piece with a report that is impossible under p
 } information;
 
 static size_t pairs(size_t n)
@@ -39,7 +40,7 @@ static size_t pairs(size_t n)
     return n * (n + 1) / 2;
 }
 
-// Writes the likelihoods of a tuple under the cells of all variables but the first.
+// Computes the likelihoods of a tuple under the cells of all variables but the first.
 static void weigh_rest(double *b, const agg_joint_data *data, size_t tuple)
 {
     size_t n = 1;
@@ -64,9 +65,9 @@ static void spread(double *sum, const double *a, const double *block, size_t n_f
         }
 }
 
-// Tuples [start, stop): their sum to `sum`.
+// Adds the tuples [start, stop) to `sum`.
 //   scratch: rest_pairs + 2 n_rest
-// Returns: whether every report has a chance under p.
+// Returns: whether every report is possible under p.
 static bool add_tuples(const information *in, double *sum, double *scratch, size_t start,
                        size_t stop)
 {
@@ -105,7 +106,7 @@ static void add_pieces(void *context, unsigned part, unsigned n_parts)
     }
 }
 
-// Writes the whole matrix of the quarter that is kept.
+// Unfolds the stored quarter to the whole matrix.
 static void unfold(double *matrix, const double *sum, const information *in)
 {
     size_t n = in->n_first * in->n_rest;
@@ -165,8 +166,8 @@ agg_err agg_joint_information(double *matrix, agg_error *error, const agg_joint_
     return err;
 }
 
-// The reflection I - u u' with u = (w, t, t, ... t), which takes the vector of ones to the first
-// axis: u' u = 2.
+// The reflection I - u u' with u = (w, t, t, ... t) and u' u = 2, which maps the vector of ones to
+// the first axis.
 typedef struct reflection {
     double first, others;
 } reflection;
@@ -184,7 +185,7 @@ static double along(const reflection *h, const double *x, size_t n, size_t step)
     return sum;
 }
 
-// Turns each row of `a` (n_rows x n) by the reflection.
+// Reflects each row of `a` (n_rows x n).
 static void reflect_rows(double *a, const reflection *h, size_t n_rows, size_t n)
 {
     for (size_t i = 0; i < n_rows; i++) {
@@ -206,8 +207,8 @@ static void reflect_both(double *a, double *scratch, const reflection *h, size_t
         for (size_t j = 0; j < n; j++) a[i * n + j] -= (i == 0 ? h->first : h->others) * scratch[j];
 }
 
-// Copies the last n - 1 rows and columns of `wide` (n x n) to `narrow`, or back with nothing in the
-// first ones.
+// Copies the last n - 1 rows and columns of `wide` (n x n) to `narrow`. widen_to copies rows back,
+// with a zero in the first column.
 static void narrow_to(double *narrow, const double *wide, size_t n)
 {
     for (size_t i = 1; i < n; i++)
@@ -222,8 +223,8 @@ static void widen_to(double *wide, const double *narrow, size_t n_rows, size_t n
     }
 }
 
-// matrix: holds the information, becomes the covariance
-//   narrow, inverse, scratch: (n - 1)^2, (n - 1)^2, n
+// Turns c->matrix from the information into the covariance.
+//   narrow, inverse, scratch: (n - 1)^2, (n - 1)^2 and n numbers
 static agg_err invert_in_plane(agg_joint_covariance *c, agg_error *error, double *narrow,
                                double *inverse, double *scratch)
 {
@@ -231,7 +232,7 @@ static agg_err invert_in_plane(agg_joint_covariance *c, agg_error *error, double
     reflection h = reflection_of(n);
     reflect_both(c->matrix, scratch, &h, n);
     narrow_to(narrow, c->matrix, n);
-    // `matrix` is free until it is written: its first m * m numbers take the null space.
+    // `matrix` is unused until it is written, so its first m * m numbers take the null space.
     agg_err err = agg_dense_pseudo_inverse(inverse, c->matrix, &c->rank, error, narrow, m);
     if (err != SHOAL_OK) return err;
     if (c->rank < m) {
@@ -292,14 +293,15 @@ void agg_joint_covariance_release(agg_joint_covariance *covariance)
 
 #define NO_TARGET UINT32_MAX
 
-// The table summed over all variables but one or two, with what is needed of its covariance.
+// The table summed over all variables but one or two, with the parts of its covariance that
+// marginals and rates need.
 typedef struct collapsed {
-    size_t n_given, n_target; // n_target 1 where there is no target
+    size_t n_given, n_target; // n_target is 1 if there is no target
     double *p;                // n_given * n_target
     double *blocks;  // n_given blocks of n_target * n_target: covariances of the sums within a
                      // category of `given`
-    double *unknown; // n_given * n_target: their squares along unknown directions
-    double *unknown_given; // n_given: that of the sum over the target
+    double *unknown; // n_given * n_target: the sums' squares along unknown directions
+    double *unknown_given; // n_given: the same for the sum over the target
 } collapsed;
 
 typedef struct cell_map {
@@ -329,7 +331,7 @@ static void sum_shares(collapsed *to, const agg_joint_covariance *from, const ce
     }
 }
 
-// Squares of the sums along unknown directions, over the square of the sum's own vector.
+// Computes the sums' squares along unknown directions, relative to the square of each sum's vector.
 //   scratch: n_given * n_target
 static void sum_unknown(collapsed *to, double *scratch, const agg_joint_covariance *from,
                         const cell_map *map)
@@ -429,8 +431,8 @@ agg_err agg_joint_marginal(agg_joint_share *shares, agg_error *error,
     return SHOAL_OK;
 }
 
-// The rates r with (a - r b)^2 <= z^2 Var(a - r b), a quadratic inequality in r: an interval about
-// a/b where b^2 > z^2 Var b.
+// Computes Fieller's interval: the rates r with (a - r b)^2 <= z^2 Var(a - r b). This quadratic
+// inequality gives an interval about a/b if b^2 > z^2 Var b.
 static void fieller(agg_joint_share *rate, double a, double b, double aa, double ab, double bb,
                     double z)
 {

@@ -11,16 +11,16 @@
 #include "agg_size.h"
 #include "joint_order.h"
 
-#define PIECES 64u           // that sums are made over, fixed so that their order is
-#define PIECE_LEAST 1024u    // tuples
-#define SMALL_PRODUCT 1e-200 // of likelihoods, whose logarithm is then taken
+#define PIECES 64u           // pieces of the tuples; a fixed number fixes the order of all sums
+#define PIECE_LEAST 1024u    // least number of tuples of a piece
+#define SMALL_PRODUCT 1e-200 // a product of likelihoods below this is replaced by its logarithm
 #define SMALL_FACTOR 1e-100
-#define RUN 64u    // tuples that are worked on together
-#define LONGER 4.0 // factor of the longest extrapolation after one of that length was good
+#define RUN 64u    // tuples that are processed together
+#define LONGER 4.0 // growth of the longest extrapolation after one of that length has succeeded
 
 typedef struct em {
     const agg_joint_data *data;
-    size_t size[SHOAL_PARTS_MAX + 1]; // size[v]: cells of the variables from v on
+    size_t size[SHOAL_PARTS_MAX + 1]; // cells of the variables from v on
     size_t scratch;                   // numbers a thread needs
     unsigned n_pieces, n_threads;
     double *slopes;          // n_pieces * n_cells
@@ -30,14 +30,15 @@ typedef struct em {
     double *slope;           // n_cells: g of joint_em.h
 } em;
 
-// One thread's tables: `mix[v]` is p summed over the variables before v with the likelihoods of the
-// tuple at hand, `slope[v]` what its tuples have so far to say about that.
+// One thread's tables. `mix[v]` is p, summed over the variables before v with the likelihoods of
+// the current tuple. `slope[v]` is the gradient with respect to mix[v], summed over the tuples so
+// far.
 typedef struct levels {
     const double *row[SHOAL_PARTS_MAX];
     double *mix[SHOAL_PARTS_MAX], *slope[SHOAL_PARTS_MAX];
 } levels;
 
-// out = sum over categories c of weight_c table_c
+// Computes out = sum over categories c of weight_c table_c.
 static void contract(double *restrict out, const double *restrict table,
                      const double *restrict weight, uint32_t n, size_t size)
 {
@@ -46,7 +47,7 @@ static void contract(double *restrict out, const double *restrict table,
         for (size_t i = 0; i < size; i++) out[i] += weight[c] * table[c * size + i];
 }
 
-// table_c += weight_c in, and `in` is cleared
+// Adds weight_c in to each table_c, and clears `in`.
 static void expand(double *restrict table, double *restrict in, const double *restrict weight,
                    uint32_t n, size_t size)
 {
@@ -55,7 +56,7 @@ static void expand(double *restrict table, double *restrict in, const double *re
     memset(in, 0, size * sizeof *in);
 }
 
-// Hands what the levels behind `changed` have gathered on to those before, as far as the variable
+// Adds the slopes of the levels behind `changed` to the levels before them, down to the variable
 // `changed`.
 static void go_up(const em *m, levels *at, uint32_t changed)
 {
@@ -72,7 +73,7 @@ static void go_down(const em *m, levels *at, size_t tuple, uint32_t changed)
         contract(at->mix[v + 1], at->mix[v], at->row[v], m->data->variables[v].n, m->size[v + 1]);
 }
 
-// Returns: the first variable whose row is not that of the tuple before.
+// Returns: the first variable whose row differs from that of the tuple before.
 static uint32_t first_change(const agg_joint_data *data, size_t tuple)
 {
     const uint32_t *here = data->tuples + tuple * data->n_variables,
@@ -82,8 +83,8 @@ static uint32_t first_change(const agg_joint_data *data, size_t tuple)
     return v;
 }
 
-// Returns: the first tuple from `first` on, and before `end`, whose rows of all variables but the
-// last are not those of `first`; not after a run.
+// Returns: the end of the tuples from `first` on that differ in the last variable only, at most a
+// run of them and not beyond `end`.
 static size_t end_of_run(const agg_joint_data *data, size_t first, size_t end)
 {
     uint32_t last = data->n_variables - 1;
@@ -93,8 +94,8 @@ static size_t end_of_run(const agg_joint_data *data, size_t first, size_t end)
     return k;
 }
 
-// The logarithm of a product of likelihoods: one of many small factors, so that there are few
-// logarithms.
+// A sum of logarithms of likelihoods, kept as one logarithm and a product, so that few logarithms
+// are computed.
 typedef struct log_product {
     double sum, product;
 } log_product;
@@ -111,7 +112,7 @@ static void multiply_in(log_product *l, double s, uint32_t count)
     l->product = 1;
 }
 
-// Four sums, which wait for each other less than one would.
+// Four sums, so that an addition need not wait for the one before it.
 static double dot(const double *restrict x, const double *restrict y, uint32_t n)
 {
     double a = 0, b = 0, c = 0, d = 0;
@@ -126,8 +127,8 @@ static double dot(const double *restrict x, const double *restrict y, uint32_t n
     return (a + c) + (b + d);
 }
 
-// Tuples that differ in the last variable alone: their likelihoods under `mix`, and what they add
-// to `slope`.
+// Processes tuples that differ in the last variable only: computes their likelihoods under `mix`,
+// and adds their gradients to `slope`.
 static void walk_run(log_product *l, double *restrict slope, const double *restrict mix,
                      const agg_joint_data *data, size_t first, size_t n_tuples)
 {
@@ -179,7 +180,8 @@ static void walk_some(void *context, unsigned part, unsigned n_parts)
     for (unsigned piece = part; piece < m->n_pieces; piece += n_parts) walk_piece(m, &at, piece);
 }
 
-// Writes m->slope at p. Returns: the log-likelihood there.
+// Computes m->slope at p.
+// Returns: the log-likelihood there.
 static double evaluate(em *m, const double *p)
 {
     double sum = 0, n = (double)m->data->n;
@@ -196,20 +198,20 @@ static double evaluate(em *m, const double *p)
     return sum;
 }
 
-// -- The maximum
-// ------------------------------------------------------------------------------------------------------------------------
+// ---- the maximum ----
 
 typedef struct climb {
     em *m;
     const agg_joint_em_options *options;
     agg_joint_em_result *result;
     uint32_t n_cells;
-    double *p;               // where it stands
-    double *one, *two, *far; // after one step of EM, after two, where they lead to
-    double longest;          // an extrapolation may be
+    double *p;               // the current point
+    double *one, *two, *far; // after one step of EM, after two, and extrapolated
+    double longest;          // the longest extrapolation that is allowed
 } climb;
 
-// Writes next = F(p). Returns: the log-likelihood at p.
+// Computes next = F(p), one step of EM.
+// Returns: the log-likelihood at p.
 static double map(const climb *c, double *next, const double *p)
 {
     double log_likelihood = evaluate(c->m, p), largest = 0;
@@ -230,8 +232,8 @@ static bool has_settled(const climb *c, const double *p, const double *next)
     return most < c->options->change;
 }
 
-// Returns: by how much the two steps fall short of where a geometric series of them would lead, 1
-// or more: scheme S3's length.
+// Returns: the length of scheme S3, at least 1: how much further than its first step a geometric
+// series of EM's steps would lead.
 static double step_length(const climb *c)
 {
     double steps = 0, turns = 0;
@@ -243,7 +245,7 @@ static double step_length(const climb *c)
     return turns > 0 ? fmin(fmax(sqrt(steps / turns), 1), c->longest) : 1;
 }
 
-// A cell that would fall below zero stays above it: EM could not raise it again.
+// Extrapolates. Cells stay above zero, because EM could never raise them again.
 static void extrapolate(const climb *c, double length)
 {
     double sum = 0;
@@ -262,8 +264,8 @@ static void swap(double **a, double **b)
     *b = keep;
 }
 
-// From two steps of EM, the second of which gained, to a point that is at least as likely as the
-// first of them.
+// Moves one step of EM beyond the extrapolated point, if that point is at least as likely as the one
+// after one step of EM; else moves to the point after two steps.
 static void leap(climb *c, double likelihood_of_one)
 {
     double length = step_length(c);
@@ -277,12 +279,13 @@ static void leap(climb *c, double likelihood_of_one)
     swap(&c->p, is_better ? &c->one : &c->two);
 }
 
-// Returns: whether a rule stopped it; then the result is of c->p.
+// Iterates until a rule or the number of evaluations ends it.
+// Returns: whether a rule ended it; the result is then that at c->p.
 static bool climb_up(climb *c)
 {
     const agg_joint_em_options *o = c->options;
     double before = -HUGE_VAL, n = (double)c->m->data->n;
-    uint32_t evaluations = o->is_plain ? 1 : 3; // of the map, in a step
+    uint32_t evaluations = o->is_plain ? 1 : 3; // of the map in one step
     while (c->result->iterations + evaluations < o->iterations_max) {
         double here = map(c, c->one, c->p);
         if (has_settled(c, c->p, c->one)) return true;
@@ -358,7 +361,7 @@ agg_joint_em_options agg_joint_em_defaults(void)
     return (agg_joint_em_options){1e-10, 0, 10000, 0, 1};
 }
 
-// Estimates from data in their order.
+// Estimates from data in an order of their own.
 static agg_err estimate(double *p, agg_joint_em_result *result, agg_error *error,
                         const agg_joint_order *order, const agg_joint_em_options *options)
 {

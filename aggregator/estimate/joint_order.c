@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of variables; see joint_order.h.
+// Reorders variables and tuples; see joint_order.h.
 #include "joint_order.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #include "agg_size.h"
 
-// Returns: whether the order is another one than given.
+// Returns: whether the order differs from the given one.
 static bool choose(uint32_t of[SHOAL_PARTS_MAX], const agg_joint_data *data)
 {
     uint32_t n = data->n_variables;
@@ -25,8 +25,7 @@ static bool choose(uint32_t of[SHOAL_PARTS_MAX], const agg_joint_data *data)
     return false;
 }
 
-// Sorts tuples, given by their numbers, by the row of one variable; those that share it stay as
-// they were.
+// Sorts tuples, given by their numbers, by the row of one variable. The sort is stable.
 static agg_err sort_by(uint32_t *sorted, agg_error *error, const uint32_t *numbers,
                        const agg_joint_data *data, uint32_t v)
 {
@@ -55,7 +54,7 @@ static void copy_tuples(agg_joint_order *order, const agg_joint_data *data, cons
 static agg_err reorder(agg_joint_order *order, agg_error *error, const agg_joint_data *data)
 {
     uint32_t *numbers =
-        agg_alloc(error, data->n_tuples, sizeof *numbers); // below 2^32: so are reports
+        agg_alloc(error, data->n_tuples, sizeof *numbers); // below 2^32, as the reports are
     uint32_t *sorted = agg_alloc(error, data->n_tuples, sizeof *sorted);
     order->data.tuples =
         agg_alloc(error, data->n_tuples * data->n_variables, sizeof *order->data.tuples);

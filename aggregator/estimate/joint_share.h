@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A share of the reports with its uncertainty: what joint_covariance finds and joint_print shows.
+// A share of the reports with its uncertainty.
 #ifndef JOINT_SHARE_H
 #define JOINT_SHARE_H
 
-// Where the data do not say it, the error is infinite and the interval the widest there is.
+// If the data do not determine the share, the error is infinite and the interval is [0, 1].
 typedef struct agg_joint_share {
-    double p; // of a distribution: at least 0, all of one sum to 1
+    double p; // at least 0; the shares of one distribution sum to 1
     double stderr_, low, high;
 } agg_joint_share;
 

@@ -11,17 +11,17 @@
 #include "chi_square.h"
 #include "dense.h"
 
-#define UNIFORM 0.01 // share of the uniform table in the reference, so that no score is unbounded
+#define UNIFORM 0.01 // share of the uniform table in the reference, which bounds the scores
 
 // The centred scores of one variable.
 typedef struct scores {
     const agg_joint_data *data;
     uint32_t variable;
     size_t n,
-        width; // categories; scores that are kept: the sum of pi s is 1, one of them says nothing
-    size_t left_out;              // the likeliest category
-    double *reference;            // n
-    double *rows;                 // n_rows * width
+        width;         // categories; and scores that are kept, because the sum of pi s is 1
+    size_t left_out;   // the most likely category, whose score is left out
+    double *reference; // n
+    double *rows;      // n_rows * width
     double *covariance, *inverse; // width * width
     size_t rank;
 } scores;
@@ -70,7 +70,7 @@ static void score_rows(scores *s)
     }
 }
 
-// Takes the mean over all reports from the scores and makes their covariance.
+// Subtracts the mean over all reports from the scores, and computes their covariance.
 //   counts: n_rows, reports with each row
 //   mean: width
 static void centre_rows(scores *s, double *mean, const double *counts)
@@ -110,7 +110,7 @@ static agg_err make_scores(scores *s, agg_error *error, const double *p)
     return err;
 }
 
-// Adds row' x sum to D and empties the sum.
+// Adds row' x sum to D, and clears the sum.
 static void flush(double *d, double *sum, const double *row, size_t m, size_t n)
 {
     for (size_t i = 0; i < m; i++)
@@ -118,8 +118,8 @@ static void flush(double *d, double *sum, const double *row, size_t m, size_t n)
     memset(sum, 0, n * sizeof *sum);
 }
 
-// D = mean over reports of (s - mean s)(t - mean t)': tuples in a run with one row of the first
-// variable have their t summed up first.
+// Computes D = mean over reports of (s - mean s)(t - mean t)'. The t of tuples in a run with one
+// row of the first variable are summed first.
 //   sum: n numbers, zeros
 static void cross(double *d, double *sum, const scores *s, const scores *t)
 {
@@ -194,7 +194,7 @@ agg_err agg_joint_wald_linear(agg_joint_wald *wald, agg_error *error, const agg_
     return err;
 }
 
-// The table of two variables, summed over all others, with its covariance.
+// Computes the table of two variables, summed over all others, and its covariance.
 //   p: n shares; covariance: n * n; n = m1 m2
 static void sum_others(double *p, double *matrix, const agg_joint_covariance *c, uint32_t first,
                        uint32_t second)
@@ -230,8 +230,8 @@ static agg_err em_form(agg_joint_wald *wald, agg_error *error, const agg_joint_c
     sum_others(p, matrix, c, first, second);
     memset(inverse, 0, (m + n) * sizeof *inverse);
     take_product(p, inverse, m, n);
-    // The last cell is minus the sum of the others: without it the matrix has full rank, and the
-    // form is the same.
+    // The last cell is minus the sum of the others. Without it the matrix has full rank, and the
+    // statistic is the same.
     for (size_t i = 1; i < w; i++)
         memmove(matrix + i * w, matrix + i * (w + 1), w * sizeof *matrix);
     agg_err err = agg_dense_pseudo_inverse(inverse, NULL, &rank, error, matrix, w);

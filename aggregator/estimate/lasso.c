@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coordinate descent with an active set; see lasso.h.
 //
-// A column is centred only in thought: x_j - mean_j. With r the true residual, kept as r_i = g_i /
-// w_i + level, an update of b_j by d takes d w_i off g_i at the column's ones and adds d mean_j to
-// level. Then sum_i w_i r_i stays 0, and the slope at b_j is
+// Columns are centred, x_j - mean_j, but stored sparse. The true residual is r_i = g_i / w_i +
+// level. An update of b_j by d subtracts d w_i from g_i at the column's ones and adds d mean_j to
+// level. Then sum_i w_i r_i stays 0. The weights of the ones sum to mean_j, so that the slope at
+// b_j is
 //
-//     sum_i w_i x_ij r_i = sum over the ones of g_i + level mean_j        (the ones' weights sum to
-//     mean_j)
+//     sum_i w_i x_ij r_i = sum over the ones of g_i + level mean_j
 #include "lasso.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 
 #include "agg_size.h"
 
-#define FLAT 1e-12 // a column whose variance is below this share of its mean is constant
+#define FLAT 1e-12 // a column whose variance is below this share of its mean counts as constant
 
 static agg_err set_weights(agg_lasso *lasso, agg_error *error, const double *weights,
                            const double *y)
@@ -126,7 +126,8 @@ static void move(agg_lasso *lasso, size_t j, double by)
     lasso->coefficients[j] += by;
 }
 
-// Puts b_j at its optimum given the others. Returns: the square of the fit's movement.
+// Moves b_j to its optimum given the others.
+// Returns: the square of the fit's movement.
 static double update(agg_lasso *lasso, size_t j, double lambda)
 {
     double old = lasso->coefficients[j], curvature = lasso->curvature[j];
@@ -139,7 +140,8 @@ static double update(agg_lasso *lasso, size_t j, double lambda)
     return curvature * by * by;
 }
 
-// One visit of every column, or of the active ones. Returns: the largest movement.
+// Visits every column, or every active one, once.
+// Returns: the largest movement.
 static double cycle(agg_lasso *lasso, double lambda, int active_only)
 {
     double largest = 0;
@@ -156,7 +158,8 @@ void agg_lasso_solve(agg_lasso *lasso, double lambda)
     double enough = lasso->options.tolerance * lasso->null_square;
     unsigned left = lasso->options.max_cycles;
     lasso->has_converged = false;
-    // Active columns until they rest, then all: at rest when a visit of all moves nothing.
+    // Cycles over the active columns until they rest, then over all. The solution is found when a
+    // cycle over all columns moves nothing.
     while (left > 0 && !lasso->has_converged) {
         left--;
         if (cycle(lasso, lambda, 0) <= enough) lasso->has_converged = true;

@@ -9,8 +9,8 @@
 
 #include "agg_size.h"
 
-#define TIED 1e-9       // a pivot below this share of the column's own square is rounding
-#define TAKES_PART 1e-6 // a share of another column below this is rounding
+#define TIED 1e-9       // a pivot below this share of the column's own square counts as zero
+#define TAKES_PART 1e-6 // a share of another column below this counts as zero
 #define LEFT_OUT SIZE_MAX
 
 static agg_err allocate(agg_least_squares *fit, agg_error *error)
@@ -32,7 +32,7 @@ static agg_err allocate(agg_least_squares *fit, agg_error *error)
     return is_full ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-// Turns the chosen columns into lists by row.
+// Lists the chosen columns by row.
 static agg_err list_rows(agg_least_squares *fit, agg_error *error, const size_t *chosen)
 {
     const agg_bit_design *d = fit->design;
@@ -55,8 +55,8 @@ static agg_err list_rows(agg_least_squares *fit, agg_error *error, const size_t 
     return SHOAL_OK;
 }
 
-// Writes z = L^-1 A' W x for the design's column j and the first n_fitted columns of the factor.
-// Returns: x' W x; what is left of it beyond z' z is the pivot.
+// Computes z = L^-1 A' W x for the design's column j and the first n_fitted columns of the factor.
+// Returns: x' W x, which exceeds z' z by the pivot.
 static double project(const agg_least_squares *fit, double *z, size_t j)
 {
     const agg_bit_design *d = fit->design;
@@ -87,7 +87,7 @@ static double pivot_of(const agg_least_squares *fit, const double *z, double squ
     return pivot;
 }
 
-// Marks the chosen columns that a combination z = L^-1 A' W x is made of: x = A c with L' c = z.
+// Marks the chosen columns in the combination z = L^-1 A' W x: x = A c with L' c = z.
 static void mark_tied(agg_least_squares *fit, const double *z)
 {
     double *share = fit->scratch + fit->width;
@@ -126,14 +126,14 @@ static void factorise(agg_least_squares *fit, const size_t *chosen, double total
     }
 }
 
-// Row k of the inverse: L^-1 by forward substitution of the identity's columns, kept so that rows
-// are contiguous.
+// Computes L^-1 by forward substitution of the identity's columns, with contiguous rows.
 static void invert(agg_least_squares *fit)
 {
     size_t n = fit->n_fitted, width = fit->width;
     for (size_t k = 0; k < n; k++) {
         double *row = fit->inverse + k * width, scale = 1 / fit->factor[k * width + k];
-        for (size_t i = 0; i < k; i++) row[i] *= scale; // it held minus the sum of the rows above
+        for (size_t i = 0; i < k; i++)
+            row[i] *= scale; // it contains minus the sum of the rows above
         row[k] = scale;
         for (size_t below = k + 1; below < n; below++) {
             double *other = fit->inverse + below * width, share = fit->factor[k * width + below];
@@ -143,7 +143,7 @@ static void invert(agg_least_squares *fit)
     }
 }
 
-// Coefficients: the inverse of A' W A, as L^-T L^-1, times A' W y.
+// Computes the coefficients, (A' W A)^-1 A' W y with the inverse as L^-T L^-1.
 static void solve(agg_least_squares *fit, const size_t *chosen)
 {
     const agg_bit_design *d = fit->design;

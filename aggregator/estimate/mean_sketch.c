@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collision error of mean sketches; see mean_sketch.h.
+// The error of hash collisions; see mean_sketch.h.
 #include "mean_sketch.h"
 
 agg_mean_sketch agg_mean_sketch_of(uint64_t n, uint32_t k, uint32_t m, double c)

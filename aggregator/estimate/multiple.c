@@ -8,8 +8,8 @@
 #include "agg_size.h"
 #include "normal_law.h"
 
-#define NOTHING_ABOVE 0.75 // p-values above this are taken for rows of nothing
-#define ADAPTIVE_LEAST 20  // rows; of fewer the estimate says little and the one that is added much
+#define NOTHING_ABOVE 0.75 // rows with p-values above this count as null rows
+#define ADAPTIVE_LEAST 20  // with fewer rows the estimate is too coarse
 
 const char *agg_multiple_name(agg_multiple multiple)
 {
@@ -37,8 +37,8 @@ static int compare_scores(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// The estimated share of the rows that are nothing. It may exceed 1: cut there, the level would be
-// above alpha on average.
+// Returns: the estimated share of null rows. It may exceed 1; if it were cut there, the level would
+// be above alpha on average.
 static double share_of_nothing(const double *scores, size_t n)
 {
     double cut = -agg_normal_quantile(NOTHING_ABOVE);
@@ -51,8 +51,8 @@ static double share_of_nothing(const double *scores, size_t n)
 agg_err agg_multiple_least(double *least, agg_error *error, const double *scores, size_t n_scores,
                            agg_multiple multiple, double alpha)
 {
-    // No share is above alpha, nor above the last row's: rows below that are not detected, whatever
-    // their rank.
+    // No row's level is above alpha or above the last row's level. Rows that fail that level are
+    // not detected whatever their rank, so they need not be sorted.
     double nothing = multiple == AGG_BH ? share_of_nothing(scores, n_scores) : 1;
     double most = n_scores > 0
                       ? agg_multiple_share(multiple, alpha / nothing, n_scores - 1, n_scores)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of many rows stand out of the noise, when each was given the chance to do so by accident.
-// Pure.
+// Rules for many tests at once: which of many rows stand out of the noise, given that each had the
+// chance to do so by accident. Pure.
 #ifndef MULTIPLE_H
 #define MULTIPLE_H
 
@@ -13,20 +13,23 @@ typedef enum agg_multiple { AGG_BONFERRONI = 0, AGG_BH, AGG_NONE } agg_multiple;
 // Returns: "bonferroni", "bh" or "none".
 const char *agg_multiple_name(agg_multiple multiple);
 
-// Returns: the chance of a false detection that the row of a rank (0 first) among n_rows may use
-// up, alpha being that of all. A row is detected when it or any row after it passes the test of
-// that level.
+// Returns: the level at which the row of a rank is tested. A row is detected if it, or any row
+// after it, passes the test at its level.
+//   alpha: the level of all rows together
+//   rank: 0 for the row that stands out most
 double agg_multiple_share(agg_multiple multiple, double alpha, size_t rank, size_t n_rows);
 
-// Writes the least score that is detected; HUGE_VAL where none is. One-sided.
-//   scores: how far each row stands out, in standard errors: standard normal, or less, for a row of
-//   nothing
-// Under `bonferroni` the chance that any row of nothing is detected is at most alpha. Under `bh`
-// the expected share of such rows among the detected is (Benjamini and Hochberg 1995). From 20 rows
-// on its level is divided by an estimate of the share of all rows that are nothing: four times
-// those with p-values above 3/4, and one. That keeps the promise for independent rows and does not
-// waste it where many rows are something (Storey, Taylor and Siegmund, J. R. Statist. Soc. B 66,
-// 2004, theorem 3). No row is detected that would not be if it were the only one.
+// Finds the least score that is detected, by a one-sided test.
+//   least: HUGE_VAL if no row is detected
+//   scores: in standard errors; standard normal, or less, for a null row (one without an effect)
+//   alpha: in (0, 1)
+//
+// Under `bonferroni` the chance that any null row is detected is at most alpha. Under `bh` the
+// expected share of null rows among the detected is at most alpha (Benjamini and Hochberg 1995).
+// From 20 rows on `bh` divides its level by an estimate of the share of null rows: one plus the
+// rows with p-values above 3/4, times four, over all rows. That keeps the bound for independent
+// rows, and does not waste it if many rows have an effect (Storey, Taylor and Siegmund, J. R.
+// Statist. Soc. B 66, 2004, theorem 3). A row that would not be detected alone is never detected.
 agg_err agg_multiple_least(double *least, agg_error *error, const double *scores, size_t n_scores,
                            agg_multiple multiple, double alpha) SHOAL_MUST_CHECK;
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantiles of the normal law, by Wichura's rational approximations; see normal_law.h.
+// Wichura's rational approximations; see normal_law.h.
 #include "normal_law.h"
 
 #include <math.h>
 
-// Numerator and denominator of degree seven, lowest power first.
+// A numerator and a denominator of degree seven, lowest power first.
 typedef struct rational {
     double a[8], b[8];
 } rational;
 
-// |p - 1/2| <= 0.425, in 0.425^2 - (p - 1/2)^2
+// For |p - 1/2| <= 0.425, in 0.425^2 - (p - 1/2)^2.
 static const rational middle = {
     {3.3871328727963666080e0, 1.3314166789178437745e+2, 1.9715909503065514427e+3,
      1.3731693765509461125e+4, 4.5921953931549871457e+4, 6.7265770927008700853e+4,
@@ -18,7 +18,7 @@ static const rational middle = {
      2.1213794301586595867e+4, 3.9307895800092710610e+4, 2.8729085735721942674e+4,
      5.2264952788528545610e+3}};
 
-// r = sqrt(-ln(tail)) in (1.6, 5], in r - 1.6
+// For r = sqrt(-ln(tail)) in (1.6, 5], in r - 1.6.
 static const rational tail = {
     {1.42343711074968357734e0, 4.63033784615654529590e0, 5.76949722146069140550e0,
      3.64784832476320460504e0, 1.27045825245236838258e0, 2.41780725177450611770e-1,
@@ -27,7 +27,7 @@ static const rational tail = {
      1.48103976427480074590e-1, 1.51986665636164571966e-2, 5.47593808499534494600e-4,
      1.05075007164441684324e-9}};
 
-// r > 5, in r - 5
+// For r > 5, in r - 5.
 static const rational far_tail = {
     {6.65790464350110377720e0, 5.46378491116411436990e0, 1.78482653991729133580e0,
      2.96560571828504891230e-1, 2.65321895265761230930e-2, 1.24266094738807843860e-3,

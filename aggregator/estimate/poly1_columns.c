@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns in portable C, and the table of variants; see poly1_columns.h.
+// The portable variant, and the choice among variants; see poly1_columns.h.
 #include "poly1_columns.h"
 
 #include "wide.h"
 
 #define PRIME (((uint64_t)1 << 61) - 1)
 
-// Returns: x y modulo PRIME, x and y below 2^61, as a number below 2^62: 2^61 = 1.
+// Returns: a number below 2^62 that equals x y modulo PRIME, because 2^61 = 1.
+//   x, y: below 2^61
 static inline uint64_t multiply(uint64_t x, uint64_t y)
 {
     wide product = wide_mul(x, y); // below 2^122
     return (product.low & PRIME) + (product.high << 3 | product.low >> 61);
 }
 
-// Returns: x mod PRIME, any x.
+// Returns: x mod PRIME.
 static inline uint64_t reduce(uint64_t x)
 {
     uint64_t folded = (x & PRIME) + (x >> 61); // below PRIME + 8
@@ -30,8 +31,8 @@ static void columns_of_row(uint32_t *columns, const shoal_poly1 *row, const uint
 {
     const shoal_poly1 r = *row;
     for (size_t i = 0; i < n; i++) {
-        uint64_t y =
-            reduce(multiply(r.a, squares[i]) + multiply(r.b, points[i]) + r.c); // a sum below 2^64
+        uint64_t y = reduce(multiply(r.a, squares[i]) + multiply(r.b, points[i]) +
+                            r.c); // the sum is below 2^64
         wide scaled = wide_mul(y, m);
         columns[i] = (uint32_t)(scaled.high << 3 | scaled.low >> 61);
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of four points at a time with AVX2, whose widest product is of 32 bits; see
-// poly1_columns.h.
+// Computes the columns of four points at a time with AVX2, whose widest product takes factors of 32
+// bits; see poly1_columns.h.
 //
-// Numbers of the field are cut at bit 31, x = x0 + 2^31 x1 with x0 < 2^31 and x1 < 2^30. As 2^62 =
-// 2 modulo P,
+// Numbers of the field are split at bit 31: x = x0 + 2^31 x1 with x0 < 2^31 and x1 < 2^30. Because
+// 2^62 = 2 modulo P,
 //
 //     a x = (a0 x0 + 2 a1 x1) + 2^31 (a0 x1 + a1 x0)
 //
-// and 2^31 M = (M mod 2^30) 2^31 + floor(M / 2^30) for the second bracket M. Both products and c
-// together stay below 2^64: 2 (2^31 - 1)^2 + 4 (2^30 - 1)^2 + (2^61 - 2) + (2^61 - 2^31) + 2^33 <
-// 2^64.
+// and 2^31 M = (M mod 2^30) 2^31 + floor(M / 2^30) for the second bracket M. The sum of both
+// products and c stays below 2^64: 2 (2^31 - 1)^2 + 4 (2^30 - 1)^2 + (2^61 - 2) + (2^61 - 2^31) +
+// 2^33 < 2^64.
 #include <immintrin.h>
 
 #include "poly1_columns.h"
@@ -31,7 +31,7 @@ static inline numbers add(numbers x, numbers y)
     return _mm256_add_epi64(x, y);
 }
 
-// The product of the lower 32 bits; what is above them does not matter.
+// Multiplies the lower 32 bits of each number; the bits above them are ignored.
 static inline numbers multiply(numbers x, numbers y)
 {
     return _mm256_mul_epu32(x, y);
@@ -47,7 +47,7 @@ static inline numbers high_half(numbers x)
     return _mm256_srli_epi64(x, HALF_BITS);
 }
 
-// x mod PRIME, any x.
+// Returns: x mod PRIME.
 static inline numbers reduce(numbers x)
 {
     numbers prime = all(PRIME),
@@ -55,7 +55,7 @@ static inline numbers reduce(numbers x)
     return _mm256_sub_epi64(folded, _mm256_andnot_si256(_mm256_cmpgt_epi64(prime, folded), prime));
 }
 
-// floor(y m / 2^61), from y's halves of 32 bits.
+// Returns: floor(y m / 2^61), from the halves of y of 32 bits.
 static inline numbers scale(numbers y, numbers m)
 {
     numbers low = _mm256_srli_epi64(multiply(y, m), 32),
@@ -63,14 +63,14 @@ static inline numbers scale(numbers y, numbers m)
     return _mm256_srli_epi64(add(high, low), 61 - 32);
 }
 
-// The lower halves of four numbers, side by side.
+// Stores the lower halves of four numbers next to each other.
 static inline void store(uint32_t *columns, numbers x)
 {
     numbers even = _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
     _mm_storeu_si128((__m128i *)(void *)columns, _mm256_castsi256_si128(even));
 }
 
-// A row's coefficients, cut; twice the upper half of a and b.
+// The halves of a row's coefficients, and twice the upper halves of a and b.
 typedef struct row_halves {
     numbers a0, a1, a1_twice, b0, b1, b1_twice, c;
 } row_halves;
@@ -87,7 +87,7 @@ static inline row_halves cut(const shoal_poly1 *row)
                         all(row->c)};
 }
 
-// a s + b x + c mod PRIME, from the halves of x and of its square s.
+// Returns: a s + b x + c mod PRIME, from the halves of x and of its square s.
 static inline numbers evaluate(const row_halves *r, numbers x0, numbers x1, numbers s0, numbers s1)
 {
     numbers outer_a = add(multiply(r->a0, s0), multiply(r->a1_twice, s1));

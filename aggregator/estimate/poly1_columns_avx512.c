@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of eight points at a time with AVX-512 IFMA, whose products are of 52 bits, added up; see
-// poly1_columns.h.
+// Computes the columns of eight points at a time with AVX-512 IFMA, which multiplies and adds
+// numbers of 52 bits; see poly1_columns.h.
 //
-// A column asks only for the first bits of y / 2^61, y = (a x^2 + b x + c) mod P, and so for those
-// of a x^2 / P + b x / P + c / P modulo 1. With P = 2^61 - 1, a / P = 0.aaa... in digits of 61
-// bits: let A1 be its first 52 bits and A2 the next 52. With x = x0 + 2^52 x1, x0 < 2^52 and x1 <
-// 2^9, in units of 2^-52 and modulo 2^52,
+// A column needs only the first bits of y / 2^61 with y = (a x^2 + b x + c) mod P, and so only
+// those of a x^2 / P + b x / P + c / P modulo 1. Because P = 2^61 - 1, a / P = 0.aaa... in digits
+// of 61 bits. Let A1 be its first 52 bits and A2 the next 52. With x = x0 + 2^52 x1, x0 < 2^52 and
+// x1 < 2^9, in units of 2^-52 and modulo 2^52,
 //
-//     a x / P = A1 x0 + floor(A2 x0 / 2^52) + A2 x1 + less than 2 + x1:
+//     a x / P = A1 x0 + floor(A2 x0 / 2^52) + A2 x1 + less than 2 + x1
 //
-// three instructions, and digits that no column needs are never made. All that is left out, of both
-// products and c, lies in [0, 1027). That was y / P; y / 2^61 is a multiple of 2^-9 units and less
-// than that much below it, so that both have one whole part, and y / 2^61 lies between the sum t
-// and t + 1027. Where the columns of both ends are equal that is the column; where not (about m in
-// 2^42 points) the portable function says.
+// which takes three instructions and computes no digit that a column does not need. The parts that
+// are left out of both products and of c sum to less than 1027. That is y / P. y / 2^61 is a
+// multiple of 2^-9 units and less than that below y / P, so that both have the same whole part, and
+// y / 2^61 lies between the sum t and t + 1027. If both ends give the same column, that is the
+// column. If not, which happens at about m in 2^42 points, the portable variant computes it.
 #include <immintrin.h>
 
 #include "poly1_columns.h"
@@ -29,7 +29,8 @@ static inline numbers all(uint64_t x)
     return _mm512_set1_epi64((long long)x);
 }
 
-// x / P modulo 1, the first 52 bits and the next: of x's 61 bits, over and over.
+// Returns: the first 52 bits of x / P modulo 1. next_digits gives the 52 bits after them. The
+// digits are the 61 bits of x, repeated.
 static uint64_t first_digits(uint64_t x)
 {
     return x >> 9;
@@ -40,7 +41,7 @@ static uint64_t next_digits(uint64_t x)
     return (x << 43 | x >> 18) & MASK;
 }
 
-// Of a row's a / P, b / P and c / P.
+// The digits of a row's a / P, b / P and c / P.
 typedef struct row_digits {
     numbers a_first, a_next, b_first, b_next, c_first;
 } row_digits;
@@ -52,8 +53,9 @@ static inline row_digits cut(const shoal_poly1 *row)
                         all(first_digits(row->c))};
 }
 
-// sum + a x / P, where first and next are the digits of a / P and x_high is x / 2^52. The products
-// read the lower 52 bits of their factors.
+// Returns: sum + a x / P. The products read the lower 52 bits of their factors.
+//   first, next: the digits of a / P
+//   x_high: x / 2^52
 static inline numbers add_product(numbers sum, numbers first, numbers next, numbers x,
                                   numbers x_high)
 {
@@ -62,8 +64,9 @@ static inline numbers add_product(numbers sum, numbers first, numbers next, numb
     return _mm512_madd52lo_epu64(sum, next, x_high);
 }
 
-// Writes eight points' columns, s being their squares. Returns: the lanes in which they may be
-// wrong.
+// Writes the columns of eight points.
+//   s: the squares of the points
+// Returns: the lanes in which the columns may be wrong.
 static inline unsigned write_columns(uint32_t *columns, const row_digits *r, numbers x,
                                      numbers x_high, numbers s, numbers s_high, numbers m)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Post-processing by name; formulas and sources in post.h. Knows nothing of mechanisms.
+// The rules of post-processing; see post.h for formulas and sources.
 #include "post.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void shift_to_total(double *counts, const double *stderrs, size_t n, doub
         missing -= counts[i];
         variance += stderrs[i] * stderrs[i];
     }
-    // Without any noise all rows are equally wrong.
+    // Without noise all rows share the error equally.
     for (size_t i = 0; i < n; i++)
         counts[i] += missing * (variance > 0 ? stderrs[i] * stderrs[i] / variance : 1 / (double)n);
 }
@@ -38,8 +38,10 @@ static int compare_falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// The t with sum max(0, x - t) = total. The counts that stay above 0 are the largest ones: taken
-// one by one, each lies above the t of those so far and itself until the first that does not.
+// Returns: the t with sum max(0, x - t) = total. The counts above t are the largest ones. Going
+// down the sorted counts, t is the shift of all counts so far, up to the first count that is not
+// above it.
+//   sorted: n counts, falling
 static double simplex_shift(const double *sorted, size_t n, double total)
 {
     double sum = 0, shift = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR counts by LASSO, least squares and tests of every candidate; see rappor_decode.h.
+// Counts by LASSO and least squares, and a test of every candidate; see rappor_decode.h.
 #include "rappor_decode.h"
 
 #include <math.h>
@@ -12,9 +12,9 @@
 #include "least_squares.h"
 #include "normal_law.h"
 
-#define CHOSEN_MAX 1000 // candidates in one model; its factor is then 8 MB
-#define PATH_STEPS 20   // penalties on the way down
-#define PASSES 2 // times that variances and weights are learnt from a fit and used for the next
+#define CHOSEN_MAX 1000 // candidates in one model, whose factor then takes 8 MB
+#define PATH_STEPS 20   // penalties from the largest down to the final one
+#define PASSES 2        // fits; each gives the variances and weights of the next
 
 typedef struct decoder {
     const agg_rappor_counts *counts;
@@ -25,7 +25,7 @@ typedef struct decoder {
     double tau2, third;
     size_t *chosen; // n_columns
     size_t n_chosen;
-    unsigned char *is_twin; // another candidate has the same bits everywhere
+    unsigned char *is_twin; // n_columns: another candidate has the same bits in every cohort
     agg_least_squares fit;
 } decoder;
 
@@ -50,7 +50,7 @@ static agg_err check(decoder *d, agg_error *error)
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "these bit counts cannot be decoded");
 }
 
-// V: variance of y where a share of the cohort's devices has the bit.
+// Returns: V, the variance of y if a given share of the cohort's devices has the bit.
 static double variance_of(const decoder *d, double reports, double share)
 {
     double ones = clamp_share(share) * d->gap + d->counts->p_star,
@@ -59,15 +59,15 @@ static double variance_of(const decoder *d, double reports, double share)
     return reports * (coin > 0 ? coin : 1 / d->n) * scale * scale;
 }
 
-// The responses, with variances as if each bit of a cohort were as frequent as their mean: one made
-// from a bit's own count would lean on its noise.
+// Computes the responses, with variances as if all bits of a cohort were equally frequent. A
+// variance from a bit's own count would correlate with its noise.
 static void set_response(decoder *d)
 {
     const agg_rappor_counts *c = d->counts;
     for (uint32_t j = 0; j < c->n_cohorts; j++) {
         double reports = c->reports[j], sum = 0;
         double *y = d->y + (size_t)j * c->n_bits, *variances = d->variances + (size_t)j * c->n_bits;
-        if (c->reports[j] == 0) continue; // zeros of weight 0
+        if (c->reports[j] == 0) continue; // the row stays zero, with weight 0
         for (uint32_t b = 0; b < c->n_bits; b++) {
             y[b] = (c->ones[(size_t)j * c->n_bits + b] - c->p_star * reports) / d->gap *
                    (d->n / reports);
@@ -84,11 +84,11 @@ static void set_weights(decoder *d)
         d->weights[i] = d->variances[i] > 0 ? 1 / (d->variances[i] + d->tau2) : 0;
 }
 
-// kappa, the penalty in standard errors. One: below that a candidate is as likely noise as worth
-// adjusting for. More where the list is long, so that no more candidates that nobody sent are
-// expected to pass than one for each hundred rows: a model must stay far from its data. What `bh`
-// can detect passes: its bound on p, alpha R/M for R detections among M, is below rows/(100 M) as
-// long as R is below a fifth of the rows.
+// Returns: kappa, the penalty in standard errors. It is at least one, because below that a
+// candidate is noise as likely as not. It is higher for a long list, so that at most one candidate
+// that nobody sent is expected to pass for each hundred rows, which prevents overfitting. All that
+// `bh` can detect passes: its bound on p, alpha R/M for R detections among M, is below rows/(100 M)
+// as long as R is below a fifth of the rows.
 static double penalty(const decoder *d)
 {
     double pass = (double)d->n_usable / (100 * (double)d->design->n_columns),
@@ -96,7 +96,7 @@ static double penalty(const decoder *d)
     return pass < one ? -agg_normal_quantile(pass) : 1;
 }
 
-// The sum of weight times residual^2 that a tau^2 would give.
+// Returns: the sum of weight times residual^2 with the weights that a tau^2 gives.
 static double scaled_square(const decoder *d, double tau2)
 {
     double sum = 0;
@@ -106,17 +106,18 @@ static double scaled_square(const decoder *d, double tau2)
     return sum;
 }
 
-// Rows that the model left free. A candidate that nobody sent and noise above kappa chose takes
-// away more than one: E(Z^2 | Z > kappa) = 1 + kappa phi(kappa) / P(Z > kappa); so M of them take M
-// kappa phi(kappa) beyond the number of the chosen.
+// Returns: the degrees of freedom of the residuals. A candidate that nobody sent, and that was
+// chosen because its noise exceeds kappa, takes more than one: E(Z^2 | Z > kappa) = 1 + kappa
+// phi(kappa) / P(Z > kappa). So M candidates take M kappa phi(kappa) more than the number of the
+// chosen.
 static double free_rows_of(const decoder *d)
 {
     double kappa = penalty(d), density = exp(-kappa * kappa / 2) * 0.3989422804014327;
     return (double)d->fit.n_free - (double)d->design->n_columns * kappa * density;
 }
 
-// tau^2 such that the residuals are as large as V + tau^2 says (Paule and Mandel 1982); the sum
-// falls as tau^2 grows.
+// Finds the tau^2 for which the residuals are as large as V + tau^2 predicts (Paule and Mandel
+// 1982). Their weighted sum falls as tau^2 grows.
 static double estimate_tau2(const decoder *d)
 {
     double low = 0, high = 1, free_rows = free_rows_of(d);
@@ -132,7 +133,7 @@ static double estimate_tau2(const decoder *d)
     return high;
 }
 
-// Variances and weights anew, from the fitted frequencies of bits and the residuals.
+// Updates variances and weights from the fitted frequencies of bits and the residuals.
 static void learn_from_fit(decoder *d)
 {
     const agg_rappor_counts *c = d->counts;
@@ -184,13 +185,13 @@ static agg_err choose(decoder *d, agg_error *error)
     agg_err err = agg_lasso_init(&lasso, error, d->design, d->weights, d->y, &options);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < d->design->n_rows; i++) total += d->weights[i];
-    // With weights 1/V of sum 1 and columns of unit deviation, a slope's standard error is
+    // If the weights 1/V sum to 1 and columns have unit deviation, the standard error of a slope is
     // 1/sqrt(sum of 1/V).
     double lambda = agg_lasso_largest(&lasso), goal = penalty(d) / sqrt(total);
     double step = lambda > goal ? pow(goal / lambda, 1.0 / PATH_STEPS) : 1;
     for (int i = 1; i <= PATH_STEPS && lambda > goal; i++) {
         agg_lasso_solve(&lasso, i < PATH_STEPS ? lambda * pow(step, i) : goal);
-        if (lasso.n_active > most) break; // the last model that was small enough stays
+        if (lasso.n_active > most) break; // keeps the last model that is small enough
         d->n_chosen = 0;
         for (size_t j = 0; j < d->design->n_columns; j++)
             if (lasso.coefficients[j] > 0) d->chosen[d->n_chosen++] = j;
@@ -208,8 +209,8 @@ static agg_err choose_and_fit(decoder *d, agg_error *error)
                                  d->y);
 }
 
-// Third central moment of what strings outside the list add to a bit; noise adds none. Each row
-// counts as far as its residual is known.
+// Returns: the third central moment of the part of strings outside the list; noise has none. A row
+// counts by the precision of its residual.
 static double estimate_third(const decoder *d)
 {
     double sum = 0, total = 0;
@@ -221,8 +222,8 @@ static double estimate_third(const decoder *d)
     return d->tau2 > 0 && sum > 0 ? sum / total : 0;
 }
 
-// Skewness of candidate j's count: the third moments of its own rows, weighed as the count weighs
-// them.
+// Returns: the skewness of candidate j's count, from the third moments of its own rows, weighted as
+// the count weights them.
 static double skewness_of(const decoder *d, size_t j, double third, double variance)
 {
     double weight = agg_bit_design_sum(d->design, j, d->weights), cubes = 0;
@@ -233,19 +234,19 @@ static double skewness_of(const decoder *d, size_t j, double third, double varia
     return third * cubes / (variance * sqrt(variance));
 }
 
-// By Newton's method on additions and divisions alone, so that every build gives the same digits;
-// libraries' cbrt differ in the last.
+// Returns: the cube root by Newton's method, with additions and divisions only, so that every build
+// gives the same digits. The cbrt of different libraries differ in the last digit.
 static double cube_root(double x)
 {
     int exponent;
     double part = frexp(x, &exponent), root = 1;
-    for (; exponent % 3 != 0; exponent++) part /= 2; // to [1/8, 1)
+    for (; exponent % 3 != 0; exponent++) part /= 2; // moves part to [1/8, 1)
     for (int i = 0; i < 9; i++) root -= (root - part / (root * root)) / 3;
     return ldexp(root, exponent / 3);
 }
 
-// The normal deviate that is exceeded as often as z is by a Z of mean 0, variance 1 and this
-// skewness: of the gamma law that has them, by its cube root (Wilson and Hilferty 1931).
+// Returns: the normal deviate with the same tail probability as z under a law of mean 0, variance 1
+// and this skewness: the gamma law, by its cube root (Wilson and Hilferty 1931).
 static double normal_deviate(double z, double skewness)
 {
     if (skewness < 1e-6) return z;
@@ -274,7 +275,7 @@ static void make_rows(decoder *d, agg_rappor_row *rows)
                       ? tied
                       : make_row(d, j, entry.coefficient, entry.variance);
     }
-    // After the others, which may have given away a chosen one that they are tied to.
+    // The chosen come last, because testing the others may mark a chosen one as tied.
     for (size_t c = 0; c < d->n_chosen; c++) {
         size_t j = d->chosen[c];
         double variance = agg_least_squares_covariance(&d->fit, c, c);
@@ -338,7 +339,7 @@ uint64_t agg_rappor_decode_memory(size_t n_rows, size_t n_columns, size_t per_co
     uint64_t chosen = n_rows / 2 < CHOSEN_MAX ? n_rows / 2 : CHOSEN_MAX;
     if (n_columns < chosen) chosen = n_columns;
     uint64_t of_row = 6 * sizeof(double),
-             of_column = sizeof(size_t) + 1 + 4 * sizeof(double); // with the LASSO's
+             of_column = sizeof(size_t) + 1 + 4 * sizeof(double); // including the LASSO's
     uint64_t fit = 2 * chosen * chosen * sizeof(double) + chosen * per_column * sizeof(uint32_t);
     return n_rows * of_row + n_columns * of_column + fit;
 }

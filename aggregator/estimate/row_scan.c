@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows outside, items inside; see row_scan.h.
+// The loop over rows and items; see row_scan.h.
 //
-// Four rows are taken together: over poly1, a few hundred items are hashed in each of them, then
-// all four cells of an item are added at once. Items, columns and rows stay in the first-level
-// cache meanwhile, or in the second where rows are long.
+// Four rows are processed together. With poly1, a few hundred items are hashed in each of them, and
+// then all four cells of an item are added at once. Items, columns and rows stay in the first-level
+// cache meanwhile, or in the second if rows are long.
 #include "row_scan.h"
 
 #include <stdbool.h>
@@ -27,27 +27,26 @@ typedef struct scan {
     agg_row_values values;
     agg_poly1_columns poly1_columns;
     bool is_signed;
-    uint64_t *points, *squares; // items as points of the hash's field; squares for poly1 only
+    uint64_t *points, *squares; // items as points of the hash's field; their squares for poly1
     size_t n_items, block;
-    int64_t *sums; // n_items per thread
-    int32_t *rows; // TOGETHER * m per thread
+    int64_t *sums; // n_items a thread
+    int32_t *rows; // TOGETHER * m a thread
 } scan;
 
-// A row's map of affine1, ready to be asked for many points: what each byte of a point adds to the
-// column.
+// The tables of a row's affine1 map: the part of the column that each byte of a point contributes.
 typedef struct affine_tables {
     uint32_t of_byte[POINT_BYTES][BYTE_VALUES];
 } affine_tables;
 
-// The rows taken together: those from n_rows on count for nothing.
+// The rows that are processed together; those from n_rows on are zeros.
 typedef struct row_group {
     unsigned n_rows;
-    shoal_poly1 poly1[TOGETHER]; // over poly1
+    shoal_poly1 poly1[TOGETHER]; // used with poly1
     affine_tables affine[TOGETHER];
-    int32_t *values; // m of each row
+    int32_t *values; // TOGETHER * m
 } row_group;
 
-// The map is linear up to b, so that the column is the sum of what the point's bytes give.
+// Looks up a column. The map is linear up to b, so that the parts of the point's bytes add up.
 static void prepare_affine(affine_tables *hash, const shoal_part *part, uint32_t j)
 {
     shoal_affine1 row;
@@ -68,7 +67,7 @@ static bool is_affine(const shoal_part *part)
     return part->hash == SHOAL_HASH_AFFINE1;
 }
 
-// Row j as the group's next.
+// Adds row j to the group.
 static void prepare_hash(row_group *group, const shoal_part *part, uint32_t j)
 {
     if (is_affine(part))
@@ -84,7 +83,7 @@ static inline uint32_t affine_column(const affine_tables *hash, uint64_t point)
            hash->of_byte[2][point >> 16 & 255];
 }
 
-// One row over affine1.
+// Looks all items up in one row with affine1.
 static void add_affine_unsigned(int64_t *sums, const int32_t *row, const affine_tables *hash,
                                 const uint64_t *points, size_t n)
 {
@@ -98,7 +97,7 @@ static void add_affine_signed(int64_t *sums, const int32_t *row, const affine_ta
     for (size_t i = 0; i < n; i++) sums[i] += row[affine_column(hash, points[i])];
 }
 
-// A group of rows in columns that are known.
+// Adds the cells of a group of rows at known columns.
 static void add_cells_unsigned(int64_t *sums, const int32_t *values, size_t m,
                                uint32_t columns[TOGETHER][CHUNK], size_t n)
 {
@@ -140,13 +139,13 @@ static void add_poly1_group(const scan *s, int64_t *sums, const row_group *group
     }
 }
 
-// Adds the group's cells of n items from `first` on.
+// Adds the group's cells for n items from `first` on.
 static void add_group(const scan *s, int64_t *sums, const row_group *group, size_t first, size_t n)
 {
     (is_affine(s->part) ? add_affine_group : add_poly1_group)(s, sums, group, first, n);
 }
 
-// A last group that is not full: rows of zeros after those that there are.
+// Fills the last group up with rows of zeros.
 static void fill_group(row_group *group, uint32_t m)
 {
     for (unsigned r = group->n_rows; r < TOGETHER; r++) {
@@ -162,7 +161,8 @@ static bool is_empty(const int32_t *values, uint32_t m)
     return any == 0;
 }
 
-// Local hashing may have more rows than records: an empty one is not worth its key.
+// Returns: whether a row is empty. Local hashing may have more rows than records, and an empty row
+// is not worth deriving its key.
 static void scan_block(const scan *s, int64_t *sums, row_group *group, uint32_t start,
                        uint32_t stop, size_t first, size_t n)
 {
@@ -233,7 +233,7 @@ static unsigned threads_of(unsigned n_threads)
 uint64_t agg_row_scan_memory(const shoal_part *part, size_t n_items, unsigned n_threads)
 {
     uint64_t of_item =
-        2 * sizeof(uint64_t) + threads_of(n_threads) * sizeof(int64_t); // point, square, sums
+        2 * sizeof(uint64_t) + threads_of(n_threads) * sizeof(int64_t); // points, squares and sums
     return n_items * of_item +
            (uint64_t)threads_of(n_threads) * TOGETHER * part->m * sizeof(int32_t);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum over rows that CMS, HCMS and local hashing share: support[i] = sum_j row_j[h_j(item_i)],
-// over either hash family. Private to estimate/.
+// Looks items up in every row of a sketch: support[i] = sum_j row_j[h_j(item_i)], for CMS, HCMS and
+// local hashing over either hash family. Private to estimate/.
 #ifndef ROW_SCAN_H
 #define ROW_SCAN_H
 
@@ -11,19 +11,20 @@
 #include "mechanism.h"
 #include "sketch.h"
 
-// Writes row j's m numbers.
+// Writes the m numbers of row j.
 typedef void (*agg_row_values)(int32_t *values, const agg_sketch *sketch, uint32_t j);
 
-// Numbers are unsigned or signed 32-bit, as the sketch's kind says; sums are exact. Row j of the
-// sketch is hashed as row part->first_row + j.
-//   block: items that are looked up in one row before the next row is made; 0: all of them
-// Cost: one hash and one look-up for each row and item. Rows are shared out over the threads;
-// integer sums make the result independent of their number.
+// Computes the supports of items. Numbers of rows are unsigned or signed 32-bit, as the sketch's
+// kind says, and sums are exact. Row j of the sketch is hashed as row part->first_row + j.
+//   support: n_items
+//   block: items that are looked up in one row before the next row; 0 for all of them
+// Cost: one hash and one look-up for each row and item. Threads share the rows; integer sums make
+// the result independent of the number of threads.
 agg_err agg_row_scan(int64_t *support, agg_error *error, const shoal_part *part,
                      const agg_sketch *sketch, agg_row_values values, const uint64_t *items,
                      size_t n_items, size_t block, unsigned n_threads) SHOAL_MUST_CHECK;
 
-// Returns: the bytes that it takes.
+// Returns: the bytes that agg_row_scan takes.
 uint64_t agg_row_scan_memory(const shoal_part *part, size_t n_items, unsigned n_threads);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares of listed values; see track_items.h.
+// Estimates shares of listed values; see track_items.h.
 #include "track_items.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ typedef struct ranked {
     uint32_t value;
 } ranked;
 
-// Larger shares first; of equal ones the first of the dictionary.
+// Compares by falling share, then by the dictionary's order.
 static int by_share(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
@@ -34,7 +34,7 @@ static int64_t weigh(const int32_t *sums, const uint8_t *signs, uint32_t w)
     return sum;
 }
 
-// The error of the reports alone.
+// Returns: the error that comes from the reports alone.
 static void put_share(agg_track_share *out, const agg_track_update *update, double sum, double c,
                       double z_one)
 {
@@ -49,7 +49,7 @@ static double square(double x)
     return x * x;
 }
 
-// Adds what the other values' signs blur, and compares with the update before.
+// Adds the error from the other values' signs, and computes the change since the update before.
 static void finish_update(agg_track_items *items, size_t u, double z, double z_two)
 {
     double shares = 0, changes = 0, w = items->track->law.plan.projection;
@@ -131,7 +131,7 @@ static agg_err fill(agg_track_items *items, agg_error *error)
 uint64_t agg_track_items_memory(const agg_track *track, size_t n_values)
 {
     const agg_track_items *items = NULL;
-    uint64_t sorting = 2 * sizeof(ranked); // and what qsort copies to
+    uint64_t sorting = 2 * sizeof(ranked); // including the copy that qsort makes
     return n_values * (track->n_updates * sizeof *items->shares + sizeof *items->order + sorting);
 }
 

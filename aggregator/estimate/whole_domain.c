@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sketch's rows into the transform of the domain, and back; see whole_domain.h.
+// Adds a sketch's rows into the transform of the domain, and transforms back; see whole_domain.h.
 #include "whole_domain.h"
 
 #include <stdbool.h>
@@ -14,21 +14,21 @@
 #define HALF_BITS (SHOAL_AFFINE1_OUT_BITS / 2)
 #define HALF ((size_t)1 << HALF_BITS)
 #define SIGN ((uint32_t)1 << 31)
-#define COPIES ((size_t)1 << 27) // numbers of all threads' sums together: 1 GiB
+#define COPIES ((size_t)1 << 27) // numbers in all threads' sums together: 1 GiB
 
 typedef struct decoding {
     const shoal_part *part;
     const agg_sketch *sketch;
     size_t size;     // of the domain, a power of two
-    bool is_signed;  // cells are sums of Hadamard entries already
-    uint64_t *sums;  // F; the first thread adds here
-    uint64_t *more;  // `size` numbers for each other thread
+    bool is_signed;  // cells are sums of Hadamard entries
+    uint64_t *sums;  // F; the first thread's sums
+    uint64_t *more;  // `size` numbers for each of the other threads
     int64_t *values; // m numbers a thread
     unsigned n_parts;
 } decoding;
 
-// Where each z of a row goes: A^T z, and <z, b> in the bit SIGN. Linear in z, so that z's two
-// halves are looked up apart.
+// Tables of the place of each z of a row: A^T z, with <z, b> in the bit SIGN. The place is linear
+// in z, so that the two halves of z have a table each.
 typedef struct places {
     uint32_t low[HALF], high[HALF];
 } places;
@@ -54,7 +54,7 @@ static void prepare_places(places *p, const shoal_part *part, uint32_t j, size_t
     fill_places(p->high, &row, low_bits, row.bits - low_bits, mask);
 }
 
-// Adds a row's numbers, each at its place and with its sign.
+// Adds a row's numbers at their places and with their signs.
 static void scatter(uint64_t *sums, const places *p, const int64_t *values, uint32_t m)
 {
     uint32_t half = m < HALF ? m : (uint32_t)HALF;
@@ -68,7 +68,8 @@ static void scatter(uint64_t *sums, const places *p, const int64_t *values, uint
     }
 }
 
-// Widens a row's cells. Returns: whether any is not zero.
+// Widens the cells of a row.
+// Returns: whether any of them is not zero.
 static bool read_row(int64_t *values, const decoding *d, uint32_t j)
 {
     uint32_t m = d->part->m, any = 0;
@@ -98,7 +99,7 @@ static void add_rows(void *context, unsigned part, unsigned n_parts)
     }
 }
 
-// All threads' sums into the first one's.
+// Adds all threads' sums to those of the first.
 static void join_sums(void *context, unsigned part, unsigned n_parts)
 {
     const decoding *d = context;
@@ -118,7 +119,7 @@ static void divide(uint64_t *sums, size_t size, uint32_t m)
 {
     uint32_t bits = 0;
     while (m >> (bits + 1) != 0) bits++;
-    for (size_t i = 0; i < size; i++) sums[i] >>= bits; // never negative where there is a division
+    for (size_t i = 0; i < size; i++) sums[i] >>= bits; // not negative if there is a division
 }
 
 size_t agg_whole_domain_size(const shoal_part *part)
@@ -151,12 +152,13 @@ agg_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *p
     return err;
 }
 
-// Nanoseconds on one core of the machine in docs/performance.md: what matters is where they cross.
+// Nanoseconds on one core of the machine in docs/performance.md. Only their ratios matter, which
+// decide where the two ways cost the same.
 #define ROW_NS 900.0   // a row's key and tables
-#define LOOK_UP_NS 1.2 // an item in a row
+#define LOOK_UP_NS 1.2 // looking up an item in a row
 #define NEAR_NS 3.0    // an addition in the cache, with its share of the row's transform
-#define FAR_NS 13.0    // one outside
-#define DOMAIN_NS 10.0 // an index of the domain: its memory, its transform
+#define FAR_NS 13.0    // an addition outside the cache
+#define DOMAIN_NS 10.0 // the memory and the transform of an index of the domain
 #define NEAR_SIZE ((size_t)1 << 19)
 
 static bool whole_is_cheaper(const shoal_part *part, size_t n_items)
@@ -197,5 +199,5 @@ uint64_t agg_sketch_support_memory(const shoal_part *part, size_t n_items, unsig
     size_t size = agg_whole_domain_size(part);
     uint64_t parts = parts_of(size, n_threads);
     return parts * (size + part->m) *
-           sizeof(int64_t); // all threads' sums, the first's being all supports
+           sizeof(int64_t); // all threads' sums; the first thread's become the supports
 }

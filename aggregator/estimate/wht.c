@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walsh-Hadamard transforms, by pieces that fit the caches; see wht.h.
+// Transforms in pieces that fit the caches; see wht.h.
 #include "wht.h"
 
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #define WHT_VARIANT agg_wht_portable
 #include "wht_variant.h"
 
-// AVX-512 was another tenth faster, which did not earn it a file.
+// Returns: the variant for this machine. AVX-512 was a tenth faster, too little for a file of its
+// own.
 static const wht_transforms *chosen(void)
 {
 #ifdef SHOAL_X86
@@ -31,9 +32,9 @@ void agg_wht_row(int64_t *x, uint32_t m)
     chosen()->whole_64((uint64_t *)x, m);
 }
 
-// A long transform is a matrix of `rows` rows of ROW numbers: every row is transformed, then every
-// column, WIDTH of them at a time in a copy, since numbers a power of two apart push each other out
-// of the cache.
+// A long transform treats x as a matrix of `rows` rows of ROW numbers. Every row is transformed,
+// then every column. Columns are copied WIDTH at a time, because numbers a power of two apart evict
+// each other from the cache.
 #define ROW ((size_t)1 << 16)
 #define WIDTH ((size_t)64)
 
@@ -41,7 +42,7 @@ typedef struct matrix {
     uint64_t *x;
     size_t rows;
     const wht_transforms *by;
-    uint64_t *copies; // rows * WIDTH a thread
+    uint64_t *copies; // rows * WIDTH numbers a thread
 } matrix;
 
 static void transform_rows(void *context, unsigned part, unsigned n_parts)

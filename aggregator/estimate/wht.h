@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walsh-Hadamard transforms in integers: x becomes H x, H[i][j] = (-1)^popcount(i & j) (apple-2017
-// equation 3), unscaled. Sums wrap: a result is exact whenever it fits its type, whatever the sums
-// on the way to it were.
+// Walsh-Hadamard transforms in integers: x becomes H x with H[i][j] = (-1)^popcount(i & j),
+// unscaled (apple-2017 equation 3). Sums wrap, so that a result is exact if it fits its type,
+// whatever the intermediate sums.
 #ifndef WHT_H
 #define WHT_H
 
@@ -10,13 +10,13 @@
 
 #include "agg_error.h"
 
-// Transforms one row of a sketch, which ought to fit the second-level cache.
-//   x: m integers, m a power of two; exact as long as the sum of |x_i| is below 2^31 (a sum of n
-//   signs: n < 2^31)
+// Transforms one row of a sketch, which should fit the second-level cache. The result is exact if
+// the sum of |x_i| is below 2^31, as it is for sums of fewer than 2^31 signs.
+//   x: m integers, m a power of two
 // Cost: m log2(m) additions.
 void agg_wht(int32_t *x, uint32_t m);
 
-// The same, exact whatever 32-bit integers it is given.
+// Transforms one row of any 32-bit integers exactly.
 //   x: m integers, m a power of two up to 2^31
 void agg_wht_row(int64_t *x, uint32_t m);
 

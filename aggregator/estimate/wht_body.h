@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walsh-Hadamard butterflies for one width of number. wht_variant.h includes this once a width,
-// with NUMBER, an unsigned type, and NAMED(name), the width's name of a function.
+// Walsh-Hadamard butterflies for one width of numbers. wht_variant.h includes this file once a
+// width, with NUMBER, an unsigned type, and NAMED(name), which gives a function the width's name.
 //
-// Numbers are unsigned so that sums wrap instead of being undefined: what a forged file holds must
-// not break more than the result. Three levels of butterflies a pass: a third of the loads and
-// stores. Rows are `restrict`, or a compiler has too many pairs of pointers to tell apart and gives
-// up on vectors.
+// Numbers are unsigned so that sums wrap: a forged file must not cause undefined behaviour. One
+// pass does three levels of butterflies, which takes a third of the loads and stores. Pointers are
+// `restrict`; without it the compiler has too many pairs to check for overlap and does not
+// vectorize.
 
-// Distances 1, 2 and 4 of n numbers, n a multiple of 8.
+// Does the butterflies of distances 1, 2 and 4.
+//   n: a multiple of 8
 static void NAMED(butterflies_within_eight)(NUMBER *x, size_t n)
 {
     for (size_t i = 0; i < n; i += 8) {
@@ -53,7 +54,8 @@ static void NAMED(butterflies_of_eight)(NUMBER *restrict p0, NUMBER *restrict p1
     }
 }
 
-// All distances from h to n/2 of n numbers; n and h powers of two, h <= n.
+// Does the butterflies of all distances from h to n/2.
+//   n, h: powers of two, h <= n
 static void NAMED(transform_from)(NUMBER *x, size_t n, size_t h)
 {
     for (; 8 * h <= n; h *= 8) {
@@ -67,8 +69,8 @@ static void NAMED(transform_from)(NUMBER *x, size_t n, size_t h)
     if (2 * h == n) NAMED(butterflies_of_two)(x, x + h, h);
 }
 
-// A whole transform that stays in the second-level cache: pieces that stay in the first, then what
-// is between them.
+// Does a whole transform that fits the second-level cache: first pieces that fit the first-level
+// cache, then the distances between pieces.
 static void NAMED(transform)(NUMBER *x, size_t n)
 {
     size_t piece = n < PIECE ? n : PIECE;

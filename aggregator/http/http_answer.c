@@ -14,8 +14,8 @@ void agg_http_answer_release(agg_http_answer *answer)
     *answer = (agg_http_answer){0};
 }
 
-// A stream into an answer's body. The C library's own (open_memstream) copies what there is
-// whenever it grows, and so takes three times as much at times.
+// A stream into an answer's body. open_memstream is not used because it copies the whole body
+// whenever it grows, which takes three times the memory.
 typedef struct sink {
     agg_http_answer *answer;
     size_t cap;
@@ -53,10 +53,10 @@ FILE *agg_http_answer_open(agg_http_answer *answer)
 void agg_http_answer_close(agg_http_answer *answer, FILE *stream, unsigned status, const char *type)
 {
     bool failed = stream == NULL || ferror(stream);
-    if (stream != NULL && fclose(stream) != 0) failed = 1;
+    if (stream != NULL && fclose(stream) != 0) failed = true;
     if (failed) {
         agg_http_answer_release(answer);
-        answer->status = 500; // without a body: there is no memory for one
+        answer->status = 500; // without a body, for which there is no memory
         return;
     }
     answer->status = status;

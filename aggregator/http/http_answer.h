@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server says to a request, apart from the HTTP library: status, headers, body.
+// An answer to an HTTP request: status, headers and body. It knows nothing of the HTTP library.
 #ifndef HTTP_ANSWER_H
 #define HTTP_ANSWER_H
 
@@ -23,29 +23,31 @@ typedef struct agg_http_answer {
     const char *type; // static
     char *body;       // from malloc, or NULL
     size_t len;
-    unsigned retry_after_s;           // 0: no header
-    const char *challenge;            // of WWW-Authenticate; static, or NULL
-    const char *allow;                // of Allow; static, or NULL
-    char policy[AGG_HTTP_POLICY_MAX]; // Content-Security-Policy; "": nothing may be loaded
-    bool is_open;                     // pages of other origins may read it
-    unsigned max_age_s;               // of Cache-Control; 0: not to be stored
-    char location[AGG_HTTP_ANSWER_LOCATION_MAX]; // "": no header
+    unsigned retry_after_s;           // Retry-After; 0: no header
+    const char *challenge;            // WWW-Authenticate; static; NULL: no header
+    const char *allow;                // Allow; static; NULL: no header
+    char policy[AGG_HTTP_POLICY_MAX]; // Content-Security-Policy; "": one that lets nothing load
+    bool is_open;                     // pages of other origins may read the answer
+    unsigned max_age_s;               // Cache-Control; 0: caches must not store the answer
+    char location[AGG_HTTP_ANSWER_LOCATION_MAX]; // Location; "": no header
 } agg_http_answer;
 
-// Starts {"error":{"code","number","message"}}; the previous body is freed.
-//   number: of the core or the aggregator, or the HTTP status where neither has one
+// Replaces the answer by {"error":{"code","number","message"}}.
+//   number: an error number of the core or the aggregator, or the HTTP status when there is none
 void agg_http_answer_error(agg_http_answer *answer, unsigned status, const char *code, int number,
                            const char *message);
 
-// The same for an error of the core or the aggregator.
+// Replaces the answer by an error of the core or the aggregator.
 void agg_http_answer_fail(agg_http_answer *answer, unsigned status, const agg_error *error);
 
-// Opens a stream into the answer's body; agg_http_answer_close ends it and sets status and type, or
-// answers 500 when memory ran out.
+// Releases the answer and opens a stream into its body. agg_http_answer_close ends the stream and
+// sets status and type; it answers 500 when memory ran out.
+// Returns: the stream, or NULL when memory ran out; then call agg_http_answer_close all the same.
 FILE *agg_http_answer_open(agg_http_answer *answer);
 void agg_http_answer_close(agg_http_answer *answer, FILE *stream, unsigned status,
                            const char *type);
 
+// Frees the body and sets the answer to zeros.
 void agg_http_answer_release(agg_http_answer *answer);
 
 #endif

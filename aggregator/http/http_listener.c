@@ -10,28 +10,28 @@
 
 #include "agg_size.h"
 
-// Of a refused body, how much is read to its end so that the client sees the answer rather than a
-// broken connection.
+// Bytes of a refused body that are read and discarded, so that the client sees the answer rather
+// than a broken connection.
 #define DISCARD_MAX ((size_t)8 << 20)
 #define CONNECTIONS_MAX 1024
 #define CONNECTIONS_MIN 64
-#define BODIES_MAX 8                       // of the largest size at once
-#define ANSWERS_BYTES ((size_t)16 << 20)   // at once
-#define SMALL_ANSWER ((size_t)4 << 10)     // bytes; each connection may have one
-#define CONNECTION_POOL ((size_t)64 << 10) // bytes of headers, and of a body's piece
-#define CONNECTION_STATE ((size_t)4 << 10) // what the library and we know of it
-#define THREAD_BYTES ((size_t)256 << 10)   // its stack and small allocations
+#define BODIES_MAX 8                       // bodies of the largest size at once
+#define ANSWERS_BYTES ((size_t)16 << 20)   // bytes of large answers at once
+#define SMALL_ANSWER ((size_t)4 << 10)     // bytes; smaller answers are not counted
+#define CONNECTION_POOL ((size_t)64 << 10) // bytes of headers and of one piece of the body
+#define CONNECTION_STATE ((size_t)4 << 10) // bytes of bookkeeping, the library's and ours
+#define THREAD_BYTES ((size_t)256 << 10)   // bytes of a thread's stack and small allocations
 #define IDLE_S 10
 
-// The Content-Security-Policy of an answer that is not a page.
+// The Content-Security-Policy of every answer that does not bring its own.
 #define POLICY_OF_DATA "default-src 'none';frame-ancestors 'none'"
 
 struct agg_http_listener {
     agg_http_service service;
     struct MHD_Daemon *daemon;
-    int listening;         // the socket once quiesced, or -1
+    int listening;         // the socket after agg_http_listener_quiesce, or -1
     atomic_size_t held;    // bytes of bodies in memory
-    atomic_size_t answers; // bytes of answers on their way
+    atomic_size_t answers; // bytes of large answers on their way
 };
 
 agg_http_room agg_http_room_usual(size_t max_body, size_t largest_answer)
@@ -78,7 +78,8 @@ static void drop_body(agg_http_exchange *x)
     x->cap = x->len = 0;
 }
 
-// Takes room for `cap` bytes out of what all bodies may hold. Returns: 1, or 0 when there is none.
+// Grows a body's buffer, within the room of all bodies together.
+// Returns: false when there is no room.
 static bool grow_body(agg_http_exchange *x, size_t cap)
 {
     agg_http_listener *listener = x->listener;
@@ -116,8 +117,8 @@ static void refuse_full(agg_http_exchange *x)
     x->answer.retry_after_s = 2;
 }
 
-// Keeps the next bytes of a body, or counts them away once the answer is clear.
-// Returns: 1, or 0 to end the connection.
+// Keeps the next bytes of a body, or discards them when the request has an answer already.
+// Returns: false to end the connection.
 static bool take_body(agg_http_exchange *x, const char *data, size_t len)
 {
     size_t max_body = x->listener->service.max_body;
@@ -137,7 +138,7 @@ static bool take_body(agg_http_exchange *x, const char *data, size_t len)
     return true;
 }
 
-// The body's length as announced. Returns: 0 where it is not.
+// Returns: the body's length as Content-Length announces it, or 0.
 static unsigned long long announced(const agg_http_exchange *x)
 {
     const char *length = agg_http_exchange_header(x, "Content-Length");
@@ -166,7 +167,7 @@ bool agg_http_exchange_has_token(const agg_http_exchange *x, const agg_http_secr
     return agg_http_secret_matches(secret, value + 7, strlen(value + 7));
 }
 
-// Browsers ask for a name and a password: the token is the password, the name is free.
+// Browsers send a name and a password. The password is the token, and any name will do.
 bool agg_http_exchange_has_password(const agg_http_exchange *x, const agg_http_secret *secret)
 {
     char *password = NULL;
@@ -200,8 +201,8 @@ static unsigned idle_seconds(const agg_http_service *service)
     return service->body_timeout_s < IDLE_S ? service->body_timeout_s : IDLE_S;
 }
 
-// What pages of other origins may read: an answer that anybody gets, and no cookie or token goes
-// with the question.
+// Lets pages of other origins read an answer that everybody may have. Their requests carry no
+// cookie and no token.
 static void open_to_pages(struct MHD_Response *response)
 {
     MHD_add_response_header(response, "Access-Control-Allow-Origin", "*");
@@ -224,8 +225,8 @@ static void add_headers(struct MHD_Response *response, const agg_http_exchange *
              answer->max_age_s);
     MHD_add_response_header(response, "Cache-Control", text);
     if (answer->is_open) open_to_pages(response);
-    // Tells senders when an idle connection ends, so that they do not begin a batch on one that is
-    // just closing.
+    // A sender learns when an idle connection ends, so that it does not begin a batch on a
+    // connection that is closing.
     snprintf(text, sizeof text, "timeout=%u", idle_seconds(&x->listener->service));
     MHD_add_response_header(response, "Keep-Alive", text);
     if (answer->type != NULL) MHD_add_response_header(response, "Content-Type", answer->type);
@@ -240,8 +241,8 @@ static void add_headers(struct MHD_Response *response, const agg_http_exchange *
     }
 }
 
-// Takes room for an answer until it is sent. Whoever reads slowly must not fill the memory with
-// what waits for him.
+// Reserves room for a large answer until it is sent: clients that read slowly must not fill the
+// memory with answers.
 static void hold_answer(agg_http_exchange *x)
 {
     agg_http_answer *answer = &x->answer;
@@ -265,7 +266,7 @@ static enum MHD_Result send_answer(agg_http_exchange *x)
     struct MHD_Response *response =
         MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
     if (response == NULL) return MHD_NO;
-    answer->body = NULL; // the response's
+    answer->body = NULL; // the response frees it
     add_headers(response, x);
     enum MHD_Result queued = MHD_queue_response(x->connection, answer->status, response);
     MHD_destroy_response(response);
@@ -288,8 +289,8 @@ static agg_http_exchange *start_exchange(agg_http_listener *listener,
     return x;
 }
 
-// A body so large that reading it away is no courtesy: answered before it comes; the connection
-// then ends.
+// Returns: whether a refused body is too large to be read and discarded. Such a request is answered
+// before its body comes, and the connection ends.
 static bool is_hopeless(const agg_http_exchange *x)
 {
     return x->answer.status != 0 && announced(x) > DISCARD_MAX;
@@ -316,8 +317,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (!x->is_suspended && x->answer.status == 0) {
         if (now_ms() > x->deadline_ms) return MHD_NO;
         x->listener->service.answer(x);
-        if (x->is_suspended)
-            return MHD_YES; // the exchange is another thread's until it is called again
+        if (x->is_suspended) return MHD_YES; // another thread has the exchange until it resumes it
     }
     drop_body(x);
     return send_answer(x);

@@ -22,7 +22,7 @@ static agg_err refuse(agg_error *error, const char *path, unsigned line, const c
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: line %u: %s", path, line, why);
 }
 
-// What an HTTP header carries unchanged: printable ASCII without spaces.
+// Returns: whether an HTTP header carries the text unchanged: printable ASCII without spaces.
 static bool is_printable(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -37,7 +37,7 @@ static agg_err add_line(agg_http_secret *secret, agg_error *error, const char *p
     if (len > 0 && text[len - 1] == '\r') len--;
     if (len == 0) return SHOAL_OK;
     if (secret->n == AGG_HTTP_SECRETS_MAX)
-        return refuse(error, path, line, "a third secret; two are the most");
+        return refuse(error, path, line, "a third secret; a file has at most two");
     if (len < AGG_HTTP_SECRET_LEN_MIN)
         return refuse(error, path, line, "a secret needs at least 16 characters");
     if (len > AGG_HTTP_SECRET_LEN_MAX)
@@ -64,7 +64,7 @@ agg_err agg_http_secret_load(agg_http_secret *secret, agg_error *error, const ch
     }
     wipe(bytes.data, bytes.len);
     free(bytes.data);
-    if (err == SHOAL_OK && loaded.n == 0) err = refuse(error, path, 1, "no secret");
+    if (err == SHOAL_OK && loaded.n == 0) err = refuse(error, path, 1, "the file holds no secret");
     if (err == SHOAL_OK) *secret = loaded;
     return err;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets from files: one a line, at most two, so that both are valid while one is replaced by the
-// other. Kept and compared as SHA-256 digests, in constant time.
+// Secrets from files: one secret a line and at most two, so that both are valid while one replaces
+// the other. They are kept as SHA-256 digests and compared in constant time.
 #ifndef HTTP_SECRET_H
 #define HTTP_SECRET_H
 
@@ -11,7 +11,7 @@
 #include "agg_error.h"
 
 #define AGG_HTTP_SECRETS_MAX 2
-#define AGG_HTTP_SECRET_LEN_MIN 16 // characters; shorter ones are guessed
+#define AGG_HTTP_SECRET_LEN_MIN 16 // characters; shorter secrets can be guessed
 #define AGG_HTTP_SECRET_LEN_MAX 512
 
 typedef struct agg_http_secret {
@@ -23,7 +23,8 @@ typedef struct agg_http_secret {
 agg_err agg_http_secret_load(agg_http_secret *secret, agg_error *error,
                              const char *path) SHOAL_MUST_CHECK;
 
-// Returns: whether text is one of the secrets. Timing: depends on len only.
+// Returns: whether `text` is one of the secrets.
+// Timing: depends on len only.
 bool agg_http_secret_matches(const agg_http_secret *secret, const char *text, size_t len);
 
 #endif

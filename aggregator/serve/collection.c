@@ -8,7 +8,8 @@
 #include "agg_size.h"
 #include "domain_dictionary.h"
 
-// Makes room for one more. Returns: the slot, zeroed, or NULL with `error` filled.
+// Makes room for one more dictionary.
+// Returns: a zeroed slot, or NULL with `error` filled.
 static serve_dictionary *next_dictionary(serve_collection *collection, agg_error *error)
 {
     size_t cap = collection->n_dictionaries;
@@ -53,7 +54,7 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
     agg_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
     if (err != SHOAL_OK) return err;
     bool is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
-    collections->n++; // from here on released with the rest
+    collections->n++; // serve_collections_release releases it from here on
     if (is_repeated) {
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: recipe %s is given twice",
                         config->recipes[i], made->recipe.id);
@@ -63,7 +64,7 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
                            : err;
 }
 
-// A dictionary of a recipe that is not served would be a typing error that nobody notices.
+// Refuses a dictionary of a recipe that is not served: it is probably a typing error.
 static agg_err check_names(const serve_collections *collections, agg_error *error,
                            const serve_config *config)
 {

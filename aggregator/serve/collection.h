@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server serves: every configured recipe with its dictionaries and its place in the store.
-// Read-only once loaded, but for the counters, which any thread may add to.
+// The collections of a server: every configured recipe with its dictionaries and its number in the
+// store. Collections are read-only once loaded, except the counters, which any thread may add to.
 #ifndef COLLECTION_H
 #define COLLECTION_H
 
@@ -12,7 +12,7 @@
 #include "store.h"
 
 typedef struct serve_dictionary {
-    const char *name; // the configuration's
+    const char *name; // as the configuration calls it
     agg_dictionary dictionary;
 } serve_dictionary;
 
@@ -28,12 +28,13 @@ typedef enum serve_counter {
 typedef struct serve_collection {
     agg_recipe recipe;
     int64_t number;                 // in the store
-    serve_dictionary *dictionaries; // the first one answers when none is asked for
+    serve_dictionary *dictionaries; // the first one answers a request that names none
     size_t n_dictionaries;
     atomic_ullong counters[COUNTER_COUNT]; // since the start
     atomic_bool is_fold_failing;           // the last fold failed
-    uint64_t records_room; // bytes, of records that are kept; 0: none are. The folder's alone once
-                           // it runs
+    // Bytes of memory planned for the distinct records that are kept; 0 when the recipe keeps none.
+    // Only the folding thread touches it once that runs.
+    uint64_t records_room;
 } serve_collection;
 
 typedef struct serve_collections {
@@ -41,21 +42,21 @@ typedef struct serve_collections {
     size_t n;
 } serve_collections;
 
-// Loads recipes and dictionaries and enters them in the store. A closed domain has its own list as
-// dictionary "default".
+// Loads recipes and dictionaries and enters the recipes in the store. The dictionary "default" of a
+// recipe with a closed domain is the domain's own list.
 //   config: outlives the collections
-//   talk: told of dictionary lines that the text rule would change
+//   talk: receives warnings of dictionary lines that the text rule would change
 agg_err serve_collections_load(serve_collections *collections, agg_error *error,
                                const serve_config *config, agg_store *store, agg_log_fn talk,
                                void *talk_context) SHOAL_MUST_CHECK;
 void serve_collections_release(serve_collections *collections);
 
-// Returns: the collection of that id or hash, or NULL.
+// Returns: the collection of a recipe id or hash, or NULL.
 serve_collection *serve_collection_by_id(const serve_collections *collections, const char *id);
 serve_collection *serve_collection_by_hash(const serve_collections *collections,
                                            const uint8_t hash[32]);
 
-// Returns: the dictionary of that name, the first one when name is NULL; NULL when there is none.
+// Returns: the dictionary of a name, or the first one when name is NULL; NULL when there is none.
 const serve_dictionary *serve_dictionary_of(const serve_collection *collection, const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's only script, from the server's own origin: takes the results anew every two seconds
-// while they are looked at. The page is complete without it. What it puts in place was rendered and
-// escaped by result_page.c.
+// The page's only script. It fetches the page again every two seconds while the page is visible,
+// and replaces its main element; result_page.c has rendered and escaped the new one. The page is
+// complete without the script.
 #ifndef REFRESH_SCRIPT_H
 #define REFRESH_SCRIPT_H
 

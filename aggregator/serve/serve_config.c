@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the configuration; see serve_config.h. Every field is known by the table at the end,
-// anything else is refused.
+// Reading the configuration; see serve_config.h. The table at the end lists every field; any other
+// field is refused.
 #include "serve_config.h"
 
 #include <stdio.h>
@@ -33,7 +33,8 @@ static agg_err refuse(reader *r, const char *name, const char *why)
     return agg_fail(r->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s: %s", name, why);
 }
 
-// Copies a non-empty string. Returns: a string to free, or NULL with the error filled.
+// Copies a string that is not empty.
+// Returns: a string to free, or NULL with `error` filled.
 static char *copy_string(reader *r, const cJSON *json, const char *name)
 {
     if (!cJSON_IsString(json) || json->valuestring[0] == '\0') {
@@ -46,7 +47,7 @@ static char *copy_string(reader *r, const cJSON *json, const char *name)
     return copy;
 }
 
-// Copies a path, put behind the file's folder unless it is absolute.
+// Copies a path. A relative path is joined to the file's folder.
 static char *copy_path(reader *r, const cJSON *json, const char *name)
 {
     char *text = copy_string(r, json, name);
@@ -150,7 +151,7 @@ static agg_err refuse_repeated(reader *r, const cJSON *object, const char *name)
     return SHOAL_OK;
 }
 
-// {"recipe id": "file"} or {"recipe id": {"name": "file", ...}}
+// Reads {"recipe id": "file"} or {"recipe id": {"name": "file", ...}}.
 static agg_err read_dictionaries(reader *r, const cJSON *json)
 {
     if (!cJSON_IsObject(json)) return refuse(r, "dictionaries", "must be an object of recipe ids");
@@ -242,8 +243,8 @@ static agg_err read_object(reader *r, const cJSON *json)
     }
     if (err == SHOAL_OK && !r->config->is_loopback && r->config->read_token_file == NULL) {
         err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE,
-                       "read_token_file: missing, and %s is not a loopback address: anyone there "
-                       "could read results",
+                       "read_token_file: missing, and %s is not a loopback address: everyone who "
+                       "reaches it could read results",
                        r->config->listen);
     }
     return err;

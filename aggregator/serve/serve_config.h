@@ -16,12 +16,12 @@
 
 typedef struct serve_dictionary_path {
     char *recipe; // recipe id
-    char *name;   // what ?dictionary= calls it; "default" when the file gives one path only
+    char *name;   // as ?dictionary= calls it; "default" when the file gives only a path
     char *path;
 } serve_dictionary_path;
 
 typedef struct serve_config {
-    char *listen; // as written, for messages
+    char *listen; // as configured, for messages
     struct sockaddr_storage address;
     bool is_loopback;
     char *store;
@@ -34,12 +34,11 @@ typedef struct serve_config {
     agg_period_kind period;  // default day
     double fold_interval_s;  // 0.05 .. 86400; default 2
     size_t max_body;         // bytes of one batch; default 16 MiB
-    uint32_t body_timeout_s; // a body must be there by then; 1 .. 3600, default 30
+    uint32_t body_timeout_s; // seconds that a body may take to come in; 1 .. 3600, default 30
     uint32_t threads;        // of the HTTP pool; 1 .. 64, default 4
 } serve_config;
 
-// Reads and checks the file. Release on OK; on error nothing is left. Errors name the file and the
-// field.
+// Reads and checks the file. Release `config` on OK. Errors name the file and the field.
 agg_err serve_config_load(serve_config *config, agg_error *error,
                           const char *path) SHOAL_MUST_CHECK;
 void serve_config_release(serve_config *config);

@@ -12,8 +12,9 @@
 #include "memory_option.h"
 
 #define REST_FACTOR 10
-#define CLOSE_AFTER_S                                                                              \
-    60 // a day ends this long after midnight: by then no batch is on its way into it any more
+
+// Seconds after midnight at which a day closes: no batch is on its way into it any more.
+#define CLOSE_AFTER_S 60
 
 struct serve_folder {
     agg_store *store;
@@ -21,7 +22,7 @@ struct serve_folder {
     serve_plan *plan; // of memory
     double interval_s;
     unsigned n_threads;
-    double *due_s; // when each collection may be folded again; monotonic
+    double *due_s; // when each collection may be folded again, on the monotonic clock
     pthread_t thread;
     pthread_mutex_t mutex; // guards is_stopping
     pthread_cond_t wake;
@@ -35,7 +36,7 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-// Says anew what the server takes, where a collection keeps more records than there was room for.
+// Plans more memory when a collection keeps more records than were planned for, and says so.
 static agg_err check_room(serve_folder *folder, serve_collection *collection, agg_error *error)
 {
     char command[] = "serve";
@@ -76,20 +77,20 @@ static void fold_due(serve_folder *folder)
         double start_s = now_s();
         if (start_s < folder->due_s[i]) continue;
         agg_error error = {0};
-        (void)!fold_one(folder, &folder->collections->list[i],
-                        &error); // counted and logged; tried again
+        // fold_one counts and logs a failure, and the next turn tries again.
+        (void)!fold_one(folder, &folder->collections->list[i], &error);
         double took_s = now_s() - start_s, rest_s = REST_FACTOR * took_s;
         folder->due_s[i] = now_s() + (rest_s > folder->interval_s ? rest_s : folder->interval_s);
     }
 }
 
-// Returns: whether to go on.
+// Waits for the next turn, which comes at least once a second.
+// Returns: false when the server stops.
 static bool rest(serve_folder *folder)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    double seconds = folder->interval_s < 1 ? folder->interval_s
-                                            : 1; // looks at what is due once a second at least
+    double seconds = folder->interval_s < 1 ? folder->interval_s : 1;
     until.tv_nsec += (long)(seconds * 1e9);
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
@@ -139,7 +140,8 @@ agg_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *s
     made->due_s = agg_alloc(error, collections->n, sizeof *made->due_s);
     if (made->due_s == NULL || pthread_create(&made->thread, NULL, work, made) != 0) {
         release(made);
-        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no thread for folding");
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
+                        "cannot start the thread for folding");
     }
     *folder = made;
     return SHOAL_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding up what the ingestion server takes; see serve_memory.h.
+// Adding up the memory of `shoal serve`; see serve_memory.h.
 #include "serve_memory.h"
 
 #ifdef __GLIBC__
@@ -14,20 +14,19 @@
 #include "input_memory.h"
 #include "serve_result.h"
 
-#define STEPS 8 // from what is usual to the least
+#define STEPS 8 // between the usual amount and the least
 #define KEPT_LEAST ((size_t)16 << 20)
-#define KEPT_TIMES 2 // of the largest estimate
+#define KEPT_TIMES 2 // how many of the largest estimate
 #define FOLD_LEAST ((size_t)1 << 20)
-#define JSON_ROW 170u // bytes of a row besides its value
+#define JSON_ROW 170u // bytes of a row in JSON, without its value
 #define JSON_HEAD 4096u
-#define PAGE_ROW 1024u     // the same on a page, its row's copy included
-#define JSON_OF_RECIPE 12u // bytes that a recipe takes for each of its text
+#define PAGE_ROW 1024u     // bytes of a row on a page, with the copy of its estimate
+#define JSON_OF_RECIPE 12u // bytes that a parsed recipe takes for each byte of its text
 #define RECORDS_ROOM ((uint64_t)16 << 20)
-#define RECORDS_TIMES 3  // in a fold; in a result, where a period is added to those before it
-#define SUMS_OF_THREAD 3 // accumulators of one sum: read, added to another, answered
-#define SUMS_OF_STORE                                                                              \
-    5 // of the one transaction: the sum, as it was, as it will be, and the database's own copies
-#define BLOCK ((size_t)128 << 10) // from here on memory is given back at once
+#define RECORDS_TIMES 3  // copies: in a fold, and in a result that adds a period to the ones before
+#define SUMS_OF_THREAD 3 // copies of a sum in one thread: read, added to another, answered
+#define SUMS_OF_STORE 5  // copies in the transaction: the batch's, old, new, and the database's two
+#define BLOCK ((size_t)128 << 10) // bytes from which on freed memory is returned at once
 
 static uint64_t more_of(uint64_t a, uint64_t b)
 {
@@ -45,7 +44,7 @@ static bool keeps_records(const shoal_recipe *recipe)
     return compound != NULL && compound->keeps_records;
 }
 
-// What text takes in JSON at most: what is not plain ASCII may be written as an escape.
+// Returns: the most bytes that a dictionary's rows take as JSON. Some characters need an escape.
 static uint64_t json_bytes(const agg_dictionary *dictionary)
 {
     uint64_t bytes = JSON_HEAD + dictionary->n * (uint64_t)JSON_ROW;
@@ -59,13 +58,13 @@ static uint64_t json_bytes(const agg_dictionary *dictionary)
     return bytes;
 }
 
-// What all collections come to.
+// Bytes over all collections.
 typedef struct sizes {
-    uint64_t held;             // dictionaries, recipes
-    uint64_t sums;             // of the largest recipe whose records are summed at once
-    uint64_t result;           // of the largest question
-    uint64_t estimate, answer; // of the largest dictionary: its rows, and those as JSON
-    uint64_t records;          // that are kept
+    uint64_t held;             // dictionaries and recipes
+    uint64_t sums;             // one sum of the largest recipe of aggregation "sum"
+    uint64_t result;           // accumulators of the largest question
+    uint64_t estimate, answer; // the largest dictionary's rows, and the rows as JSON
+    uint64_t records;          // distinct records that are kept
 } sizes;
 
 static void add_dictionary(sizes *s, const serve_collection *one, const agg_dictionary *dictionary,
@@ -99,7 +98,7 @@ static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one,
     return err;
 }
 
-// What a fold takes of the collection for which it takes most.
+// Finds the bytes of the largest fold.
 static agg_err find_fold(uint64_t *most, agg_error *error, const serve_collections *collections,
                          size_t fold_bytes, unsigned n_threads)
 {
@@ -130,12 +129,10 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
                                  between(least.answers, usual.answers, step)};
     plan->fold_bytes = between(FOLD_LEAST, AGG_STORE_FOLD_BYTES, step);
     plan->kept_bytes = between(estimate, (size_t)more_of(KEPT_LEAST, KEPT_TIMES * estimate), step);
-    if (plan->kept_bytes > 8 * estimate) plan->kept_bytes = 8 * estimate; // no more are kept
+    if (plan->kept_bytes > 8 * estimate)
+        plan->kept_bytes = 8 * estimate; // the results thread keeps 8 at most
     agg_err err = find_fold(&fold, error, collections, plan->fold_bytes, agg_parallel_cores());
-    uint64_t folding =
-        fold +
-        2 * (uint64_t)
-                config->max_body; // a batch, and the database's copy of it or of one that comes
+    uint64_t folding = fold + 2 * (uint64_t)config->max_body; // a batch and the database's copy
     uint64_t summing = s->sums * (SUMS_OF_THREAD * config->threads + SUMS_OF_STORE);
     uint64_t page = s->answer > 0 ? SERVE_PAGE_ROWS_MAX * (uint64_t)PAGE_ROW : 0;
     uint64_t answering =
@@ -169,13 +166,13 @@ agg_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection 
     *has_grown = false;
     if (collection->records_room == 0) return SHOAL_OK;
     agg_err err = agg_store_bytes(store, &files, &waiting, error, collection->number);
-    uint64_t needed = files + waiting / size * (size + 4); // a record is kept with its count
+    uint64_t needed = files + waiting / size * (size + 4); // each record is kept with its count
     if (err != SHOAL_OK || needed <= collection->records_room) return err;
     uint64_t more = RECORDS_TIMES * (2 * needed - collection->records_room);
     if (plan->limit > 0 && plan->bytes + more > plan->limit)
         return agg_fail(
             error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
-            "its records take more than --memory has room for; batches wait on the disk");
+            "its records need more memory than --memory allows; the batches wait on the disk");
     plan->bytes += more;
     collection->records_room = 2 * needed;
     *has_grown = true;

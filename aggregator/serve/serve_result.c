@@ -18,25 +18,25 @@ enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
 
 _Static_assert(AGG_HTTP_POLICY_MAX >= AGG_PAGE_CSP_SIZE, "an answer holds a page's policy");
 
-// An estimate, or why there is none, as of a stamp of the store.
+// An estimate, or the error in its place, as of a stamp of the store.
 typedef struct kept {
-    const serve_collection *collection; // NULL: free
+    const serve_collection *collection; // NULL: the slot is free
     const serve_dictionary *dictionary;
     agg_span span;
     uint64_t stamp;
-    uint64_t used;   // when, in questions
-    agg_error error; // code SHOAL_OK where there is an estimate
+    uint64_t used;   // number of the question that used it last
+    agg_error error; // code SHOAL_OK when there is an estimate
     agg_estimate estimate;
-    agg_guarantee guarantee; // the estimate's
+    agg_guarantee guarantee; // of the estimate
 } kept;
 
 struct serve_results {
     agg_store *store;
     const serve_collections *collections;
     unsigned n_threads;
-    size_t kept_bytes; // of estimates, at most
+    size_t kept_bytes; // most bytes of estimates
     pthread_t thread;
-    pthread_mutex_t mutex; // guards the four below
+    pthread_mutex_t mutex; // guards first, last, n_waiting and is_stopping
     pthread_cond_t wake;
     serve_job *first, **last;
     unsigned n_waiting;
@@ -51,8 +51,8 @@ static void forget(kept *k)
     *k = (kept){0};
 }
 
-// The cohort's own error text says how many reports there are, which is more than a cohort too
-// small may show.
+// Replaces the text of a cohort's error, which tells how many reports there are: a cohort that is
+// too small must not show that.
 static void hide_count(agg_error *error, const serve_collection *collection)
 {
     if (error->code != AGG_ERR_COHORT) return;
@@ -90,7 +90,7 @@ static void estimate(serve_results *results, kept *k)
     if (err != SHOAL_OK) hide_count(&k->error, k->collection);
 }
 
-// What went wrong inside names files: that is for the server's own log.
+// Internal errors name files, so they go to the server's own log only.
 static void tell_log(const serve_collection *collection, const agg_error *error)
 {
     fprintf(stderr, "shoal: serve: result of %s: %s\n", collection->recipe.id, error->text);
@@ -99,7 +99,7 @@ static void tell_log(const serve_collection *collection, const agg_error *error)
 static unsigned status_of(agg_err code)
 {
     if (code == AGG_ERR_COHORT) return 403;
-    if (code == SHOAL_ERR_RANGE) return 400; // a span that cuts a stored period
+    if (code == SHOAL_ERR_RANGE) return 400; // the span cuts a stored period
     return code == AGG_ERR_IO || code == AGG_ERR_MEMORY ? 503 : 500;
 }
 
@@ -110,8 +110,7 @@ static bool is_same(const kept *k, const serve_collection *collection,
            k->span.first == span.first && k->span.last == span.last;
 }
 
-// Forgets estimates, those that were used the longest time ago first, until there is room for one
-// of n more rows.
+// Forgets the estimates that were used least recently, until there is room for one of n more rows.
 static void make_room(serve_results *results, const kept *but, size_t n)
 {
     for (;;) {
@@ -128,9 +127,9 @@ static void make_room(serve_results *results, const kept *but, size_t n)
     }
 }
 
-// Returns: the estimate of that question, kept or made. Its error's code says whether there is one.
-//   The stamp is read first: a fold in between makes the estimate newer than its stamp, and it is
-//   then made once more.
+// Returns: the estimate of a question, kept or made anew. Its error's code tells whether there is
+// one. The stamp is read first: after a fold in between the estimate is newer than its stamp, and
+// the next question makes it again.
 static const kept *answer_of(serve_results *results, const serve_collection *collection,
                              const serve_dictionary *dictionary, agg_span span)
 {
@@ -183,12 +182,12 @@ static void answer_json(serve_results *results, serve_job *job)
     agg_error error;
     FILE *stream = agg_http_answer_open(&job->answer);
     if (stream != NULL)
-        (void)!agg_estimate_print(stream, &error, &shown, AGG_JSON); // its failure is the stream's
+        (void)!agg_estimate_print(stream, &error, &shown, AGG_JSON); // the stream keeps its failure
     agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_JSON);
 }
 
-// A section that owns what it shows: the kept estimate may be forgotten while the page's other
-// sections are made.
+// A section that owns its rows: the kept estimate may be forgotten while the page's other sections
+// are made.
 typedef struct section {
     agg_page_section page;
     agg_estimate estimate;
@@ -251,7 +250,7 @@ static void write_page(serve_job *job, const section *made, size_t n)
                                .script = "/refresh.js",
                                .home = "/"};
         agg_error error;
-        (void)!agg_page_write(stream, &error, &page); // its failure is the stream's
+        (void)!agg_page_write(stream, &error, &page); // the stream keeps its failure
     }
     agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_HTML);
     agg_page_csp(job->answer.policy, 1);
@@ -284,7 +283,7 @@ static void answer_stopping(serve_job *job)
     job->answer.retry_after_s = 5;
 }
 
-// Returns: the next job, or NULL when stopping and none is left.
+// Returns: the next job, or NULL when the server stops and no job is left.
 static serve_job *next_job(serve_results *results, bool *is_stopping)
 {
     pthread_mutex_lock(&results->mutex);
@@ -313,7 +312,7 @@ static void *work(void *context)
         } else {
             answer_json(results, job);
         }
-        job->done(job->context); // the job may be gone from here on
+        job->done(job->context); // the job may be freed in there
     }
     return NULL;
 }
@@ -332,7 +331,8 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     pthread_cond_init(&made->wake, NULL);
     if (pthread_create(&made->thread, NULL, work, made) != 0) {
         free(made);
-        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no thread for results");
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
+                        "cannot start the thread for results");
     }
     *results = made;
     return SHOAL_OK;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each route answers; see serve_http.h for the list. No HTTP library here.
+// Routes; see serve_route.h. The HTTP library stays behind agg_http_exchange.
+#include "serve_route.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,16 +11,13 @@
 #include "checksum.h"
 #include "print_text.h"
 #include "refresh_script.h"
-#include "serve_http_private.h"
+#include "serve_metrics.h"
 
 #define RECIPES "/v1/recipes/"
 #define RESULTS "/v1/results/"
 #define SUMS "/v1/sums/"
 #define PAGES "/recipes/"
 #define TOP_MAX 1000000u
-
-static const char *const refusal_names[REFUSAL_COUNT] = {
-    "unauthorized", "content-type", "too-large", "recipe-hash", "damaged", "busy"};
 
 static bool starts_with(const char *text, const char *prefix)
 {
@@ -39,7 +38,7 @@ static route route_of(const char *url)
     return starts_with(url, PAGES) ? ROUTE_PAGE_ONE : ROUTE_NONE;
 }
 
-static void count_refusal(request *r)
+static void count_refusal(serve_request *r)
 {
     enum refusal why;
     switch (r->x.answer.status) {
@@ -50,15 +49,15 @@ static void count_refusal(request *r)
     case 503: why = REFUSED_BUSY; break;
     default: why = REFUSED_DAMAGED; break;
     }
-    atomic_fetch_add(&r->http->refused[why], 1);
+    atomic_fetch_add(&r->state->refused[why], 1);
 }
 
-static void answer_not_found(request *r, const char *message)
+static void answer_not_found(serve_request *r, const char *message)
 {
     agg_http_answer_error(&r->x.answer, 404, "not-found", 404, message);
 }
 
-void serve_route_start(request *r, const char *method, const char *url)
+void serve_route_start(serve_request *r, const char *method, const char *url)
 {
     r->route = route_of(url);
     const char *allow = r->route == ROUTE_BATCHES ? "POST" : "GET, HEAD";
@@ -77,14 +76,7 @@ void serve_route_start(request *r, const char *method, const char *url)
     }
 }
 
-static void answer_text(request *r, unsigned status, const char *type, const char *text)
-{
-    FILE *stream = agg_http_answer_open(&r->x.answer);
-    if (stream != NULL) fputs(text, stream);
-    agg_http_answer_close(&r->x.answer, stream, status, type);
-}
-
-static void refuse_batch(request *r, agg_err err, uint32_t bad_record)
+static void refuse_batch(serve_request *r, agg_err err, uint32_t bad_record)
 {
     char message[160];
     if (err == SHOAL_ERR_RECORD) {
@@ -96,8 +88,7 @@ static void refuse_batch(request *r, agg_err err, uint32_t bad_record)
                           shoal_err_name(err), (int)err, message);
 }
 
-// Finds damage in a batch whose recipe is not known, by what needs no recipe: its length and
-// checksum.
+// Checks a batch whose recipe is not known: its length and its checksum need no recipe.
 static agg_err check_damage(const shoal_batch *batch, const uint8_t *bytes, size_t len)
 {
     if (len < batch->size) return SHOAL_ERR_TRUNCATED;
@@ -107,8 +98,9 @@ static agg_err check_damage(const shoal_batch *batch, const uint8_t *bytes, size
                                                                      : SHOAL_ERR_CHECKSUM;
 }
 
-// A batch that could not be kept. What is not the sender's fault is for the server's own log.
-static void refuse_put(request *r, const agg_error *error)
+// Answers for a batch that could not be kept. Errors that are not the sender's go to the server's
+// own log.
+static void refuse_put(serve_request *r, const agg_error *error)
 {
     if (error->code == SHOAL_ERR_RANGE) {
         agg_http_answer_fail(&r->x.answer, 400, error);
@@ -120,28 +112,29 @@ static void refuse_put(request *r, const agg_error *error)
     r->x.answer.retry_after_s = 10;
 }
 
-// Durable, then answered: 201 promises that the batch survives anything but the disk's loss.
-static void keep_batch(request *r, serve_collection *collection, const shoal_batch *batch)
+// Makes a batch durable before it is answered: 201 promises that the batch survives everything
+// except the disk's loss.
+static void keep_batch(serve_request *r, serve_collection *collection, const shoal_batch *batch)
 {
     agg_put put;
     agg_error error;
     agg_period period =
-        agg_period_of_day(r->http->rooms.config->period, (int32_t)(time(NULL) / 86400));
-    agg_err err = agg_store_put(r->http->rooms.store, &put, &error, collection->number,
+        agg_period_of_day(r->state->parts.config->period, (int32_t)(time(NULL) / 86400));
+    agg_err err = agg_store_put(r->state->parts.store, &put, &error, collection->number,
                                 &collection->recipe.recipe, period, batch->id, r->x.body, r->x.len);
     if (err != SHOAL_OK) {
         refuse_put(r, &error);
     } else if (put == AGG_PUT_KNOWN) {
         atomic_fetch_add(&collection->counters[COUNT_BATCHES_KNOWN], 1);
-        answer_text(r, 200, AGG_HTTP_TYPE_JSON, "{\"status\":\"known\"}\n");
+        serve_request_answer_text(r, 200, AGG_HTTP_TYPE_JSON, "{\"status\":\"known\"}\n");
     } else {
         atomic_fetch_add(&collection->counters[COUNT_BATCHES_STORED], 1);
         atomic_fetch_add(&collection->counters[COUNT_RECORDS_STORED], batch->count);
-        answer_text(r, 201, AGG_HTTP_TYPE_JSON, "{\"status\":\"stored\"}\n");
+        serve_request_answer_text(r, 201, AGG_HTTP_TYPE_JSON, "{\"status\":\"stored\"}\n");
     }
 }
 
-static void answer_batch(request *r)
+static void answer_batch(serve_request *r)
 {
     shoal_batch batch;
     uint32_t bad_record = 0;
@@ -149,7 +142,7 @@ static void answer_batch(request *r)
     agg_err err =
         r->x.len == 0 ? SHOAL_ERR_TRUNCATED : shoal_batch_peek(&batch, r->x.body, r->x.len);
     if (err == SHOAL_OK) {
-        collection = serve_collection_by_hash(r->http->rooms.collections, batch.recipe_hash);
+        collection = serve_collection_by_hash(r->state->parts.collections, batch.recipe_hash);
         err = collection != NULL ? shoal_batch_open(&batch, r->x.body, r->x.len,
                                                     &collection->recipe.recipe, &bad_record)
                                  : check_damage(&batch, r->x.body, r->x.len);
@@ -171,9 +164,9 @@ static void put_recipe(FILE *stream, const agg_recipe *recipe)
     fputc('}', stream);
 }
 
-static void answer_recipes(request *r)
+static void answer_recipes(serve_request *r)
 {
-    const serve_collections *collections = r->http->rooms.collections;
+    const serve_collections *collections = r->state->parts.collections;
     FILE *stream = agg_http_answer_open(&r->x.answer);
     if (stream != NULL) {
         fputs("{\"recipes\":[", stream);
@@ -186,25 +179,26 @@ static void answer_recipes(request *r)
     agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_JSON);
 }
 
-static void answer_recipe(request *r, const char *hash)
+static void answer_recipe(serve_request *r, const char *hash)
 {
-    const serve_collections *collections = r->http->rooms.collections;
+    const serve_collections *collections = r->state->parts.collections;
     for (size_t i = 0; i < collections->n; i++) {
         if (strcmp(collections->list[i].recipe.hash_hex, hash) != 0) continue;
-        answer_text(r, 200, AGG_HTTP_TYPE_JSON, collections->list[i].recipe.json);
+        serve_request_answer_text(r, 200, AGG_HTTP_TYPE_JSON, collections->list[i].recipe.json);
         return;
     }
     agg_http_answer_error(&r->x.answer, 404, shoal_err_name(SHOAL_ERR_RECIPE_HASH),
                           SHOAL_ERR_RECIPE_HASH, "no recipe has this hash");
 }
 
-static void refuse_argument(request *r, const char *message)
+static void refuse_argument(serve_request *r, const char *message)
 {
     agg_http_answer_error(&r->x.answer, 400, "argument", 400, message);
 }
 
-// ?period=2026-11-21 | 2026-W47 | all, or ?from=2026-11-01&to=2026-11-30; absent: all.
-static void read_span(request *r)
+// Reads ?period=2026-11-21, 2026-W47 or all, or ?from=2026-11-01&to=2026-11-30. Without arguments
+// the span is all.
+static void read_span(serve_request *r)
 {
     const char *period = agg_http_exchange_argument(&r->x, "period");
     const char *from = agg_http_exchange_argument(&r->x, "from"),
@@ -231,7 +225,7 @@ static void read_span(request *r)
     }
 }
 
-static void read_top(request *r)
+static void read_top(serve_request *r)
 {
     const char *text = agg_http_exchange_argument(&r->x, "top");
     if (text == NULL) return;
@@ -244,9 +238,9 @@ static void read_top(request *r)
     r->job.top = strtoul(text, NULL, 10);
 }
 
-static void read_collection(request *r, const char *id)
+static void read_collection(serve_request *r, const char *id)
 {
-    r->job.collection = serve_collection_by_id(r->http->rooms.collections, id);
+    r->job.collection = serve_collection_by_id(r->state->parts.collections, id);
     if (r->job.collection == NULL) {
         answer_not_found(r, "no recipe has this id");
         return;
@@ -258,18 +252,19 @@ static void read_collection(request *r, const char *id)
                                      : "no dictionary is configured for this recipe");
 }
 
-static void ask_result(request *r, const char *id)
+static void ask_result(serve_request *r, const char *id)
 {
     if (id != NULL) read_collection(r, id);
     if (r->x.answer.status == 0) read_span(r);
     if (r->x.answer.status == 0) read_top(r);
     if (r->x.answer.status != 0) return;
     r->job.is_page = r->route != ROUTE_RESULTS;
-    atomic_fetch_add(&r->http->results, 1);
+    atomic_fetch_add(&r->state->results, 1);
     serve_request_ask(r);
 }
 
-static void write_sum(request *r, const serve_collection *collection, const agg_accumulator *acc)
+static void write_sum(serve_request *r, const serve_collection *collection,
+                      const agg_accumulator *acc)
 {
     char message[96];
     agg_error error;
@@ -283,15 +278,15 @@ static void write_sum(request *r, const serve_collection *collection, const agg_
     }
     FILE *stream = agg_http_answer_open(&r->x.answer);
     if (stream != NULL)
-        (void)!agg_accumulator_write(stream, &error, acc); // its failure is the stream's
+        (void)!agg_accumulator_write(stream, &error, acc); // the stream keeps its failure
     agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_BYTES);
 }
 
-// What is released of a collection whose accumulators are not files: for the next round, and for
-// other commands.
-static void answer_sum(request *r, const char *id)
+// Answers with the released part of a sum, for the next round and for other commands: accumulators
+// of aggregation "sum" are not files.
+static void answer_sum(serve_request *r, const char *id)
 {
-    const serve_collection *collection = serve_collection_by_id(r->http->rooms.collections, id);
+    const serve_collection *collection = serve_collection_by_id(r->state->parts.collections, id);
     if (collection == NULL || collection->recipe.recipe.aggregation != SHOAL_AGGREGATION_SUM) {
         answer_not_found(r, "no recipe of aggregation \"sum\" has this id");
         return;
@@ -300,7 +295,7 @@ static void answer_sum(request *r, const char *id)
     if (r->x.answer.status != 0) return;
     agg_accumulator acc;
     agg_error error;
-    agg_err err = agg_store_load(r->http->rooms.store, &acc, &error, collection->number,
+    agg_err err = agg_store_load(r->state->parts.store, &acc, &error, collection->number,
                                  &collection->recipe.recipe, r->job.span);
     if (err == SHOAL_OK) {
         write_sum(r, collection, &acc);
@@ -314,112 +309,19 @@ static void answer_sum(request *r, const char *id)
     }
 }
 
-static void put_help(FILE *stream, const char *name, const char *help, const char *type)
+// Tells only whether somebody should look, because everybody may ask.
+static void answer_health(serve_request *r)
 {
-    fprintf(stream, "# HELP shoal_%s %s\n# TYPE shoal_%s %s\n", name, help, name, type);
-}
-
-// One line a collection; ids need no escaping, their alphabet is the recipe's.
-static void put_lines(FILE *stream, const serve_collections *collections, const char *name,
-                      const char *labels, serve_counter counter)
-{
-    for (size_t i = 0; i < collections->n; i++) {
-        const serve_collection *one = &collections->list[i];
-        fprintf(stream, "shoal_%s{recipe=\"%s\"%s} %llu\n", name, one->recipe.id, labels,
-                (unsigned long long)atomic_load(&one->counters[counter]));
-    }
-}
-
-static void put_traffic(FILE *stream, const serve_http *http)
-{
-    const serve_collections *c = http->rooms.collections;
-    put_help(stream, "batches_total", "Batches acknowledged since the start.", "counter");
-    put_lines(stream, c, "batches_total", ",status=\"stored\"", COUNT_BATCHES_STORED);
-    put_lines(stream, c, "batches_total", ",status=\"known\"", COUNT_BATCHES_KNOWN);
-    put_help(stream, "records_total", "Records of stored batches since the start.", "counter");
-    put_lines(stream, c, "records_total", "", COUNT_RECORDS_STORED);
-    put_help(stream, "folds_total", "Folds that took batches, since the start.", "counter");
-    put_lines(stream, c, "folds_total", "", COUNT_FOLDS);
-    put_help(stream, "fold_failures_total", "Folds that failed, since the start.", "counter");
-    put_lines(stream, c, "fold_failures_total", "", COUNT_FOLD_FAILURES);
-    put_help(stream, "batches_refused_total", "Batches refused since the start.", "counter");
-    for (int i = 0; i < REFUSAL_COUNT; i++) {
-        fprintf(stream, "shoal_batches_refused_total{reason=\"%s\"} %llu\n", refusal_names[i],
-                (unsigned long long)atomic_load(&http->refused[i]));
-    }
-    put_help(stream, "results_total", "Results asked for since the start.", "counter");
-    fprintf(stream, "shoal_results_total %llu\n", (unsigned long long)atomic_load(&http->results));
-}
-
-static void put_gauge(FILE *stream, const serve_collections *collections,
-                      const agg_store_stats *stats, const char *name, const char *help,
-                      size_t offset)
-{
-    put_help(stream, name, help, "gauge");
-    for (size_t i = 0; i < collections->n; i++) {
-        uint64_t value;
-        memcpy(&value, (const char *)&stats[i] + offset, sizeof value);
-        fprintf(stream, "shoal_%s{recipe=\"%s\"} %llu\n", name, collections->list[i].recipe.id,
-                (unsigned long long)value);
-    }
-}
-
-static void put_state(FILE *stream, const serve_http *http, const agg_store_stats *stats)
-{
-    const serve_collections *c = http->rooms.collections;
-    put_gauge(stream, c, stats, "store_batches", "Batches ever acknowledged.",
-              offsetof(agg_store_stats, batches));
-    put_gauge(stream, c, stats, "store_waiting_batches", "Batches that are not folded yet.",
-              offsetof(agg_store_stats, waiting_batches));
-    put_gauge(stream, c, stats, "store_waiting_bytes", "Bytes of batches that are not folded yet.",
-              offsetof(agg_store_stats, waiting_bytes));
-    put_gauge(stream, c, stats, "store_records", "Records folded.",
-              offsetof(agg_store_stats, records));
-    put_gauge(stream, c, stats, "store_released_records", "Records that results may be made of.",
-              offsetof(agg_store_stats, released));
-    put_gauge(stream, c, stats, "store_periods", "Accumulators kept.",
-              offsetof(agg_store_stats, periods));
-}
-
-static void answer_metrics(request *r)
-{
-    const serve_http *http = r->http;
-    size_t n = http->rooms.collections->n;
-    agg_store_stats *stats = calloc(n, sizeof *stats);
-    agg_error error = {.text = "out of memory"};
-    agg_err err = stats == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
-        err = agg_store_statistics(http->rooms.store, &stats[i], &error,
-                                   http->rooms.collections->list[i].number);
-    }
-    if (err != SHOAL_OK) {
-        fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
-        agg_http_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,
-                              "the store could not be read");
-    } else {
-        FILE *stream = agg_http_answer_open(&r->x.answer);
-        if (stream != NULL) {
-            put_traffic(stream, http);
-            put_state(stream, http, stats);
-        }
-        agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_METRICS);
-    }
-    free(stats);
-}
-
-// Says no more than whether somebody should look: it is open to all.
-static void answer_health(request *r)
-{
-    const serve_collections *collections = r->http->rooms.collections;
+    const serve_collections *collections = r->state->parts.collections;
     for (size_t i = 0; i < collections->n; i++) {
         if (!atomic_load(&collections->list[i].is_fold_failing)) continue;
-        answer_text(r, 503, AGG_HTTP_TYPE_JSON, "{\"status\":\"fold-failing\"}\n");
+        serve_request_answer_text(r, 503, AGG_HTTP_TYPE_JSON, "{\"status\":\"fold-failing\"}\n");
         return;
     }
-    answer_text(r, 200, AGG_HTTP_TYPE_JSON, "{\"status\":\"ok\"}\n");
+    serve_request_answer_text(r, 200, AGG_HTTP_TYPE_JSON, "{\"status\":\"ok\"}\n");
 }
 
-void serve_route_answer(request *r, const char *url)
+void serve_route_answer(serve_request *r, const char *url)
 {
     switch (r->route) {
     case ROUTE_BATCHES: answer_batch(r); break;
@@ -429,8 +331,10 @@ void serve_route_answer(request *r, const char *url)
     case ROUTE_SUM: answer_sum(r, url + strlen(SUMS)); break;
     case ROUTE_PAGE_ALL: ask_result(r, NULL); break;
     case ROUTE_PAGE_ONE: ask_result(r, url + strlen(PAGES)); break;
-    case ROUTE_SCRIPT: answer_text(r, 200, AGG_HTTP_TYPE_SCRIPT, refresh_script); break;
-    case ROUTE_METRICS: answer_metrics(r); break;
+    case ROUTE_SCRIPT:
+        serve_request_answer_text(r, 200, AGG_HTTP_TYPE_SCRIPT, refresh_script);
+        break;
+    case ROUTE_METRICS: serve_metrics_answer(r); break;
     case ROUTE_HEALTH: answer_health(r); break;
     case ROUTE_NONE: answer_not_found(r, "no such path"); break;
     }

@@ -66,15 +66,15 @@ static agg_err take_lock(agg_database *database, agg_error *error)
 
 // ---- errors and transactions ----
 
-agg_err agg_database_fail(const agg_database *database, agg_error *error, const char *what)
+static agg_err fail(const agg_database *database, agg_error *error, const char *what)
 {
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: %s: %s", database->folder, what,
-                    sqlite3_errmsg(database->db));
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: cannot %s: %s", database->folder,
+                    what, sqlite3_errmsg(database->db));
 }
 
 agg_err agg_database_begin(agg_database *database, agg_error *error)
 {
-    return agg_database_run(database, error, database->begin, "begin");
+    return agg_database_run(database, error, database->begin, "begin a transaction");
 }
 
 void agg_database_rollback(agg_database *database)
@@ -100,7 +100,7 @@ bool agg_database_checkpoint(agg_database *database)
 
 // ---- statements ----
 
-sqlite3_stmt *agg_database_bind(const agg_database *database, int statement,
+sqlite3_stmt *agg_database_bind(const agg_database *database, unsigned statement,
                                 const int64_t *integers, int n_integers)
 {
     sqlite3_stmt *bound = database->statements[statement];
@@ -123,7 +123,7 @@ agg_err agg_database_run(agg_database *database, agg_error *error, sqlite3_stmt 
                          const char *what)
 {
     int rc = sqlite3_step(statement);
-    agg_err err = rc == SQLITE_DONE ? SHOAL_OK : agg_database_fail(database, error, what);
+    agg_err err = rc == SQLITE_DONE ? SHOAL_OK : fail(database, error, what);
     agg_statement_end(statement);
     return err;
 }
@@ -133,8 +133,7 @@ agg_err agg_database_step(agg_database *database, bool *is_row, agg_error *error
 {
     int rc = sqlite3_step(statement);
     *is_row = rc == SQLITE_ROW;
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SHOAL_OK
-                                                 : agg_database_fail(database, error, what);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? SHOAL_OK : fail(database, error, what);
 }
 
 agg_err agg_database_read_integer(agg_database *database, int64_t *value, agg_error *error,
@@ -202,31 +201,30 @@ static agg_err open_file(agg_database *database, agg_error *error, const char *n
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
     int rc = sqlite3_open_v2(path, &database->db, flags, NULL);
     free(path);
-    if (rc != SQLITE_OK) return agg_database_fail(database, error, "open");
+    if (rc != SQLITE_OK) return fail(database, error, "open the database");
     sqlite3_busy_timeout(database->db, BUSY_MS);
     if (!execute(database,
                  "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
                  " PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 8192;"))
-        return agg_database_fail(database, error, "open");
+        return fail(database, error, "open the database");
     return read_pragma(database, "PRAGMA synchronous") == 2
                ? SHOAL_OK
-               : agg_database_fail(database, error, "full sync was refused");
+               : fail(database, error, "turn on full sync");
 }
 
 static agg_err upgrade(agg_database *database, agg_error *error, const agg_database_layout *layout)
 {
     int64_t version = read_pragma(database, "PRAGMA user_version");
-    if (version < 0) return agg_database_fail(database, error, "not a store");
+    if (version < 0) return fail(database, error, "read the version");
     if (version > layout->version)
         return agg_fail(
             error, SHOAL_ERR_VERSION, AGG_EXIT_IO,
             "store %s: version %lld was written by a newer shoal; this one reads version %d",
             database->folder, (long long)version, layout->version);
     for (; version < layout->version; version++) {
-        if (!execute(database, "BEGIN IMMEDIATE"))
-            return agg_database_fail(database, error, "begin");
+        if (!execute(database, "BEGIN IMMEDIATE")) return fail(database, error, "begin an upgrade");
         if (execute(database, layout->upgrades[version]) && execute(database, "COMMIT")) continue;
-        agg_err err = agg_database_fail(database, error, "schema");
+        agg_err err = fail(database, error, "upgrade the schema");
         execute(database, "ROLLBACK");
         return err;
     }
@@ -239,7 +237,7 @@ static agg_err prepare_one(agg_database *database, sqlite3_stmt **statement, agg
     return sqlite3_prepare_v3(database->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) ==
                    SQLITE_OK
                ? SHOAL_OK
-               : agg_database_fail(database, error, "prepare");
+               : fail(database, error, "prepare a statement");
 }
 
 static agg_err prepare(agg_database *database, agg_error *error, const agg_database_layout *layout)
@@ -248,10 +246,10 @@ static agg_err prepare(agg_database *database, agg_error *error, const agg_datab
     if (err == SHOAL_OK) err = prepare_one(database, &database->commit, error, "COMMIT");
     if (err == SHOAL_OK) err = prepare_one(database, &database->rollback, error, "ROLLBACK");
     if (err != SHOAL_OK) return err;
-    database->statements = agg_alloc(error, (size_t)layout->n_statements, sizeof(sqlite3_stmt *));
+    database->statements = agg_alloc(error, layout->n_statements, sizeof(sqlite3_stmt *));
     if (database->statements == NULL) return AGG_ERR_MEMORY;
     database->n_statements = layout->n_statements;
-    for (int i = 0; err == SHOAL_OK && i < layout->n_statements; i++)
+    for (unsigned i = 0; err == SHOAL_OK && i < layout->n_statements; i++)
         err = prepare_one(database, &database->statements[i], error, layout->statements[i]);
     return err;
 }
@@ -272,7 +270,7 @@ agg_err agg_database_open(agg_database *database, agg_error *error, const char *
 
 void agg_database_close(agg_database *database)
 {
-    for (int i = 0; i < database->n_statements; i++) sqlite3_finalize(database->statements[i]);
+    for (unsigned i = 0; i < database->n_statements; i++) sqlite3_finalize(database->statements[i]);
     sqlite3_finalize(database->begin);
     sqlite3_finalize(database->commit);
     sqlite3_finalize(database->rollback);

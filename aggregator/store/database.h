@@ -28,7 +28,7 @@ typedef struct agg_database_layout {
     const char *const *upgrades;   // upgrades[i] turns version i into i + 1; version 0 is empty
     int version;                   // PRAGMA user_version that this program reads and writes
     const char *const *statements; // SQL of every statement
-    int n_statements;
+    unsigned n_statements;
 } agg_database_layout;
 
 typedef struct agg_database {
@@ -37,7 +37,7 @@ typedef struct agg_database {
     sqlite3 *db;
     sqlite3_stmt *begin, *commit, *rollback;
     sqlite3_stmt **statements; // prepared once, in the layout's order
-    int n_statements;
+    unsigned n_statements;
 } agg_database;
 
 // Makes the folder (mode 0700) unless it exists, takes its lock, opens or creates the database,
@@ -53,10 +53,6 @@ agg_err agg_database_open(agg_database *database, agg_error *error, const char *
 
 // Finalizes the statements, checkpoints and closes the database, and releases the lock last.
 void agg_database_close(agg_database *database);
-
-// Fills `error` with SQLite's last message.
-// Returns: AGG_ERR_IO.
-agg_err agg_database_fail(const agg_database *database, agg_error *error, const char *what);
 
 // ---- transactions ----
 
@@ -81,7 +77,7 @@ bool agg_database_checkpoint(agg_database *database);
 
 // Binds the statement's first parameters.
 // Returns: the statement, ready for more bindings or to be stepped.
-sqlite3_stmt *agg_database_bind(const agg_database *database, int statement,
+sqlite3_stmt *agg_database_bind(const agg_database *database, unsigned statement,
                                 const int64_t *integers, int n_integers);
 
 // Binds bytes, which must live until the statement has been stepped. NULL is bound as no bytes.

@@ -11,7 +11,7 @@
 static int32_t day_of_date(int32_t y, int32_t m, int32_t d)
 {
     y -= m <= 2;
-    int32_t era = y / 400, year = y - era * 400; // y >= 0 here: years from 1970 on
+    int32_t era = y / 400, year = y - era * 400; // years from 1970 on, so y >= 0
     int32_t day = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
     return era * 146097 + year * 365 + year / 4 - year / 100 + day - 719468;
 }
@@ -26,7 +26,7 @@ static void date_of_day(int32_t *y, int32_t *m, int32_t *d, int32_t day)
     *y = year + era * 400 + (*m <= 2);
 }
 
-// Monday of the week that holds the day. 1970-01-01 was a Thursday.
+// Returns: the Monday of the day's week. 1970-01-01 was a Thursday.
 static int32_t monday_of(int32_t day)
 {
     int32_t weekday = (day + 3) % 7; // Monday is 0
@@ -89,13 +89,13 @@ bool agg_day_parse(int32_t *day, const char *text)
     if (y < 1970 || m < 1 || m > 12 || d < 1 || d > 31) return false;
     int32_t number = day_of_date(y, m, d), back_y, back_m, back_d;
     date_of_day(&back_y, &back_m, &back_d, number);
-    if (back_m != m || back_d != d) return false; // 31 April
+    if (back_m != m || back_d != d) return false; // a date like 31 April
     *day = number;
     return true;
 }
 
-// Week 1 is the week of 4 January (ISO 8601). A year's week exists when its Thursday lies in that
-// year.
+// Reads "YYYY-Www". Week 1 is the week of 4 January (ISO 8601), and a week belongs to the year of
+// its Thursday.
 static bool week_parse(agg_span *span, const char *text)
 {
     if (strlen(text) != 8 || text[4] != '-' || text[5] != 'W') return false;

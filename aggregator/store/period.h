@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Periods: the days that one accumulator of the store covers. Pure calendar in UTC, days since
-// 1970-01-01; no clock here.
+// Periods: the days that one accumulator of the store covers. A day is a number of days since
+// 1970-01-01 in UTC. This file is calendar arithmetic and reads no clock.
 //
-// A store keeps its counts by day, by ISO week (Monday to Sunday) or all in one. A question names a
-// span of days; it is answered by the stored periods that lie within it, and refused where a stored
-// period lies across its edge.
+// A store keeps its counts by day, by ISO week (Monday to Sunday) or all in one period. A question
+// names a span of days. It is answered from the stored periods within the span, and refused when
+// the span cuts a stored period.
 #ifndef PERIOD_H
 #define PERIOD_H
 
@@ -24,7 +24,7 @@ typedef struct agg_period {
     int32_t start; // first day; 0 for AGG_PERIOD_ALL
 } agg_period;
 
-// Days first .. last, both included. AGG_SPAN_ALL holds everything.
+// The days first .. last, both included. AGG_SPAN_ALL holds every day.
 typedef struct agg_span {
     int32_t first, last;
 } agg_span;
@@ -32,25 +32,29 @@ typedef struct agg_span {
 
 typedef enum agg_overlap { AGG_OUTSIDE = 0, AGG_WITHIN = 1, AGG_ACROSS = 2 } agg_overlap;
 
-// Returns: the period of that kind which holds a day.
+// Returns: the period of a kind that holds a day.
 agg_period agg_period_of_day(agg_period_kind kind, int32_t day);
 
 // Returns: the days of a period.
 agg_span agg_period_span(agg_period period);
 
-// Returns: where the period lies, seen from the span.
+// Returns: whether a period lies outside a span, within it, or across its edge.
 agg_overlap agg_period_overlap(agg_period period, agg_span span);
 
-// Reads "day", "week" or "all". Returns: 1, or 0 for anything else.
+// Reads "day", "week" or "all".
+// Returns: false for any other text; *kind is unchanged then.
 bool agg_period_kind_parse(agg_period_kind *kind, const char *text);
 
-// Reads "YYYY-MM-DD" (years 1970 to 9999, real dates only). Returns: 1, or 0.
+// Reads "YYYY-MM-DD", a real date of the years 1970 to 9999.
+// Returns: false for any other text; *day is unchanged then.
 bool agg_day_parse(int32_t *day, const char *text);
 
-// Reads a day, an ISO week "YYYY-Www" or "all" as the days it covers. Returns: 1, or 0.
+// Reads a day, an ISO week "YYYY-Www" or "all" as the days that it covers.
+// Returns: false for any other text; *span is unchanged then.
 bool agg_span_parse(agg_span *span, const char *text);
 
-// Writes "YYYY-MM-DD" and a NUL. day: 0 .. 2932896 (the year 9999)
+// Writes "YYYY-MM-DD" and a NUL.
+//   day: 0 .. 2932896 (the last day of the year 9999)
 void agg_day_print(char out[11], int32_t day);
 
 #endif

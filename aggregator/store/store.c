@@ -22,7 +22,7 @@ agg_err agg_store_open(agg_store **store, agg_error *error, const char *folder)
     pthread_mutex_init(&made->sum_mutex, NULL);
     pthread_cond_init(&made->sum_done, NULL);
     made->sum_last = &made->sum_first;
-    made->has_old_sums = true; // a crash may have left some
+    made->has_old_sums = true; // a crash may have left some in the log
     agg_err err = agg_store_open_database(made, error, folder);
     if (err == SHOAL_OK) err = agg_store_files_open(made, error);
     if (err != SHOAL_OK) {
@@ -69,7 +69,7 @@ static agg_err find_recipe(agg_store *store, int64_t *collection, agg_error *err
     return SHOAL_OK;
 }
 
-// A sum is written anew with every transaction, so it must be small.
+// Refuses a recipe whose sum is large: every transaction writes the whole sum.
 static agg_err check_sum(agg_error *error, const shoal_recipe *recipe)
 {
     uint64_t size = 0;
@@ -83,13 +83,13 @@ static agg_err check_sum(agg_error *error, const shoal_recipe *recipe)
                         "does not keep."
                         " Choose aggregation \"reports\"",
                         (int)recipe->key.len, recipe->key.bytes, compound->name);
-    return agg_fail(
-        error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
-        "recipe %.*s: its sum takes %.1f MiB, and with aggregation \"sum\" it is written with "
-        "every batch: at"
-        " most %.0f MiB. Choose a smaller k, m or list of values, or aggregation \"reports\"",
-        (int)recipe->key.len, recipe->key.bytes, (double)size / (1 << 20),
-        (double)AGG_STORE_SUM_MAX / (1 << 20));
+    return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                    "recipe %.*s: its sum takes %.1f MiB. With aggregation \"sum\" every batch "
+                    "writes it, so at "
+                    "most %.0f MiB are allowed. Choose a smaller k, m or list of values, or "
+                    "aggregation \"reports\"",
+                    (int)recipe->key.len, recipe->key.bytes, (double)size / (1 << 20),
+                    (double)AGG_STORE_SUM_MAX / (1 << 20));
 }
 
 agg_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error,
@@ -136,13 +136,13 @@ agg_err agg_store_stamp(agg_store *store, uint64_t *stamp, agg_error *error, int
     return err;
 }
 
-// Reads up to two integers of a statement's one row.
+// Reads the first two columns of a statement's one row.
 static agg_err read_pair(agg_store *store, uint64_t pair[2], agg_error *error,
                          enum statement number, int64_t collection)
 {
     bool is_row = false;
     sqlite3_stmt *statement = agg_database_bind(&store->database, number, &collection, 1);
-    agg_err err = agg_database_step(&store->database, &is_row, error, statement, "count");
+    agg_err err = agg_database_step(&store->database, &is_row, error, statement, "count batches");
     for (int i = 0; is_row && i < sqlite3_column_count(statement) && i < 2; i++)
         pair[i] = (uint64_t)sqlite3_column_int64(statement, i);
     agg_statement_end(statement);

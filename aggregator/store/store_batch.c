@@ -16,7 +16,7 @@ agg_err agg_store_find_id(agg_store *store, bool *is_known, agg_error *error, in
     int64_t found = 0;
     agg_err err = agg_database_read_integer(&store->database, &found, error,
                                             bind_id(store, STATEMENT_KNOWN_FIND, collection, id),
-                                            "look for a batch");
+                                            "look for a batch's id");
     if (err == SHOAL_OK) *is_known = found != 0;
     return err;
 }
@@ -25,7 +25,8 @@ agg_err agg_store_add_id(agg_store *store, agg_error *error, int64_t collection,
                          const uint8_t id[16])
 {
     return agg_database_run(&store->database, error,
-                            bind_id(store, STATEMENT_KNOWN_ADD, collection, id), "know a batch");
+                            bind_id(store, STATEMENT_KNOWN_ADD, collection, id),
+                            "enter a batch's id");
 }
 
 static agg_err add_waiting(agg_store *store, bool *is_known, agg_error *error, int64_t collection,

@@ -85,7 +85,7 @@ void agg_store_file_remove(agg_store *store, int64_t collection, agg_period peri
 
 // ---- all files of a collection ----
 
-// Reads the statement's rows of kind, start and generation to their end. Call with db_mutex held.
+// Reads all rows of a statement: kind, start, generation. Call with db_mutex held.
 static agg_err list_rows(agg_store *store, agg_stored **list, size_t *n, agg_error *error,
                          sqlite3_stmt *statement)
 {
@@ -150,14 +150,15 @@ agg_err agg_store_fail_across(agg_error *error, agg_span kept)
     if (kept.first == AGG_SPAN_ALL.first) {
         return agg_fail(
             error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
-            "this store keeps everything in one: it cannot answer for a part of the time");
+            "this store keeps all days in one period: it cannot answer for some of them");
     }
     char first[11], last[11];
     agg_day_print(first, kept.first);
     agg_day_print(last, kept.last);
-    return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
-                    "%s to %s is kept in one and lies across the edge: ask for whole periods",
-                    first, last);
+    return agg_fail(
+        error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+        "the store keeps %s to %s as one period, which your span cuts: ask for whole periods",
+        first, last);
 }
 
 static agg_err add_stored(agg_store *store, agg_accumulator *acc, agg_error *error,

@@ -11,7 +11,7 @@
 #include "folder.h"
 #include "store_files.h"
 
-// One fold of one period: which batches it takes and where they go.
+// The fold of one period.
 typedef struct fold {
     agg_store *store;
     const shoal_recipe *recipe;

@@ -8,14 +8,14 @@
 #include "store_files.h"
 #include "store_sum.h"
 
-// A sum of the database, and what of it is released.
+// One period's sum in the database.
 typedef struct listed {
     agg_period period;
-    int64_t records, released;
-    int32_t block; // where released: first day of its block
+    int64_t records, released; // in the sum; in its release, 0 before
+    int32_t block;             // first day of the block, once released
 } listed;
 
-// Reads the statement's rows of kind, start and three more integers to their end.
+// Reads all rows of a statement: kind, start, records, released records, block.
 static agg_err read_rows(agg_store *store, listed **list, size_t *n, agg_error *error,
                          sqlite3_stmt *statement)
 {
@@ -47,8 +47,8 @@ static agg_err list_rows(agg_store *store, listed **list, size_t *n, agg_error *
     return err;
 }
 
-// Whether no batch of that day or a later one counts in the period. One that never closes is
-// released as it grows.
+// Returns: whether no batch of `today` or later counts in the period. A period that never closes
+// counts as closed: it is released as it grows.
 static bool is_closed(agg_period period, int32_t today)
 {
     return period.kind == AGG_PERIOD_ALL || agg_period_span(period).last < today;
@@ -65,7 +65,7 @@ static agg_err release_one(agg_store *store, uint64_t *n_records, agg_error *err
     return err;
 }
 
-// Releases the block list[first .. last], but for sums that are released or open.
+// Releases the sums list[first .. last] as one block, except those that are released or open.
 static agg_err release_block(agg_store *store, uint64_t *n_records, agg_error *error,
                              int64_t collection, const listed *list, size_t first, size_t last,
                              int32_t today)
@@ -78,8 +78,8 @@ static agg_err release_block(agg_store *store, uint64_t *n_records, agg_error *e
     return err;
 }
 
-// Walks the sums in the order of time. What is new in a step is never less than the minimum: of a
-// sum that is released already, or of closed neighbours that are not.
+// Walks the sums in the order of time and releases at least the minimum of new records in each
+// step: of one sum that was released before, or of closed neighbours that were not.
 static agg_err release_due(agg_store *store, uint64_t *n_records, agg_error *error,
                            int64_t collection, const shoal_recipe *recipe, const listed *list,
                            size_t n, int32_t today)
@@ -158,7 +158,7 @@ static agg_err read_released(agg_store *store, agg_accumulator *acc, agg_error *
     return agg_store_read_sum(store, acc, error, recipe, find);
 }
 
-// Adds a released sum as it was released.
+// Adds a sum to `acc` as it was when it was released.
 static agg_err add_released(agg_store *store, agg_accumulator *acc, agg_error *error,
                             int64_t collection, const shoal_recipe *recipe, agg_period period)
 {

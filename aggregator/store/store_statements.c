@@ -4,8 +4,8 @@
 
 #define DATABASE_VERSION 2
 
-// Known ids are a table without row numbers, so that the order of arrival is not kept; the waiting
-// bytes have one only so that a fold knows exactly which it took.
+// The table of known ids has no row numbers, so that the order of arrival is not kept. Waiting
+// batches have numbers only so that a fold deletes exactly the batches that it took.
 static const char schema_1[] =
     "PRAGMA application_id = 1936224097;" // "shoa"
     "CREATE TABLE recipes(collection INTEGER PRIMARY KEY, recipe_hash BLOB NOT NULL UNIQUE, recipe "
@@ -22,8 +22,8 @@ static const char schema_1[] =
     "WITHOUT ROWID;"
     "PRAGMA user_version = 1;";
 
-// Sums of recipes of aggregation "sum", and what of them is released: `block` is the first day of
-// the block, and `body` is NULL while the sum is as it was released.
+// Recipes of aggregation "sum" have their sums and the sums' releases here. `block` is the first
+// day of a release's block. Its `body` is NULL until the sum changes after the release.
 static const char schema_2[] =
     "CREATE TABLE sums(collection INTEGER NOT NULL, kind INTEGER NOT NULL, start INTEGER NOT NULL,"
     " records INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY(collection, kind, start));"
@@ -110,7 +110,8 @@ agg_err agg_store_read_period(const agg_store *store, agg_period *period, agg_er
 {
     int64_t kind = sqlite3_column_int64(statement, column);
     if (kind != AGG_PERIOD_ALL && kind != AGG_PERIOD_DAY && kind != AGG_PERIOD_WEEK)
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: unknown period",
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
+                        "store %s: the database names a period of an unknown kind",
                         store->database.folder);
     *period =
         (agg_period){(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, column + 1)};

@@ -12,7 +12,7 @@
 #include "batch.h"
 #include "store_batch.h"
 
-// A batch on its way into a sum.
+// One batch in the queue.
 typedef struct agg_sum_put {
     int64_t collection;
     const shoal_recipe *recipe;
@@ -101,7 +101,8 @@ static agg_err write_sum(agg_store *store, const agg_accumulator *acc, const agg
 
 // ---- one transaction ----
 
-// Adds one batch and its id. A batch for which the sum has no room is refused alone: `p->err`.
+// Adds one batch and its id. When the sum has no room for a batch, only that batch is refused, by
+// p->err.
 static agg_err add_one(agg_store *store, agg_accumulator *acc, agg_sum_put *p, agg_error *error)
 {
     agg_err err = agg_store_find_id(store, &p->is_known, error, p->collection, p->id);
@@ -145,8 +146,8 @@ static void commit_all(agg_store *store, agg_sum_put *first)
 
 // ---- the queue ----
 
-// Takes the first batch of the queue and all others of its sum off it, in order. Call with
-// sum_mutex held.
+// Takes the queue's first batch and all others of the same sum off the queue, in their order. Call
+// with sum_mutex held.
 static agg_sum_put *take_group(agg_store *store)
 {
     agg_sum_put *group = NULL, **group_last = &group, **link = &store->sum_first;
@@ -165,7 +166,7 @@ static agg_sum_put *take_group(agg_store *store)
     return group;
 }
 
-// Queues, and works the queue off while nobody else does, until this batch is done.
+// Queues a batch and returns when it is done. Works the queue off while no other thread does.
 static void queue(agg_store *store, agg_sum_put *own)
 {
     pthread_mutex_lock(&store->sum_mutex);
@@ -194,14 +195,14 @@ static void queue(agg_store *store, agg_sum_put *own)
 static agg_err sum_batch(agg_sum_put *own, const uint8_t *bytes, size_t len)
 {
     shoal_batch batch;
-    agg_err err =
-        shoal_batch_peek(&batch, bytes, len); // it was opened, and the disk did not have it since
+    agg_err err = shoal_batch_peek(&batch, bytes, len); // the caller has opened it
     if (err != SHOAL_OK) return agg_fail_core(own->error, err, AGG_EXIT_IO);
     if (batch.count < own->recipe->batch_minimum) {
-        return agg_fail(
-            own->error, SHOAL_ERR_RANGE, AGG_EXIT_PRIVACY,
-            "fewer records than batch.minimum, %u: their sum would say too much of each",
-            own->recipe->batch_minimum);
+        return agg_fail(own->error, SHOAL_ERR_RANGE, AGG_EXIT_PRIVACY,
+                        "the batch has fewer records than batch.minimum, %u: their sum would tell "
+                        "too much about "
+                        "each",
+                        own->recipe->batch_minimum);
     }
     err = agg_accumulator_init(&own->sum, own->error, own->recipe);
     return err == SHOAL_OK ? agg_accumulator_add(&own->sum, own->error, bytes + SHOAL_BATCH_HEADER,

@@ -67,7 +67,7 @@ test('the calls of the client', async () => {
 
 test('the options of the client', () => {
   const options = all(
-    part('wasm/client/client.js', '@typedef {object} Options', '*/'),
+    part('wasm/client/client_options.js', '@typedef {object} Options', '@typedef {Required'),
     /@property \{.*\} \[?(\w+)\]?/g,
   );
   const documented = named('docs/embed.md', 'Options').filter(
@@ -190,7 +190,7 @@ test('what the edge worker answers', () => {
 test('what the aggregator answers', () => {
   const rows = tableBelow(read('docs/operate.md'), 'What the aggregator answers');
   const documented = rows.flatMap(([status, code]) => codes(code).map((one) => `${status} ${one}`));
-  const sources = ['serve_http.c', 'serve_route.c', 'serve_result.c']
+  const sources = ['serve_request.c', 'serve_route.c', 'serve_metrics.c', 'serve_result.c']
     .map((name) => read(`aggregator/serve/${name}`))
     .join('\n');
   for (const [, status, code] of sources.matchAll(
@@ -202,7 +202,7 @@ test('what the aggregator answers', () => {
 
 test('the metrics', () => {
   const metrics = all(
-    read('aggregator/serve/serve_route.c'),
+    read('aggregator/serve/serve_metrics.c'),
     /put_(?:help|gauge)\(stream,(?: c, stats,)? "([a-z_]+)"/g,
   ).map((name) => `shoal_${name}`);
   assert.deepEqual(

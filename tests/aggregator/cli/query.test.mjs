@@ -245,14 +245,14 @@ test("a part has its own hash, the whole's query hash and signature, and all els
   );
   bad(
     2,
-    /--policy goes with check and new/,
+    /recipe hash: unknown option --policy/,
     'recipe',
     'hash',
     '--policy',
     'policy.json',
     'de.json',
   );
-  bad(2, /--query goes with hash/, 'recipe', 'check', '--query', 'de.json');
+  bad(2, /recipe check: unknown option --query/, 'recipe', 'check', '--query', 'de.json');
 });
 
 test('diff tells fields apart and notes what is broader or looser', () => {

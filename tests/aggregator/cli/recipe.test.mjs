@@ -133,7 +133,7 @@ test('sign refuses what is no key or no recipe, and writes nothing', () => {
   bad(2, /--key is needed/, 'recipe', 'sign', 'r.json');
   bad(2, /sign takes one recipe/, 'recipe', 'sign', '--key', 'ours.pem', 'r.json', 's.json');
   bad(2, /recipe check: unknown option --key/, 'recipe', 'check', '--key', 'ours.pem', 'r.json');
-  bad(2, /verify takes --key and files only/, 'recipe', 'verify', '-o', 'x', 'r.json');
+  bad(2, /recipe verify: unknown option -o/, 'recipe', 'verify', '-o', 'x', 'r.json');
   write('nope.json', sketch({ nope: 1 }));
   bad(2, /nope is not a field/, 'recipe', 'sign', '--key', 'ours.pem', 'nope.json');
   // A key written with an escape is the same member to a parser: two of them would be read, so that nothing is written.

@@ -3,11 +3,13 @@
 // keys of small order, key files.
 #include "agg_test.h"
 
+#include <openssl/crypto.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "agg_file.h"
 #include "hpke.h"
+#include "hpke_private.h"
 #include "json_walk.h"
 
 #define BYTES(text)                                                                                \
@@ -217,6 +219,71 @@ static void an_info_beyond_the_limit_is_refused(void **state)
         SHOAL_ERR_ARGUMENT);
 }
 
+// ---- a library without memory ----
+
+static long allocations_left = -1; // -1: no limit
+
+static int may_allocate(void)
+{
+    if (allocations_left < 0) return 1;
+    if (allocations_left == 0) return 0;
+    allocations_left--;
+    return 1;
+}
+
+static void *limited_malloc(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return may_allocate() ? malloc(size) : NULL;
+}
+
+static void *limited_realloc(void *at, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return may_allocate() ? realloc(at, size) : NULL;
+}
+
+static void unlimited_free(void *at, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    free(at);
+}
+
+// Fails every allocation of libcrypto from the n-th on, for each n until all succeed.
+static void a_library_without_memory_fails_closed(void **state)
+{
+    static const uint8_t zeros[11];
+    sealed s;
+    uint8_t enc[32], out[11 + AGG_HPKE_TAG], plain[11];
+    unsigned n_memory = 0, n_space = 0;
+    int is_done = 0;
+    (void)state;
+    seal_once(&s); // libcrypto has what it keeps for ever
+    for (long n = 0; !is_done; n++) {
+        assert_true(n < 10000);
+        allocations_left = n;
+        agg_err sealed_by =
+            agg_hpke_seal(enc, out, s.key.public_key, the_info, the_aad, BYTES("eleven long"));
+        allocations_left = n;
+        agg_err by_core = agg_hpke()->seal(NULL, enc, out, s.key.public_key, the_info, the_aad,
+                                           BYTES("eleven long"));
+        memset(plain, 0xaa, sizeof plain);
+        allocations_left = n;
+        agg_err opened = agg_hpke()->open(NULL, plain, s.key.secret_key, s.enc, the_info, the_aad,
+                                          (shoal_bytes){s.ciphertext, sizeof s.ciphertext});
+        allocations_left = -1;
+        n_memory += sealed_by == AGG_ERR_MEMORY;
+        n_space += by_core == SHOAL_ERR_SPACE || opened == SHOAL_ERR_SPACE;
+        assert_true(by_core < AGG_ERR_IO && opened < AGG_ERR_IO); // the core's numbers alone
+        assert_memory_equal(plain, opened == SHOAL_OK ? (const void *)"eleven long" : zeros, 11);
+        is_done = sealed_by == SHOAL_OK && by_core == SHOAL_OK && opened == SHOAL_OK;
+    }
+    assert_true(n_memory > 10 && n_space > 10);
+}
+
 // ---- key files ----
 
 static char folder[] = "/tmp/shoal-hpke-XXXXXX";
@@ -339,12 +406,14 @@ static void malformed_key_files_are_refused_by_name(void **state)
 
 int main(void)
 {
+    if (CRYPTO_set_mem_functions(limited_malloc, limited_realloc, unlimited_free) != 1) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_vector_of_rfc_9180),
         cmocka_unit_test(what_is_sealed_opens),
         cmocka_unit_test(what_was_not_sealed_so_stays_closed),
         cmocka_unit_test(keys_of_small_order_are_refused),
         cmocka_unit_test(an_info_beyond_the_limit_is_refused),
+        cmocka_unit_test(a_library_without_memory_fails_closed),
         cmocka_unit_test(key_files_are_read_as_they_were_written),
         cmocka_unit_test(a_secret_that_others_may_read_is_refused),
         cmocka_unit_test(malformed_key_files_are_refused_by_name),

@@ -393,6 +393,13 @@ test('the page escapes values, names no origin but its own, and holds no inline 
   assert.match(text, /class="whisker"/);
   assert.match(text, /not distinguishable from zero/);
   assert.equal((text.match(/<tr class="mute">/g) ?? []).length, 2); // the two values that nobody sent
+  // Any other answer may load nothing, errors in the place of a page too.
+  for (const path of ['/v1/recipes', '/v1/results/theme', '/healthz', '/recipes/none', '/nowhere'])
+    assert.equal(
+      (await get(url + path)).headers.get('content-security-policy'),
+      "default-src 'none';frame-ancestors 'none'",
+      path,
+    );
 });
 
 test('metrics are Prometheus text of counts', async (t) => {

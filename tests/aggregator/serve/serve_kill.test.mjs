@@ -19,7 +19,8 @@ import {
   simulate,
 } from './serve_helpers.mjs';
 
-const KILLS = Number(process.env.SHOAL_KILLS ?? (isLong ? 300 : 30));
+const SHORT = process.env.SHOAL_SANITIZED === '1' ? 10 : 30;
+const KILLS = Number(process.env.SHOAL_KILLS ?? (isLong ? 300 : SHORT));
 const CLIENTS = 8;
 const DEVICES = 60000;
 const PER_BATCH = 40;

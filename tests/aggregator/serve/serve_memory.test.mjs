@@ -127,7 +127,7 @@ test('records that are kept grow: what is taken is said anew, or they wait', asy
   for (const batch of batches) assert.equal((await post(short.url, batch)).status, 201);
   await assert.rejects(
     short.end('SIGTERM'), // with a last fold
-    /ended with 1: [^]*fold of both: its records take more than --memory has room for; batches wait on the disk/,
+    /ended with 1: [^]*fold of both: its records need more memory than --memory allows; the batches wait on the disk/,
   );
   const server = await serve(t, configure(folder, [recipe], { period: 'all', store: 'another' }));
   const said = announced(server.log());

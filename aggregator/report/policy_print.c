@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Printed policies; see policy_print.h.
+#include "policy_print.h"
+
+#include <stdio.h>
+
+#include "accountant.h"
+#include "compound.h"
+#include "compound_list.h"
+#include "recipe_json.h"
+
+static void print_names(const char *separator, const shoal_name *name)
+{
+    printf("%s%.*s", separator, (int)name->len, name->bytes);
+}
+
+static void print_keys(const shoal_policy *p)
+{
+    char hex[65];
+    for (uint32_t i = 0; i < p->n_keys; i++) {
+        agg_hex(hex, p->keys[i], 32);
+        printf("%-19s %s\n", i == 0 ? "signed by" : "or", hex);
+    }
+}
+
+static void print_stream(const shoal_policy_stream *s)
+{
+    static const char *const types[] = {[SHOAL_SCHEME_NUMBER] = "number",
+                                        [SHOAL_SCHEME_LIST] = "text",
+                                        [SHOAL_SCHEME_TOKENS] = "tokens",
+                                        [SHOAL_SCHEME_CHARACTERS] = "characters"};
+    print_names("stream              ", &s->stream);
+    printf(", events erased after %u day%s:", s->retention_days, s->retention_days == 1 ? "" : "s");
+    for (uint32_t i = 0; i < s->n_fields; i++) {
+        print_names(i > 0 ? ", " : " ", &s->fields[i].field);
+        printf(" (%s)", types[s->fields[i].scheme]);
+    }
+    printf("\n");
+}
+
+// Is one of the mechanisms asked in rounds, each contribution of a device being a report?
+static bool takes_rounds(uint32_t mechanisms)
+{
+    for (uint32_t id = 0; id < 32; id++)
+        if (mechanisms >> id & 1 && agg_compound_needs(id, SHOAL_TAKES_TRIE)) return true;
+    return false;
+}
+
+static const char *mechanism_name(uint32_t id)
+{
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(id);
+    const shoal_compound *compound = shoal_compound_by_id(id);
+    return mechanism != NULL ? mechanism->name : compound != NULL ? compound->name : NULL;
+}
+
+static void print_class(const shoal_policy_analysis *a)
+{
+    const char *separator = "";
+    printf("queries             version %u or later, of at most %u field%s and %u cells, by ",
+           a->version, a->query_fields, a->query_fields == 1 ? "" : "s", a->query_size);
+    for (uint32_t id = 0; id < 32; id++) {
+        const char *name = a->mechanisms >> id & 1 ? mechanism_name(id) : NULL;
+        if (name == NULL) continue;
+        printf("%s%s", separator, name);
+        separator = ", ";
+    }
+    for (uint32_t i = 0; i < a->n_splits; i++)
+        print_names(i == 0 ? "; may be split by " : " and ", &a->splits[i]);
+    if (takes_rounds(a->mechanisms))
+        printf("\ntries               one round of all, by a device that has answered nothing else "
+               "here; each of its "
+               "contributions is a report");
+    printf("\ncohort              %u reports at least", a->cohort_minimum);
+    if (a->honest_micro < 1000000) printf(", %g of them taken to be honest", a->honest_micro / 1e6);
+    printf("\n");
+}
+
+static const char *composition_name(uint32_t composition)
+{
+    static const char *const names[] = {"basic", "advanced", "renyi"};
+    return names[composition];
+}
+
+// How many queries of that epsilon the budget takes.
+static uint32_t count_fitting(const shoal_policy_analysis *a, const shoal_policy_budget *b,
+                              uint32_t eps_micro)
+{
+    uint32_t low = 0, high = b->reports;
+    while (low < high) {
+        uint32_t middle = high - (high - low) / 2;
+        if (shoal_composed_epsilon(a, middle, eps_micro) <= b->eps_micro)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+// Of halves, quarters and so on of the budget, until reports run out first.
+static void print_fitting(const shoal_policy_analysis *a, const shoal_policy_budget *b)
+{
+    uint32_t n = 0;
+    printf("  queries that fit  ");
+    for (uint32_t i = 0; i < 6 && n < b->reports && b->eps_micro >> i > 0; i++) {
+        n = count_fitting(a, b, b->eps_micro >> i);
+        printf("%s%u of epsilon %.6g", i > 0 ? ", " : "", n, (b->eps_micro >> i) / 1e6);
+    }
+    printf(n == b->reports ? "; more have no report left\n" : "\n");
+}
+
+static void print_field(const shoal_policy_analysis *a, const shoal_policy_budget *b)
+{
+    printf("field %-13.*s epsilon %.8g of the crowd, %u report%s\n", (int)b->field.len,
+           b->field.bytes, b->eps_micro / 1e6, b->reports, b->reports == 1 ? "" : "s");
+    printf("  of one person     epsilon %.8g in one report at most; in all together %.8g at most\n",
+           b->local_eps_micro / 1e6, b->local_eps_micro / 1e6 * b->reports);
+    print_fitting(a, b);
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+// Every report reads a field at least and costs no more than that field allows: the sum over fields
+// is one bound, the reports of the analysis, each at the largest, another.
+static void print_person(const shoal_policy_analysis *a)
+{
+    double most = 0, sum = 0;
+    for (uint32_t i = 0; i < a->n_fields; i++) {
+        double local = a->fields[i].local_eps_micro / 1e6;
+        sum += local * a->fields[i].reports;
+        if (local > most) most = local;
+    }
+    printf("  of one person     epsilon %.8g in one report at most; in all together %.8g at most\n",
+           most, smaller(sum, most * a->budget.reports));
+}
+
+static void print_analysis(const shoal_policy_analysis *a)
+{
+    print_names("\nanalysis            ", &a->analysis);
+    print_names(", reads ", &a->stream);
+    printf("\n");
+    print_class(a);
+    printf("budget              epsilon %.8g of the crowd at delta 1e-%u, %u report%s, all queries "
+           "together\n",
+           a->budget.eps_micro / 1e6, a->delta_exp, a->budget.reports,
+           a->budget.reports == 1 ? "" : "s");
+    printf("  composition       %s", composition_name(a->composition));
+    if (a->slack_exp != 0) printf(", whose own delta is 1e-%u", a->slack_exp);
+    printf("\n");
+    print_person(a);
+    print_fitting(a, &a->budget);
+    for (uint32_t i = 0; i < a->n_fields; i++) print_field(a, &a->fields[i]);
+}
+
+void agg_policy_print(const agg_policy *policy)
+{
+    const shoal_policy *p = &policy->policy;
+    printf("policy              %s\nhash                %s\n", policy->id, policy->hash_hex);
+    print_keys(p);
+    printf("fresh storage       answers nothing for %u day%s\n", p->fresh_days,
+           p->fresh_days == 1 ? "" : "s");
+    for (uint32_t i = 0; i < p->n_streams; i++) print_stream(&p->streams[i]);
+    for (uint32_t i = 0; i < p->n_analyses; i++) print_analysis(&p->analyses[i]);
+}

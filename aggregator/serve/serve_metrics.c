@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metrics; see serve_metrics.h.
+#include "serve_metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const refusal_names[REFUSAL_COUNT] = {
+    "unauthorized", "content-type", "too-large", "recipe-hash", "damaged", "busy"};
+
+static void put_help(FILE *stream, const char *name, const char *help, const char *type)
+{
+    fprintf(stream, "# HELP shoal_%s %s\n# TYPE shoal_%s %s\n", name, help, name, type);
+}
+
+// Writes one line for each collection. The alphabet of recipe ids needs no escaping.
+static void put_lines(FILE *stream, const serve_collections *collections, const char *name,
+                      const char *labels, serve_counter counter)
+{
+    for (size_t i = 0; i < collections->n; i++) {
+        const serve_collection *one = &collections->list[i];
+        fprintf(stream, "shoal_%s{recipe=\"%s\"%s} %llu\n", name, one->recipe.id, labels,
+                (unsigned long long)atomic_load(&one->counters[counter]));
+    }
+}
+
+static void put_traffic(FILE *stream, const serve_state *state)
+{
+    const serve_collections *c = state->parts.collections;
+    put_help(stream, "batches_total", "Batches acknowledged since the start.", "counter");
+    put_lines(stream, c, "batches_total", ",status=\"stored\"", COUNT_BATCHES_STORED);
+    put_lines(stream, c, "batches_total", ",status=\"known\"", COUNT_BATCHES_KNOWN);
+    put_help(stream, "records_total", "Records of stored batches since the start.", "counter");
+    put_lines(stream, c, "records_total", "", COUNT_RECORDS_STORED);
+    put_help(stream, "folds_total", "Folds that took batches, since the start.", "counter");
+    put_lines(stream, c, "folds_total", "", COUNT_FOLDS);
+    put_help(stream, "fold_failures_total", "Folds that failed, since the start.", "counter");
+    put_lines(stream, c, "fold_failures_total", "", COUNT_FOLD_FAILURES);
+    put_help(stream, "batches_refused_total", "Batches refused since the start.", "counter");
+    for (int i = 0; i < REFUSAL_COUNT; i++) {
+        fprintf(stream, "shoal_batches_refused_total{reason=\"%s\"} %llu\n", refusal_names[i],
+                (unsigned long long)atomic_load(&state->refused[i]));
+    }
+    put_help(stream, "results_total", "Results asked for since the start.", "counter");
+    fprintf(stream, "shoal_results_total %llu\n", (unsigned long long)atomic_load(&state->results));
+}
+
+static void put_gauge(FILE *stream, const serve_collections *collections,
+                      const agg_store_stats *stats, const char *name, const char *help,
+                      size_t offset)
+{
+    put_help(stream, name, help, "gauge");
+    for (size_t i = 0; i < collections->n; i++) {
+        uint64_t value;
+        memcpy(&value, (const char *)&stats[i] + offset, sizeof value);
+        fprintf(stream, "shoal_%s{recipe=\"%s\"} %llu\n", name, collections->list[i].recipe.id,
+                (unsigned long long)value);
+    }
+}
+
+static void put_state(FILE *stream, const serve_state *state, const agg_store_stats *stats)
+{
+    const serve_collections *c = state->parts.collections;
+    put_gauge(stream, c, stats, "store_batches", "Batches ever acknowledged.",
+              offsetof(agg_store_stats, batches));
+    put_gauge(stream, c, stats, "store_waiting_batches", "Batches that are not folded yet.",
+              offsetof(agg_store_stats, waiting_batches));
+    put_gauge(stream, c, stats, "store_waiting_bytes", "Bytes of batches that are not folded yet.",
+              offsetof(agg_store_stats, waiting_bytes));
+    put_gauge(stream, c, stats, "store_records", "Records folded.",
+              offsetof(agg_store_stats, records));
+    put_gauge(stream, c, stats, "store_released_records", "Records that results may be made of.",
+              offsetof(agg_store_stats, released));
+    put_gauge(stream, c, stats, "store_periods", "Accumulators kept.",
+              offsetof(agg_store_stats, periods));
+}
+
+void serve_metrics_answer(serve_request *r)
+{
+    const serve_state *state = r->state;
+    size_t n = state->parts.collections->n;
+    agg_store_stats *stats = calloc(n, sizeof *stats);
+    agg_error error = {.text = "out of memory"};
+    agg_err err = stats == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
+        err = agg_store_statistics(state->parts.store, &stats[i], &error,
+                                   state->parts.collections->list[i].number);
+    }
+    if (err != SHOAL_OK) {
+        fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
+        agg_http_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,
+                              "the store could not be read");
+    } else {
+        FILE *stream = agg_http_answer_open(&r->x.answer);
+        if (stream != NULL) {
+            put_traffic(stream, state);
+            put_state(stream, state, stats);
+        }
+        agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_METRICS);
+    }
+    free(stats);
+}

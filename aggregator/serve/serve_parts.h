@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a server that its HTTP side works with.
+#ifndef SERVE_PARTS_H
+#define SERVE_PARTS_H
+
+#include "collection.h"
+#include "http_listener.h"
+#include "http_secret.h"
+#include "serve_config.h"
+#include "serve_result.h"
+
+typedef struct serve_parts {
+    const serve_config *config;
+    agg_store *store;
+    const serve_collections *collections;
+    serve_results *results;
+    const agg_http_secret *batch_secret;
+    const agg_http_secret *read_token; // NULL: there is no token
+    agg_http_room room;                // of the listener
+} serve_parts;
+
+#endif

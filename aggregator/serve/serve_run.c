@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server's life; see serve_run.h.
+#include "serve_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "http_address.h"
+#include "http_stop.h"
+#include "log.h"
+#include "memory_option.h"
+#include "serve_config.h"
+#include "serve_fold.h"
+#include "serve_http.h"
+#include "serve_memory.h"
+
+typedef struct server {
+    serve_config config;
+    agg_http_secret batch_secret, read_token;
+    agg_store *store;
+    serve_collections collections;
+    serve_results *results;
+    serve_folder *folder;
+    serve_http *http;
+    uint16_t port;
+    serve_plan plan;
+} server;
+
+static agg_err load(server *s, agg_error *error, const char *path)
+{
+    agg_err err = serve_config_load(&s->config, error, path);
+    if (err == SHOAL_OK)
+        err = agg_http_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
+    if (err == SHOAL_OK && s->config.read_token_file != NULL) {
+        err = agg_http_secret_load(&s->read_token, error, s->config.read_token_file);
+    }
+    return err;
+}
+
+static agg_err open_rooms(server *s, agg_error *error)
+{
+    static char name[] = "serve";
+    agg_err err = agg_store_open(&s->store, error, s->config.store);
+    if (err == SHOAL_OK)
+        err = serve_collections_load(&s->collections, error, &s->config, s->store, agg_log_line,
+                                     name);
+    return err;
+}
+
+uint64_t serve_data_limit(uint64_t memory_limit)
+{
+    if (memory_limit == 0) return 0;
+    return memory_limit > CLI_PROGRAM_BYTES ? memory_limit - CLI_PROGRAM_BYTES : 1;
+}
+
+static agg_err plan_memory(server *s, agg_error *error, uint64_t limit)
+{
+    char command[] = "serve";
+    agg_err err = serve_memory_plan(&s->plan, error, &s->config, &s->collections, s->store,
+                                    serve_data_limit(limit));
+    if (err == SHOAL_OK) err = cli_state_memory(error, command, s->plan.bytes, limit);
+    agg_store_set_fold_bytes(s->store, s->plan.fold_bytes);
+    return err;
+}
+
+static agg_err start(server *s, agg_error *error)
+{
+    agg_err err =
+        serve_results_start(&s->results, error, s->store, &s->collections, s->plan.kept_bytes);
+    if (err == SHOAL_OK) {
+        err = serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan,
+                                 s->config.fold_interval_s);
+    }
+    const serve_parts parts = {.config = &s->config,
+                               .store = s->store,
+                               .collections = &s->collections,
+                               .results = s->results,
+                               .batch_secret = &s->batch_secret,
+                               .read_token =
+                                   s->config.read_token_file == NULL ? NULL : &s->read_token,
+                               .room = s->plan.room};
+    return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &parts) : err;
+}
+
+// Nothing new, then the answers under way, then a last fold of all that was acknowledged. Open
+// connections may ask until HTTP has stopped, so what answers them is released after that.
+static agg_err stop(server *s, agg_error *error)
+{
+    if (s->http != NULL) serve_http_quiesce(s->http);
+    serve_results_stop(s->results);
+    serve_http_stop(s->http);
+    serve_results_release(s->results);
+    agg_err err = serve_folder_stop(s->folder, error);
+    serve_collections_release(&s->collections);
+    agg_store_close(s->store);
+    serve_config_release(&s->config);
+    return err;
+}
+
+agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit, bool is_check)
+{
+    server s = {0};
+    agg_http_stop_block();
+    agg_err err = load(&s, error, path);
+    if (err == SHOAL_OK) err = open_rooms(&s, error);
+    if (err == SHOAL_OK) err = plan_memory(&s, error, memory_limit);
+    if (err == SHOAL_OK && !is_check) err = start(&s, error);
+    if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
+    if (err == SHOAL_OK && !is_check) {
+        agg_http_address_say(s.config.listen, s.port);
+        agg_http_stop_wait();
+    }
+    agg_error at_stop = {0};
+    agg_err stopped = stop(&s, &at_stop);
+    if (err == SHOAL_OK && stopped != SHOAL_OK) {
+        err = stopped;
+        *error = at_stop;
+    }
+    return err;
+}

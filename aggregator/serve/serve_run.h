@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server from its configuration to its end: opens the store, starts folding, results and HTTP,
+// and stops them in the reverse order on SIGTERM or SIGINT. A second signal changes nothing, and
+// kill -9 loses nothing that was acknowledged.
+#ifndef SERVE_RUN_H
+#define SERVE_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "agg_error.h"
+
+// Runs a server until it is told to stop.
+//   path: of the configuration
+//   memory_limit: bytes, 0: no limit
+//   is_check: reads everything that the configuration names, and ends
+agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit,
+                  bool is_check) SHOAL_MUST_CHECK;
+
+// Returns: the bytes of a limit that are left for data once the program has its own; 0 for no
+// limit, 1 where nothing is left.
+uint64_t serve_data_limit(uint64_t memory_limit);
+
+#endif

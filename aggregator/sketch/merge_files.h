@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds accumulator files of one recipe into one.
+#ifndef MERGE_FILES_H
+#define MERGE_FILES_H
+
+#include <stdint.h>
+
+#include "agg_error.h"
+
+// Merges. The order of the files does not matter to a byte.
+//   output: replaced when it exists; "-": standard output
+//   memory_limit: bytes, 0: no limit
+// Returns: AGG_ERR_USAGE for a file that is named twice: a slip that would also lift a small cohort
+// over its minimum.
+agg_err agg_merge_files(agg_error *error, const char *output, const char *const *files, int n_files,
+                        uint64_t memory_limit) SHOAL_MUST_CHECK;
+
+#endif
