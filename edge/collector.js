@@ -13,7 +13,7 @@
 // Once only. An idempotency key is kept as HMAC-SHA-256 under a random salt of this store, until its batch is forwarded
 // and `keyGraceS` more, counted in whole hours: a device whose 202 was lost just before may still be retrying.
 
-/** @typedef {import('./handler.js').Outcome} Outcome */
+/** @typedef {import('./collection.js').Outcome} Outcome */
 
 /**
  * @typedef {object} Recipe  the part of core.js's recipe that batching needs

@@ -3,7 +3,7 @@
 // match, the record is read from between them, in one pass and with nothing made but the record. It decides nothing: whatever does
 // not match is left to the parser, which takes and refuses the same reports (frame.test.mjs compares the two).
 
-/** @typedef {import('./handler.js').Collection} Collection @typedef {import('./handler.js').Recipe} Recipe */
+/** @typedef {import('./collection.js').Collection} Collection @typedef {import('./collection.js').Recipe} Recipe */
 
 /**
  * @typedef {object} Frames  what a set of collections accepts

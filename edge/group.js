@@ -6,7 +6,7 @@
 // Object's. Should a call never end, those whose reports it has are told so after GIVE_UP_MS and their devices try again, under the same
 // idempotency key; nobody waits for it any longer.
 
-/** @typedef {import('./handler.js').Outcome} Outcome */
+/** @typedef {import('./collection.js').Outcome} Outcome */
 
 /**
  * @typedef {object} Call  and its reports

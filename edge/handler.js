@@ -8,28 +8,9 @@ import { framesOf, readByFrame } from './frame.js';
 import { isQuery } from './recipes.js';
 import { UPLOAD_TYPE } from './relay.js';
 
-/**
- * @typedef {object} Recipe  the part of core.js's recipe that routes need
- * @property {string} key  what reports call the collection: the recipe's id, then "/" and each entry of its part
- * @property {string} hash
- * @property {number} textSize
- * @property {number} expiresDay
- * @property {any} json
- * @property {Record<string, number>} parameters
- * @property {(text: string) => Uint8Array} recordFromText
- * @property {(report: Uint8Array, frame: Uint8Array, head: number) => Uint8Array | null} recordFromReport
- */
-
+/** @typedef {import('./collection.js').Recipe} Recipe @typedef {import('./collection.js').Outcome} Outcome */
+/** @typedef {import('./collection.js').Collection} Collection */
 /** @typedef {Pick<Recipe, 'hash' | 'json' | 'expiresDay'>} Published */
-
-/**
- * @typedef {'accepted' | 'expired' | 'full'} Outcome
- * @typedef {object} Collection  one pinned recipe and where its records go
- * @property {Recipe} recipe
- * @property {(record: Uint8Array, key: string) => Promise<Outcome>} accept  durable before it resolves
- * @property {() => Promise<Record<string, number>>} stats
- * @property {() => Promise<number>} retryQuarantined
- */
 
 /**
  * @typedef {object} TaskHost  one pinned recipe of two servers, whose reports go on to its leader at once

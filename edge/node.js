@@ -66,20 +66,7 @@ export async function startEdge(
       bodyTimeoutMs: config.bodyTimeoutMs,
       ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
     };
-    const server = createServer(
-      {
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: HEADERS_TIMEOUT_MS + config.bodyTimeoutMs,
-      },
-      (request, response) => {
-        serve(request, response, deps).catch(() => response.destroy());
-      },
-    );
-    await new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(config.port, config.host, () => resolve(undefined));
-    });
-    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+    const { server, port } = await listen(config, deps);
     const close = async () => {
       await new Promise((resolve) => {
         server.close(resolve);
@@ -92,6 +79,27 @@ export async function startEdge(
     await closeStores();
     throw error;
   }
+}
+
+/**
+ * Serves the routes.
+ * @param {Config} config
+ * @param {import('./handler.js').HandlerDeps} deps
+ */
+async function listen(config, deps) {
+  const timeouts = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: HEADERS_TIMEOUT_MS + config.bodyTimeoutMs,
+  };
+  const server = createServer(timeouts, (request, response) => {
+    serve(request, response, deps).catch(() => response.destroy());
+  });
+  await new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(config.port, config.host, () => resolve(undefined));
+  });
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return { server, port };
 }
 
 /**

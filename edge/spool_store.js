@@ -17,20 +17,16 @@
 // Files are made whole under another name, flushed, then renamed, then the folder is flushed. A batch that has a later
 // file loses its earlier ones when the folder is opened, so a crash between the two counts nothing twice.
 
-import { createHash } from 'node:crypto';
-import { writeSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CHECK_SIZE, HASH_SIZE, Slots, hex } from './spool_slots.js';
 
 /** @typedef {import('./collector.js').Store} Store @typedef {import('./collector.js').Counters} Counters */
 /** @typedef {import('./collector.js').Build} Build @typedef {import('./collector.js').BatchState} BatchState */
+/** @typedef {import('./spool_slots.js').SpoolOptions} SpoolOptions */
 
-const HASH_SIZE = 16;
-const CHECK_SIZE = 8;
 const SALT_SIZE = 32;
 const FILE_NAME = /^([0-9a-f]{32})\.([0-9]{1,8})\.(open|sealed|quarantined|forwarded)$/;
-const READ_SIZE = 1 << 20;
-const DRAWS = 256;
 
 /** Later states win over earlier ones of the same batch. */
 const STATES = ['open', 'sealed', 'quarantined', 'forwarded'];
@@ -53,13 +49,6 @@ export class SpoolStore {
   #batchBytes = 0;
   /** @type {number | null} */ #oldestKeys = null;
   #tail = Promise.resolve(); // changes of batches, one after another
-
-  /**
-   * @typedef {object} SpoolOptions
-   * @property {number} recordSize
-   * @property {number} capacity  slots of an open batch, more than it is ever filled with
-   * @property {{getRandomValues: (bytes: Uint8Array) => Uint8Array}} crypto
-   */
 
   /** Use SpoolStore.open. @param {string} dir @param {SpoolOptions} options */
   constructor(dir, options) {
@@ -429,157 +418,6 @@ export class SpoolStore {
   }
 }
 
-/** The open batch: its file of slots, and in memory the records that are durable there. */
-class Slots {
-  /** Durable records by key hash. @type {Map<string, Uint8Array>} */ records = new Map();
-  #options;
-  #slotSize;
-  #slot;
-  #capacity;
-  /** @type {Set<number>} */ #used = new Set();
-  #draws = new Uint32Array(DRAWS);
-  #nextDraw = DRAWS;
-  /** @type {Promise<import('node:fs/promises').FileHandle>} */ #file;
-  /** @type {Set<Promise<void>>} */ #writing = new Set();
-  /** The fdatasync that has not begun: writes that end before it does share it. @type {Promise<void> | null} */ #nextSync =
-    null;
-  #lastSync = Promise.resolve();
-  /** A failed fdatasync may have lost pages for good: nothing more is taken. */
-  #broken = false;
-  /** The file could not be made. */
-  unmade = false;
-
-  /**
-   * @param {SpoolOptions & {id: string, hour: number}} options
-   * @param {(size: number) => Promise<import('node:fs/promises').FileHandle>} create
-   */
-  constructor(options, create) {
-    this.#options = options;
-    this.id = options.id;
-    this.hour = options.hour;
-    this.#slotSize = HASH_SIZE + options.recordSize + CHECK_SIZE;
-    this.#slot = Buffer.alloc(this.#slotSize);
-    this.#capacity = options.capacity;
-    this.#file = create(this.#slotSize * options.capacity);
-    this.#file.catch(() => (this.unmade = true)); // each put reports it
-  }
-
-  /** Slots that are used, or will be when what is being written is. */
-  get taken() {
-    return this.#used.size;
-  }
-
-  /** @param {string} path @param {SpoolOptions & {id: string, hour: number}} options */
-  static async load(path, options) {
-    const slots = new Slots(options, () => open(path, 'r+'));
-    await slots.#read();
-    return slots;
-  }
-
-  async #read() {
-    const file = await this.#file;
-    const { size } = await file.stat();
-    this.#capacity = Math.max(this.#capacity, Math.floor(size / this.#slotSize)); // a larger one of an earlier configuration
-    const perRead = Math.max(1, Math.floor(READ_SIZE / this.#slotSize));
-    for (let first = 0; first < this.#capacity; first += perRead) {
-      const buffer = Buffer.alloc(perRead * this.#slotSize);
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, first * this.#slotSize);
-      for (let i = 0; (i + 1) * this.#slotSize <= bytesRead; i++) {
-        const slot = buffer.subarray(i * this.#slotSize, (i + 1) * this.#slotSize);
-        const body = slot.subarray(0, -CHECK_SIZE);
-        if (!check(body).equals(slot.subarray(-CHECK_SIZE))) continue;
-        this.#used.add(first + i);
-        this.records.set(
-          hex(body.subarray(0, HASH_SIZE)),
-          new Uint8Array(body.subarray(HASH_SIZE)),
-        );
-      }
-    }
-  }
-
-  /**
-   * Writes a report into a random free slot; durable when resolved.
-   * @param {string} hash
-   * @param {Uint8Array} record
-   * @returns {Promise<void>}
-   */
-  put(hash, record) {
-    const writing = this.#put(hash, record);
-    this.#writing.add(writing);
-    const done = () => this.#writing.delete(writing);
-    writing.then(done, done);
-    return writing;
-  }
-
-  /** @param {string} hash @param {Uint8Array} record */
-  async #put(hash, record) {
-    if (this.#broken) throw new Error('the open batch takes no more');
-    if (this.#used.size >= this.#capacity) this.#capacity *= 2; // more came at once than a batch is meant to hold
-    const slot = this.#freeSlot();
-    this.#used.add(slot);
-    const file = await this.#file;
-    // On this thread: it ends in the system's memory, and handing it to another costs ten times as much. The disk is waited for below.
-    const written = writeSync(
-      file.fd,
-      this.#fill(hash, record),
-      0,
-      this.#slotSize,
-      slot * this.#slotSize,
-    );
-    if (written !== this.#slotSize) throw new Error('no room for a slot');
-    await this.#sync(file);
-    this.records.set(hash, new Uint8Array(record));
-  }
-
-  /** @param {string} hash @param {Uint8Array} record @returns {Buffer} a slot's bytes, until the next call */
-  #fill(hash, record) {
-    this.#slot.write(hash, 0, 'hex');
-    this.#slot.set(record, HASH_SIZE);
-    this.#slot.set(check(this.#slot.subarray(0, -CHECK_SIZE)), this.#slotSize - CHECK_SIZE);
-    return this.#slot;
-  }
-
-  /** Drawn again until free: capacity is more than is used, so a few draws do. */
-  #freeSlot() {
-    for (;;) {
-      const slot = this.#draw() % this.#capacity;
-      if (!this.#used.has(slot)) return slot;
-    }
-  }
-
-  /** A random number of 32 bits; many are asked for at once, since asking costs more than they do. */
-  #draw() {
-    if (this.#nextDraw === DRAWS) {
-      this.#options.crypto.getRandomValues(new Uint8Array(this.#draws.buffer));
-      this.#nextDraw = 0;
-    }
-    return this.#draws[this.#nextDraw++];
-  }
-
-  /** @param {import('node:fs/promises').FileHandle} file */
-  #sync(file) {
-    this.#nextSync ??= this.#lastSync.then(() => {
-      this.#nextSync = null;
-      return file.datasync().catch((error) => {
-        this.#broken = true;
-        throw error;
-      });
-    });
-    this.#lastSync = this.#nextSync.catch(() => {});
-    return this.#nextSync;
-  }
-
-  /** Waits until no write is under way. */
-  async settle() {
-    while (this.#writing.size > 0) await Promise.allSettled(this.#writing);
-  }
-
-  async close() {
-    await this.settle();
-    await this.#file.then((file) => file.close()).catch(() => {});
-  }
-}
-
 /** @param {string} id @param {number} hour @param {string} state */
 function nameOf(id, hour, state) {
   return `${id}.${hour}.${state}`;
@@ -591,14 +429,4 @@ function hashesOf(bytes, from) {
   for (let at = from; at + HASH_SIZE <= bytes.length; at += HASH_SIZE)
     hashes.push(hex(bytes.subarray(at, at + HASH_SIZE)));
   return hashes;
-}
-
-/** @param {Uint8Array} body */
-function check(body) {
-  return createHash('sha256').update(body).digest().subarray(0, CHECK_SIZE);
-}
-
-/** @param {Uint8Array} bytes */
-function hex(bytes) {
-  return Buffer.from(bytes).toString('hex');
 }

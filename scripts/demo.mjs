@@ -6,10 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { access, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { load } from 'shoal-client/node';
 import { rowsOf } from '../web-demo/page/histogram.js';
 import { startPage } from '../web-demo/serve.mjs';
-import { drawer, fromTsv, siteCounts, toTsv, wordCounts } from './demo/data.mjs';
+import { NEW_BYTES, collections, drawn, remember } from './demo/collections.mjs';
+import { drawer, fromTsv, siteCounts, toTsv } from './demo/data.mjs';
 import { postBatches, run, useClient, visitPage } from './demo/devices.mjs';
 import { discovered, finding, reportHtml, table } from './demo/report.mjs';
 import { freePort, startAggregator, startEdge } from './demo/services.mjs';
@@ -20,13 +20,10 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const OUT = join(ROOT, 'build/demo');
 const BINARY = process.env.SHOAL_BIN ?? join(ROOT, 'build/release/shoal');
 
-const SIMULATED = 500_000; // devices of each collection
 const PAGE = { words: 140, sites: 70 };
 const CLIENTS = 10; // in Node, each with this many events
 const CLIENT = { words: 100, sites: 100 };
-const NEW_SIMULATED = 1_000_000; // devices of the second act, and of its clients' words those that its recipe takes
 const NEW_WORDS = 100;
-const NEW_BYTES = 10;
 const STEPS = 9;
 const FOLD_MS = 60_000;
 const LINKS = [
@@ -41,109 +38,10 @@ const LINKS = [
 ];
 const TYPED = 100; // the browser types the most frequent words only: anybody may look at its picture
 const SUSPICIOUS = 12; // 95 % intervals that cover 11 of 20 or fewer: chance below one in a million
-const DAY_MS = 86_400_000;
 
 const step = makeSteps(STEPS);
 
-// ---- collections ----
-
-/**
- * The recipe of a demo: fresh storage is let in, nothing waits, and a person may send thousands of reports a day.
- * @param {any} own
- */
-const recipe = (own) => ({
-  analysis: 'demo',
-  parameters: { epsilon: 4, k: 2048, m: 1024 },
-  hash: 'poly1',
-  seed: randomBytes(32).toString('hex'),
-  limit: { per_day: 10_000 },
-  send: { sample: 1, delay_s: 0, fresh: 'allow' },
-  batch: { minimum: 10, max_age_s: 2 },
-  cohort: { minimum: 1000 },
-  expires: new Date(Date.now() + 30 * DAY_MS).toISOString().slice(0, 10),
-  ...own,
-});
-
-/** The second act: two of three words are known, and the recipe asks for strings of any kind, so that the others come to light. */
-function secondAct() {
-  const counts = wordCounts();
-  return {
-    title: 'Words that no list holds',
-    how: 'Two of three words were known before. Each is two bytes of a word and the whole word, as two answers of a few bits (SFP over local hashing).',
-    json: recipe({
-      recipe: 'demo-new-words',
-      stream: 'typed-words',
-      value: 'word',
-      mechanism: 'sfp',
-      parameters: {
-        epsilon: 2.5,
-        epsilon_fragment: 5.5,
-        k: 65_536,
-        m: 16,
-        k_fragment: 4096,
-        m_fragment: 256,
-        length: NEW_BYTES,
-        oracle: 'olh',
-      },
-    }),
-    counts,
-    known: counts.filter((_, i) => i % 3 !== 1),
-  };
-}
-
-async function collections() {
-  const core = await load();
-  const list = [
-    {
-      title: 'Words that people type',
-      how: 'Each is 1,024 bits, 12 % of them flipped by chance (CMS).',
-      json: recipe({
-        recipe: 'demo-words',
-        stream: 'typed-words',
-        value: 'word',
-        mechanism: 'cms',
-      }),
-      counts: wordCounts(),
-      known: null,
-    },
-    {
-      title: 'Sites that people visit',
-      how: 'Each is one bit of a scrambled picture: cheaper, so the intervals are wider (HCMS).',
-      json: recipe({
-        recipe: 'demo-sites',
-        stream: 'visited-sites',
-        value: 'site',
-        mechanism: 'hcms',
-      }),
-      counts: await siteCounts(),
-      known: null,
-    },
-    secondAct(),
-  ];
-  return list.map((entry) => ({
-    ...entry,
-    simulated: entry.known ? NEW_SIMULATED : SIMULATED,
-    id: entry.json.recipe,
-    hash: core.recipe(entry.json).hash,
-    draw: drawer(entry.counts),
-    file: `${entry.json.recipe}.json`,
-    dictionary: `${entry.json.recipe}.tsv`,
-    /** What really happened, by value. @type {Map<string, number>} */
-    truth: new Map(),
-    accepted: 0,
-  }));
-}
-
-/** @typedef {Awaited<ReturnType<typeof collections>>[number]} Collection */
-
-/** Remembers events whose reports were accepted. @param {Collection} collection @param {string[]} values */
-function remember(collection, values) {
-  for (const value of values) collection.truth.set(value, (collection.truth.get(value) ?? 0) + 1);
-  collection.accepted += values.length;
-}
-
-/** @param {number} n @param {() => string} draw */
-const drawn = (n, draw) => Array.from({ length: n }, draw);
+/** @typedef {import('./demo/collections.mjs').Collection} Collection */
 
 // ---- the steps ----
 
@@ -420,23 +318,18 @@ async function demoOfTwoServers(later) {
     later,
     stopOnSignals,
   });
-  await writeReport([found], shows);
-  say(
-    `\n${table(found)}\n\n${wrapped(`What this shows. ${shows}`)}\n\nLook: ${relative(process.cwd(), join(OUT, 'report.html'))}`,
-  );
-  if (found.covered < SUSPICIOUS)
-    throw new Error('far fewer intervals cover the truth than should');
+  await tell([found], shows);
 }
+
+const OPENING =
+  'shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known:\n' +
+  'each device draws a word or a site by how often people really use them, and sends only a scrambled record of it.\n';
 
 /** @param {Later} later @param {Promise<never>} interrupt */
 async function demo(later, interrupt) {
   const folder = await prepare(later);
   const secret = randomBytes(24).toString('hex');
-  say(
-    'shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known:\n' +
-      'each device draws a word or a site by how often people really use them, and sends only a scrambled record of it.\n',
-  );
-
+  say(OPENING);
   const { list } = await step(
     'How often words and sites are used, from two npm packages',
     async () => {
@@ -480,24 +373,34 @@ async function demo(later, interrupt) {
     discover(fresh, folder),
   );
   const shows = proof(list.reduce((sum, { accepted }) => sum + accepted, 0));
-  const all = [...findings, found];
-  await writeReport(all, shows);
-
-  say('');
-  for (const f of all) say(`${table(f)}\n`);
-  say(
-    `${wrapped(`What this shows. ${shows}`)}\n\nLook: ${relative(process.cwd(), join(OUT, 'report.html'))}`,
-  );
-  if (all.some(({ covered }) => covered < SUSPICIOUS))
-    throw new Error('far fewer intervals cover the truth than should');
+  await tell([...findings, found], shows);
   if (process.env.KEEP === '1') {
     await visitor.close();
-    say(
-      `\nThe page stays open: ${page.url}\nType a few words there: a batch leaves the edge when it holds ${list[0].json.batch.minimum} reports, then the crowd's counts move.\nThe aggregator's own page: ${aggregator.url}\nCtrl-C ends both.`,
-    );
+    say(invitation(page.url, aggregator.url, words.json.batch.minimum));
     await interrupt;
   }
 }
+
+/**
+ * Writes the report and says what was found; throws where the intervals are worse than chance allows.
+ * @param {import('./demo/report.mjs').Finding[]} findings
+ * @param {string} shows
+ */
+async function tell(findings, shows) {
+  await writeReport(findings, shows);
+  say('');
+  for (const each of findings) say(`${table(each)}\n`);
+  const look = relative(process.cwd(), join(OUT, 'report.html'));
+  say(`${wrapped(`What this shows. ${shows}`)}\n\nLook: ${look}`);
+  if (findings.some(({ covered }) => covered < SUSPICIOUS))
+    throw new Error('far fewer intervals cover the truth than should');
+}
+
+/** What there is to do while the page stays open. @param {string} page @param {string} aggregator @param {number} minimum */
+const invitation = (page, aggregator, minimum) =>
+  `\nThe page stays open: ${page}\n` +
+  `Type a few words there: a batch leaves the edge when it holds ${minimum} reports, then the crowd's counts move.\n` +
+  `The aggregator's own page: ${aggregator}\nCtrl-C ends both.`;
 
 class Interrupted extends Error {}
 

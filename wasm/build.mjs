@@ -31,6 +31,7 @@ const chunks = {
     'site',
     'address',
     'reasons',
+    'statement',
     'memory_storage',
     'observe',
     'queries',

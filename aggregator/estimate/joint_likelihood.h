@@ -42,6 +42,7 @@
 #ifndef JOINT_LIKELIHOOD_H
 #define JOINT_LIKELIHOOD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,13 +57,13 @@ typedef struct agg_joint_categories {
     const uint64_t *items; // all different; SHOAL_ITEM_NONE of a list only as the last
     const double *
         shares; // of all reports, one an item, clamped to [0, 1] here; NULL: the marginal estimates
-    int has_other; // one category more, the last
+    bool has_other; // one category more, the last
 } agg_joint_categories;
 
 // Returns: how many categories there are, "Other" counted.
 static inline uint32_t agg_joint_categories_count(const agg_joint_categories *categories)
 {
-    return categories->n_items + (categories->has_other != 0);
+    return categories->n_items + (categories->has_other ? 1 : 0);
 }
 
 typedef struct agg_joint_law agg_joint_law;

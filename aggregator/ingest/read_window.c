@@ -10,10 +10,10 @@
 
 void agg_read_window_open_bytes(agg_read_window *window, const uint8_t *bytes, size_t len)
 {
-    *window = (agg_read_window){.bytes = bytes, .end = len, .is_over = 1};
+    *window = (agg_read_window){.bytes = bytes, .end = len, .is_over = true};
 }
 
-void agg_read_window_open(agg_read_window *window, FILE *stream, int may_map)
+void agg_read_window_open(agg_read_window *window, FILE *stream, bool may_map)
 {
     agg_mapped_file mapped;
     if (may_map && agg_mapped_file_open(&mapped, stream)) {

@@ -4,6 +4,8 @@
 #ifndef READ_WINDOW_H
 #define READ_WINDOW_H
 
+#include <stdbool.h>
+
 #include "agg_error.h"
 #include "mapped_file.h"
 
@@ -15,7 +17,7 @@ typedef struct agg_read_window {
     const uint8_t *bytes; // what is looked at: [start, end) is still to be read
     size_t start, end;
     size_t passed, dropped; // up to which it was noted that nobody looks, and let go
-    int is_over;            // nothing comes behind end
+    bool is_over;           // nothing comes behind end
 } agg_read_window;
 
 // Bytes that a stream's window begins with.
@@ -23,7 +25,7 @@ typedef struct agg_read_window {
 
 // Opens a window on a stream: mapped where it is a file from which nothing was read. Release it,
 // and close the stream, in any case.
-void agg_read_window_open(agg_read_window *window, FILE *stream, int may_map);
+void agg_read_window_open(agg_read_window *window, FILE *stream, bool may_map);
 void agg_read_window_open_bytes(agg_read_window *window, const uint8_t *bytes, size_t len);
 void agg_read_window_release(agg_read_window *window);
 

@@ -17,6 +17,8 @@
 #include "log.h"
 #include "recipe_json.h"
 
+struct agg_read_window;
+
 // Checked records that lie together, recipe->record_size bytes each.
 typedef struct agg_run {
     const uint8_t *batch_id; // 16 bytes, or NULL for records of NDJSON lines
@@ -76,8 +78,10 @@ agg_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reade
 agg_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader,
                                agg_share share, uint32_t span, const char *path) SHOAL_MUST_CHECK;
 
-// The same as agg_reader_file for bytes in memory.
-agg_err agg_reader_bytes(agg_read_count *count, agg_error *error, const agg_reader *reader,
-                         const char *name, const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
+// Reads what a window (read_window.h) shows, and releases the window: the way of all of the above.
+//   share, span: as above; NULL where all runs go to the sink, in order
+agg_err agg_reader_window(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                          const char *name, agg_share share, uint32_t span,
+                          struct agg_read_window *window) SHOAL_MUST_CHECK;
 
 #endif

@@ -111,58 +111,64 @@ async function collect(folder, recipe, loads, devices, truth) {
     origin: 'http://localhost',
     recipes: [{ hash, json: recipe }],
   });
-  let accepted = 0;
   try {
-    const drawn = Array.from({ length: CLIENTS }, () => draw(loads, EACH));
-    for (const n of await Promise.all(drawn.map((own) => visit(edge.url, recipe, own))))
-      accepted += n;
-    for (
-      let open = await edge.open('services');
-      open > 0 && open < BATCH;
-      open = await edge.open('services')
-    ) {
-      drawn.push(draw(loads, BATCH - open)); // a batch leaves the edge when it is full
-      accepted += await visit(edge.url, recipe, drawn[drawn.length - 1]);
-    }
-    for (const own of drawn) remember(truth, own);
-    const [counts, batches, sent] = ['loads.tsv', 'services.batch', 'sent.tsv'].map((name) =>
-      join(folder, name),
-    );
-    await writeFile(
-      counts,
-      loads
-        .map(({ category, popularity, count }) => `${category}\t${popularity}\t${count}\n`)
-        .join(''),
-    );
-    shoal(
-      'simulate',
-      '--recipe',
-      join(folder, 'services.json'),
-      '--counts',
-      counts,
-      '--devices',
-      String(devices),
-      '--seed',
-      randomBytes(16).toString('hex'),
-      '-o',
-      batches,
-      '--truth',
-      sent,
-    );
-    accepted += await postBatches(batches, aggregator.url, secret, () => {});
-    for (const line of (await readFile(sent, 'utf8')).trimEnd().split('\n')) {
-      const [category, popularity, count] = line.split('\t');
-      truth.set(
-        `${category}\t${popularity}`,
-        (truth.get(`${category}\t${popularity}`) ?? 0) + Number(count),
-      );
-    }
+    let accepted = await driveClients(edge, recipe, loads, truth);
+    accepted += await simulate(folder, loads, devices, truth, { url: aggregator.url, secret });
     for (const end = Date.now() + 30_000; (await edge.open('services')) > 0 && Date.now() < end;)
       await new Promise((resolve) => setTimeout(resolve, 100));
     await new Promise((resolve) => setTimeout(resolve, 3000)); // the edge's last batch is on its way
+    return accepted;
   } finally {
     await edge.close();
     await aggregator.close(); // folds what came
+  }
+}
+
+/**
+ * Sends what clients in Node draw, and as many events more as the edge's last batch lacks.
+ * @param {{url: string, open: (id: string) => Promise<number>}} edge
+ * @param {any} recipe
+ * @param {Load[]} loads
+ * @param {Map<string, number>} truth gets what is sent
+ */
+async function driveClients(edge, recipe, loads, truth) {
+  const drawn = Array.from({ length: CLIENTS }, () => draw(loads, EACH));
+  const counts = await Promise.all(drawn.map((own) => visit(edge.url, recipe, own)));
+  let accepted = counts.reduce((sum, n) => sum + n, 0);
+  for (;;) {
+    const open = await edge.open('services');
+    if (open === 0 || open >= BATCH) break;
+    const missing = draw(loads, BATCH - open); // a batch leaves the edge when it is full
+    drawn.push(missing);
+    accepted += await visit(edge.url, recipe, missing);
+  }
+  for (const own of drawn) remember(truth, own);
+  return accepted;
+}
+
+/**
+ * Simulates devices and posts their batches.
+ * @param {string} folder
+ * @param {Load[]} loads
+ * @param {number} devices
+ * @param {Map<string, number>} truth gets what is sent
+ * @param {{url: string, secret: string}} aggregator
+ */
+async function simulate(folder, loads, devices, truth, { url, secret }) {
+  const at = (/** @type {string} */ name) => join(folder, name);
+  const lines = loads.map(
+    ({ category, popularity, count }) => `${category}\t${popularity}\t${count}\n`,
+  );
+  await writeFile(at('loads.tsv'), lines.join(''));
+  const inputs = ['--recipe', at('services.json'), '--counts', at('loads.tsv')];
+  const outputs = ['-o', at('services.batch'), '--truth', at('sent.tsv')];
+  const seed = randomBytes(16).toString('hex');
+  shoal('simulate', ...inputs, '--devices', String(devices), '--seed', seed, ...outputs);
+  const accepted = await postBatches(at('services.batch'), url, secret, () => {});
+  for (const line of (await readFile(at('sent.tsv'), 'utf8')).trimEnd().split('\n')) {
+    const [category, popularity, count] = line.split('\t');
+    const pair = `${category}\t${popularity}`;
+    truth.set(pair, (truth.get(pair) ?? 0) + Number(count));
   }
   return accepted;
 }

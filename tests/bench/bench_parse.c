@@ -11,6 +11,7 @@
 #include "field_text.h"
 #include "hex_digits.h"
 #include "reader.h"
+#include "reader_bytes.h"
 #include "report_json.h"
 
 #define REPORTS 100000u
@@ -41,7 +42,7 @@ static void read_stream(const parse *p, const void *bytes, size_t len)
 {
     agg_error error;
     agg_read_count count = {0, 0, 0, 0, 0};
-    bench_check(agg_reader_bytes(&count, &error, &p->reader, "bench", bytes, len),
+    bench_check(reader_bytes(&count, &error, &p->reader, "bench", bytes, len),
                 "the stream is refused");
     if (count.records != REPORTS) bench_die("records were lost");
 }

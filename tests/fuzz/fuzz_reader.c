@@ -4,6 +4,7 @@
 // threads) changes nothing: not a record, a count or a word.
 #include "fuzz_aggregator.h"
 #include "reader.h"
+#include "reader_bytes.h"
 #include "record.h"
 
 typedef struct seen {
@@ -49,12 +50,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                          .talk_context = &memory};
     agg_read_count count = {0}, count2 = {0}, count3 = {0};
     agg_error error = {0}, error2 = {0}, error3 = {0};
-    agg_err err = agg_reader_bytes(&count, &error, &reader, "input", data + 1, len - 1);
+    agg_err err = reader_bytes(&count, &error, &reader, "input", data + 1, len - 1);
     PROPERTY(count.records == memory.records);
     PROPERTY(err == SHOAL_OK || error.text[0] != '\0');
     reader.sink_context = reader.talk_context = &threads;
     reader.n_threads = 3;
-    PROPERTY(agg_reader_bytes(&count2, &error2, &reader, "input", data + 1, len - 1) == err);
+    PROPERTY(reader_bytes(&count2, &error2, &reader, "input", data + 1, len - 1) == err);
     PROPERTY(memcmp(&count, &count2, sizeof count) == 0 && strcmp(error.text, error2.text) == 0);
     PROPERTY(threads.sum == memory.sum && threads.told == memory.told);
     FILE *stream = tmpfile();

@@ -7,7 +7,11 @@ import { ARGUMENT, RANGE, ShoalError, TYPE, UNKNOWN_FIELD, encoder, toHex } from
 /**
  * @typedef {import('./device.js').Module} Module
  * @typedef {import('./device.js').Recipe} Recipe
- * @typedef {import('../client/hpke.js').Sealer} Sealer
+ * @typedef {object} Sealer HPKE (RFC 9180), as the host provides it
+ * @property {(publicKey: Uint8Array, info: Uint8Array, aad: Uint8Array, plaintext: Uint8Array) =>
+ *   Promise<{enc: Uint8Array, ciphertext: Uint8Array}>} seal `enc` has 32 bytes, `ciphertext` 16
+ *   more than the plaintext
+ *
  * @typedef {{id: number, publicKey: Uint8Array}} Key of a server
  *
  * @typedef {object} ExactTask a task file, as the servers have it. Sums of it are exact: NO local randomness protects what is measured

@@ -11,9 +11,15 @@
 
 /** An error of the core: `code` and `number` are those of core/base/shoal_err.h, `field` a recipe path or a position. */
 export class ShoalError extends Error {
-  /** @param {string} code @param {number} number @param {string} message @param {string} [field] */
-  constructor(code, number, message, field) {
-    super(message);
+  /**
+   * @param {string} code
+   * @param {number} number
+   * @param {string} message
+   * @param {string} [field]
+   * @param {{cause?: unknown}} [options] the error behind this one
+   */
+  constructor(code, number, message, field, options) {
+    super(message, options);
     this.name = 'ShoalError';
     this.code = code;
     this.number = number;

@@ -6,11 +6,12 @@
 import { DapTask } from '../bindings/dap_core.js';
 import { toHex } from '../bindings/device.js';
 import { loadModule } from '../bindings/web.js';
+import { DAY_MS, randomBytes } from './basics.js';
+import { limitedBytes } from './limited_body.js';
 
 /**
- * @typedef {import('./client.js').View} View
- * @typedef {import('./client.js').Row} Row
- * @typedef {import('./client.js').Outcome} Outcome
+ * @typedef {import('./context.js').Context} Context
+ * @typedef {import('./storage.js').Row} Row
  * @typedef {import('../bindings/dap_core.js').Key} Key
  * @typedef {import('../bindings/dap_core.js').ExactTask} ExactTask
  * @typedef {import('../bindings/dap_core.js').Measurement} Measurement
@@ -24,7 +25,8 @@ import { loadModule } from '../bindings/web.js';
  * @property {Uint8Array} body
  * @property {string} [sealedTo] both servers' public keys
  * @property {number} [expires] last day, where no recipe says so
- * @typedef {{code: string, seal?: undefined} | {code?: undefined, seal: (report: ReportJson, id: string) => Promise<Parcel | {code: string}>}} Sealer
+ * @typedef {{code?: string, seal?: (report: ReportJson, id: string) => Promise<Parcel | {code: string}>}}
+ *   Sealing what seals the reports of a recipe, or the code that says why nothing does
  */
 
 const TYPE = 'application/ppm-dap;message=hpke-config-list';
@@ -32,7 +34,6 @@ const LIST_MAX = 2 + 65_535;
 const TIMEOUT_MS = 30_000;
 const KEEP_DEFAULT_S = 3600; // where a server says nothing
 const KEEP_MAX_S = 7 * 86_400;
-const DAY_MS = 86_400_000;
 const ID = 16; // bytes of a report's id
 const STATUS = ID + 1; // of what a leader says of one
 
@@ -52,52 +53,31 @@ const modules = new WeakMap();
 /** Tasks by recipe: of a client's core, so they go with it. @type {WeakMap<Recipe, Promise<DapTask>>} */
 const tasks = new WeakMap();
 
-/** @param {View} view */
+/** @param {Context} context */
 function compiled({ deps, options: { dapWasm } }) {
   const made =
     modules.get(deps) ??
     (typeof dapWasm === 'function'
       ? dapWasm()
-      : loadModule(dapWasm ?? new URL('../shoal-dap.wasm', import.meta.url), deps.fetch));
+      : loadModule(dapWasm ?? new URL('./shoal-dap.wasm', import.meta.url), deps.fetch));
   modules.set(deps, made);
   made.catch(() => modules.delete(deps)); // the next event tries again
   return made;
 }
 
-/** @param {View} view @param {Recipe} recipe */
-function taskOf(view, recipe) {
+/** @param {Context} context @param {Recipe} recipe */
+function taskOf(context, recipe) {
   const made =
-    tasks.get(recipe) ?? compiled(view).then((module) => DapTask.ofRecipe(module, recipe));
+    tasks.get(recipe) ?? compiled(context).then((module) => DapTask.ofRecipe(module, recipe));
   tasks.set(recipe, made);
   made.catch(() => tasks.delete(recipe));
   return made;
 }
 
-/** @param {View} view */
+/** @param {Context} context */
 const hpkeOf = async ({ options: { hpke } }) => (hpke ? hpke() : (await import('./hpke.js')).hpke);
 
-/** @param {View} view @param {number} n */
-function random({ deps }, n) {
-  const bytes = new Uint8Array(n);
-  deps.random(bytes);
-  return bytes;
-}
-
 // ---- the servers' keys ----
-
-/** @param {Response} response */
-async function limitedBytes(response) {
-  const reader = response.body?.getReader();
-  const parts = [];
-  for (let size = 0; reader;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
-    if (size > LIST_MAX) throw new Error('too long');
-    parts.push(value);
-  }
-  return new Uint8Array(await new Blob(parts).arrayBuffer());
-}
 
 /** Seconds for which the answer may be kept. @param {Response} response */
 function keepS(response) {
@@ -109,17 +89,17 @@ function keepS(response) {
 /**
  * A server's key, from the server. Sealed to once, so that a key that no share can be sealed to, or a browser that cannot seal, shows
  * before anything is spent.
- * @param {View} view @param {DapTask} task @param {string} url of the server @returns {Promise<Kept>}
+ * @param {Context} context @param {DapTask} task @param {string} url of the server @returns {Promise<Kept>}
  */
-async function fetchKey(view, task, url) {
-  const { deps } = view;
+async function fetchKey(context, task, url) {
+  const { deps } = context;
   const stop = new AbortController();
   const timer = deps.setTimer(() => stop.abort(), TIMEOUT_MS);
   try {
     /** @type {Promise<Response> | undefined} */
     let asking;
     // Begun under the lock that withdrawal takes: after that no tab begins another request.
-    await view.exclusive(async () => {
+    await context.exclusive(async () => {
       asking = deps.fetch(`${url}/hpke_config`, {
         headers: { Accept: TYPE },
         mode: 'cors',
@@ -133,9 +113,9 @@ async function fetchKey(view, task, url) {
     });
     const response = await asking;
     if (!response?.ok) throw new Error(String(response?.status));
-    const key = task.key(await limitedBytes(response));
+    const key = task.key(await limitedBytes(response, LIST_MAX));
     const none = new Uint8Array(0);
-    await (await hpkeOf(view)).seal(key.publicKey, none, none, none);
+    await (await hpkeOf(context)).seal(key.publicKey, none, none, none);
     const lifetime = 1000 * keepS(response);
     const until = deps.now() + lifetime;
     return { ...key, until, last: until + lifetime }; // servers take a key for twice as long as they say
@@ -145,14 +125,14 @@ async function fetchKey(view, task, url) {
   }
 }
 
-/** As fetchKey, once for all who ask meanwhile; null where it fails. @param {View} view @param {DapTask} task @param {string} url */
-function askKey(view, task, url) {
-  const running = asked.get(view.deps) ?? new Map();
-  asked.set(view.deps, running);
+/** As fetchKey, once for all who ask meanwhile; null where it fails. @param {Context} context @param {DapTask} task @param {string} url */
+function askKey(context, task, url) {
+  const running = asked.get(context.deps) ?? new Map();
+  asked.set(context.deps, running);
   if (!running.has(url)) {
     running.set(
       url,
-      fetchKey(view, task, url)
+      fetchKey(context, task, url)
         .catch(() => null)
         .finally(() => running.delete(url)),
     );
@@ -162,26 +142,26 @@ function askKey(view, task, url) {
 
 /**
  * The keys of both servers: kept ones, else new ones; null where a server gives none.
- * @param {View} view @param {DapTask} task @param {string[]} urls
+ * @param {Context} context @param {DapTask} task @param {string[]} urls
  * @param {'until' | 'last' | 'never'} by when kept ones have had their time. An event takes any of use: a server need not learn when it came
  * @returns {Promise<[Kept, Kept] | null>}
  */
-async function keysOf(view, task, urls, by) {
+async function keysOf(context, task, urls, by) {
   /** @type {{[url: string]: Kept}} */
-  const kept = (await view.deps.storage.transaction((tx) => tx.get('state', 'keys'))) ?? {};
-  const now = view.deps.now();
+  const kept = (await context.transaction((tx) => tx.get('state', 'keys'))) ?? {};
+  const now = context.deps.now();
   // A clock that was set back makes no key eternal.
   const has = (/** @type {string} */ url) =>
     by !== 'never' && kept[url]?.[by] > now && kept[url].until <= now + 1000 * KEEP_MAX_S;
   const keys = await Promise.all(
-    urls.map((url) => (has(url) ? kept[url] : askKey(view, task, url))),
+    urls.map((url) => (has(url) ? kept[url] : askKey(context, task, url))),
   );
   const news = urls
     .filter((url) => !has(url))
     .map((url) => /** @type {const} */ ([url, keys[urls.indexOf(url)]]));
   if (news.length) {
     // Under consent only: what the servers told is forgotten with it.
-    await view.exclusive(async (tx) => {
+    await context.exclusive(async (tx) => {
       const all = { ...(await tx.get('state', 'keys')) };
       for (const [url, key] of news) if (key) all[url] = key;
       await tx.put('state', 'keys', all);
@@ -190,7 +170,7 @@ async function keysOf(view, task, urls, by) {
   return keys.every((key) => key) ? /** @type {[Kept, Kept]} */ (keys) : null;
 }
 
-/** @param {View} view */
+/** @param {Context} context */
 async function whyNoKeys({ options: { hpke } }) {
   if (hpke) return 'no-keys';
   try {
@@ -207,53 +187,62 @@ async function whyNoKeys({ options: { hpke } }) {
 const serversOf = ({ leader, helper }) => ({ leader, helper });
 
 /**
- * Seals a record for its recipe's servers, or says why that cannot be: before anything is paid for the record.
- * @param {View} view @param {Recipe} recipe @returns {Promise<[Sealer]>}
+ * What seals a record for its recipe's servers, or why that cannot be. Asked before anything is paid
+ * for the record.
+ * @param {Context} context
+ * @param {Recipe} recipe
+ * @returns {Promise<Sealing>}
  */
-export async function sealer(view, recipe) {
+export async function sealingFor(context, recipe) {
   const by = tasks.has(recipe) ? 'last' : 'until'; // the first time is when the page was loaded
-  const task = await taskOf(view, recipe).catch((error) =>
+  const task = await taskOf(context, recipe).catch((error) =>
     error.name === 'ShoalError' ? 'recipe-refused' : 'core-missing',
   );
-  if (typeof task === 'string') return [{ code: task }];
+  if (typeof task === 'string') return { code: task };
   const servers = serversOf(recipe.json.aggregation);
-  const keys = await keysOf(view, task, Object.values(servers), by);
-  if (!keys) return [{ code: await whyNoKeys(view) }];
-  if (!(await hpkeOf(view).catch(() => null))) return [{ code: 'core-missing' }];
-  return [{ seal: (report, id) => parcel(view, task, keys, { ...report, servers }, id) }];
+  const keys = await keysOf(context, task, Object.values(servers), by);
+  if (!keys) return { code: await whyNoKeys(context) };
+  if (!(await hpkeOf(context).catch(() => null))) return { code: 'core-missing' };
+  return { seal: (report, id) => parcel(context, task, keys, { ...report, servers }, id) };
 }
 
-/** @param {View} view @param {DapTask} task @param {[Key, Key]} keys @param {ReportJson} report @param {string} id @returns {Promise<Parcel | {code: string}>} */
-async function parcel(view, task, keys, report, id) {
-  const body = await task.ofRecord(report.records[0], await inputOf(view, keys, id));
+/** @param {Context} context @param {DapTask} task @param {[Key, Key]} keys @param {ReportJson} report @param {string} id @returns {Promise<Parcel | {code: string}>} */
+async function parcel(context, task, keys, report, id) {
+  const body = await task.ofRecord(report.records[0], await inputOf(context, keys, id));
   return body ? { report, path: task.path, body, sealedTo: sealedTo(keys) } : { code: 'too-heavy' };
 }
 
 /** @param {Key[]} keys */
 const sealedTo = (keys) => keys.map(({ publicKey }) => toHex(publicKey)).join();
 
-/** @param {View} view @param {[Key, Key]} keys @param {string} id */
-const inputOf = async (view, keys, id) => ({
+/** @param {Context} context @param {[Key, Key]} keys @param {string} id */
+const inputOf = async (context, keys, id) => ({
   id: bytesOf(id),
-  now: view.deps.now(),
-  random: (/** @type {number} */ n) => random(view, n),
+  now: context.deps.now(),
+  random: (/** @type {number} */ n) => randomBytes(context.deps, n),
   keys,
-  sealer: await hpkeOf(view),
+  sealer: await hpkeOf(context),
 });
 
 /**
- * What a leader's answer that is not empty makes of a row, as the HTTP status that means the same to the client.
- * @param {View} view @param {string} id of the report, hex @param {Row} row @param {ArrayBuffer | null} answer UploadErrors; null where it broke off
+ * What a leader's answer means for a row, where the answer is not empty, as the HTTP status that
+ * means the same to the outbox: 202 where the row is done with, 400 where it is refused for good,
+ * 503 where it stays.
+ * @param {Context} context
+ * @param {string} id of the report, hex
+ * @param {Row} row
+ * @param {ArrayBuffer | null} answer UploadErrors; null where it broke off
  * @param {Recipe[]} recipes
- * @returns {Promise<[number]>} 202 where it is done with, 400 where it is refused for good, 503 where it stays
+ * @returns {Promise<202 | 400 | 503>}
  */
-export async function judged(view, id, row, answer, recipes) {
+export async function judged(context, id, row, answer, recipes) {
   const error = answer && errorOf(new Uint8Array(answer), id);
-  if (error === REPLAYED && row.tries > 0) return [202]; // an earlier try was taken, and its answer was lost
-  if (error === null || NOT_YET.includes(error)) return [503];
-  if (error !== OUTDATED && error !== UNKNOWN_KEY) return [400];
+  // The leader took an earlier try, whose answer was lost.
+  if (error === REPLAYED && row.tries > 0) return 202;
+  if (error === null || NOT_YET.includes(error)) return 503;
+  if (error !== OUTDATED && error !== UNKNOWN_KEY) return 400;
   const recipe = recipes.find(({ hash }) => hash === row.report.recipe_hash);
-  return [recipe && !row.isResealed ? await resealed(view, id, row, recipe).catch(() => 503) : 400];
+  return recipe && !row.isResealed ? resealed(context, id, row, recipe) : 400;
 }
 
 /** What a leader says of the one report that it was sent; null where it is no answer of a leader's. @param {Uint8Array} answer @param {string} id */
@@ -263,23 +252,28 @@ function errorOf(answer, id) {
 
 /**
  * Replaces a row whose key is no longer known by a new report of the same record, once. Returns as judged().
- * @param {View} view @param {string} id @param {Row} row @param {Recipe} recipe
+ * @param {Context} context @param {string} id @param {Row} row @param {Recipe} recipe
  */
-async function resealed(view, id, row, recipe) {
-  const task = await taskOf(view, recipe);
-  const keys = await keysOf(view, task, Object.values(serversOf(recipe.json.aggregation)), 'never');
+async function resealed(context, id, row, recipe) {
+  const task = await taskOf(context, recipe);
+  const keys = await keysOf(
+    context,
+    task,
+    Object.values(serversOf(recipe.json.aggregation)),
+    'never',
+  );
   // Neither server has another key than before: whoever says so, the edge worker maybe, would have the record counted twice.
   if (!keys || row.sealedTo === sealedTo(keys)) return 503;
-  const fresh = toHex(random(view, ID));
-  const sealed = await parcel(view, task, keys, row.report, fresh);
+  const fresh = toHex(randomBytes(context.deps, ID));
+  const sealed = await parcel(context, task, keys, row.report, fresh);
   if (!('body' in sealed)) return 400;
-  await view.exclusive(async (tx) => {
+  await context.exclusive(async (tx) => {
     if (!(await tx.get('queue', id))) return; // erased meanwhile
     await tx.delete('queue', id);
     await tx.put('queue', fresh, {
       ...row,
       ...sealed,
-      due: view.deps.now(),
+      due: context.deps.now(),
       tries: 0,
       isResealed: true,
     });
@@ -288,32 +282,33 @@ async function resealed(view, id, row, recipe) {
 }
 
 /**
- * Shares a measurement of which the two servers learn exact sums. Nothing randomizes it: what protects it is that one of the two is
- * honest and that a batch is large, and no budget is debited, since there is no epsilon to count. The measurement itself is not stored.
- * @param {View} view @param {ExactTask} json @param {Measurement} measurement
- * @returns {Promise<Outcome[]>} one: `queued`, or why not
+ * What is sent for a measurement of which the two servers learn exact sums, or why it cannot be
+ * sent. Nothing randomizes a measurement: it is protected if one of the two servers is honest and
+ * the batch is large. No budget is debited, because there is no epsilon to count. The measurement
+ * itself is not stored.
+ * @param {Context} context
+ * @param {ExactTask} json
+ * @param {Measurement} measurement
+ * @returns {Promise<{code: string, report?: undefined} |
+ *   {code?: undefined, report: ReportJson, seal: (report: ReportJson, id: string) => Promise<Parcel | {code: string}>}>}
  */
-export async function shareExactly(view, json, measurement) {
-  const note = (/** @type {string} */ code) => [view.note(code, json.info ?? null)];
-  const module = await compiled(view).catch(() => null);
-  if (!module) return note('core-missing');
+export async function exactReport(context, json, measurement) {
+  const module = await compiled(context).catch(() => null);
+  if (!module) return { code: 'core-missing' };
   const task = await DapTask.exact(module, json).catch(() => null);
-  if (!task) return note('task-refused');
+  if (!task) return { code: 'task-refused' };
   const servers = serversOf(json);
-  const keys = await keysOf(view, task, Object.values(servers), 'last');
-  if (!keys) return note(await whyNoKeys(view));
+  const keys = await keysOf(context, task, Object.values(servers), 'last');
+  if (!keys) return { code: await whyNoKeys(context) };
   const report = { key: json.info, recipe_hash: task.id, parameters: {}, records: [], servers };
   const expires = json.expires ? Date.parse(json.expires) / DAY_MS : Number.MAX_SAFE_INTEGER;
-  const code = await view.enqueue(
-    { send: { delayS: 0 } },
-    report,
-    view.era,
-    undefined,
-    async (_, id) =>
-      task.ofMeasurement(measurement, await inputOf(view, keys, id)).then(
-        (body) => ({ report, path: task.path, body, expires }),
-        () => ({ code: 'not-a-measurement' }),
-      ),
-  );
-  return code === 'queued' ? [{ recipe: json.info, code }] : note(code);
+  /** @param {ReportJson} _ @param {string} id */
+  const seal = async (_, id) => {
+    const input = await inputOf(context, keys, id);
+    return task.ofMeasurement(measurement, input).then(
+      (body) => ({ report, path: task.path, body, expires }),
+      () => ({ code: 'not-a-measurement' }),
+    );
+  };
+  return { report, seal };
 }

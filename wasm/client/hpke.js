@@ -3,11 +3,7 @@
 // place that knows that library: everything else takes a Sealer. Randomness is WebCrypto's own.
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
 
-/**
- * @typedef {object} Sealer
- * @property {(publicKey: Uint8Array, info: Uint8Array, aad: Uint8Array, plaintext: Uint8Array) =>
- *   Promise<{enc: Uint8Array, ciphertext: Uint8Array}>} seal enc: 32 bytes; ciphertext: 16 bytes more than the plaintext
- */
+/** @typedef {import('../bindings/dap_core.js').Sealer} Sealer */
 
 const suite = new CipherSuite({
   kem: new DhkemX25519HkdfSha256(),

@@ -1,106 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page embeds: a few hundred bytes that load the client and its WebAssembly only once consent is given. Before
-// that nothing is fetched, stored or kept in memory, and events pass by unseen. Touches no global until start().
+// What a page embeds: a few hundred bytes that load the client and its WebAssembly only once consent
+// is given. Before that nothing is fetched, stored or kept in memory, and events pass by unseen.
+// Touches no global until start().
 
 /**
  * @typedef {import('./client.js').Client} Client
  * @typedef {import('./client.js').Options} Options
+ * @typedef {(word: string) => unknown} Take
  */
 
-// Remembers that this browser has answered, so that the client is loaded on the next page. The client's own storage
-// decides; where this memory is refused, the page asks again.
+// The key under which this browser remembers that the person answered, so that the client is loaded
+// on the next page. The client's own storage decides; where this memory is refused, the page asks
+// again.
 const KEY = 'shoal-consent';
 
+function rememberedState() {
+  try {
+    return globalThis.localStorage?.getItem(KEY) ?? 'none';
+  } catch {
+    return 'none';
+  }
+}
+
+/** @template {string} S @param {S} state */
+function remember(state) {
+  try {
+    if (state === 'granted' || rememberedState() !== 'none')
+      globalThis.localStorage?.setItem(KEY, state);
+  } catch {
+    // then the page asks again
+  }
+  return state;
+}
+
+function forget() {
+  try {
+    globalThis.localStorage?.removeItem(KEY);
+  } catch {
+    // nothing was kept
+  }
+}
+
+/** The client of a page, loaded when it is needed. */
+class Loading {
+  #options;
+  #importClient;
+  /** @type {Promise<Client> | null} */
+  #loading = null;
+  /** @type {Client | null} */
+  #client = null;
+  /** Elements to observe once the client is there. @type {Map<Element, {take?: Take, stop?: () => void}>} */
+  #observed = new Map();
+
+  /** @param {Options} options @param {() => Promise<typeof import('./client.js')>} importClient */
+  constructor(options, importClient) {
+    this.#options = options;
+    this.#importClient = importClient;
+  }
+
+  get hasGpc() {
+    if (this.#options.gpc) return this.#options.gpc();
+    return /** @type {any} */ (globalThis.navigator)?.globalPrivacyControl === true;
+  }
+
+  get state() {
+    return this.#client?.consent.state ?? (this.hasGpc ? 'gpc' : rememberedState());
+  }
+
+  /** Is or was there consent, so that there is something to ask the client? */
+  get isKnown() {
+    return this.#loading !== null || rememberedState() !== 'none';
+  }
+
+  /** @returns {Promise<Client>} */
+  load() {
+    this.#loading ??= this.#init().catch((error) => {
+      this.#loading = null;
+      throw error;
+    });
+    return this.#loading;
+  }
+
+  async #init() {
+    const { init } = await this.#importClient();
+    const client = await init(this.#options);
+    this.#client = client;
+    remember(client.consent.state);
+    for (const [element, each] of this.#observed) each.stop = client.observe(element, each.take);
+    return client;
+  }
+
+  /** Hands an event to the client, where there is consent. @param {(client: any, args: any[]) => any} call */
+  hand(call) {
+    return async (/** @type {any[]} */ ...args) =>
+      this.#loading && this.state !== 'none' ? call(await this.#loading, args) : [];
+  }
+
+  /** Asks the client, where there is or was consent. @param {keyof Client} method @param {() => any} [otherwise] */
+  ask(method, otherwise) {
+    return async (/** @type {any[]} */ ...args) =>
+      this.isKnown ? /** @type {any} */ (await this.load())[method](...args) : otherwise?.();
+  }
+
+  /** @param {Element} element @param {Take} [take] */
+  observe(element, take) {
+    // A wrong argument is told here and now, and not when the client is loaded.
+    if (typeof element?.addEventListener !== 'function')
+      throw new TypeError('observe: element must be a DOM element');
+    this.#observed.set(element, { take, stop: this.#client?.observe(element, take) });
+    return () => {
+      this.#observed.get(element)?.stop?.();
+      this.#observed.delete(element);
+    };
+  }
+
+  /** Why nothing is sent, before there is a client. */
+  why() {
+    const gpc = {
+      code: 'gpc',
+      text: 'The browser sends Global Privacy Control, which counts as no.',
+    };
+    const none = { code: 'no-consent', text: 'Consent has not been given.' };
+    return [{ ...(this.hasGpc ? gpc : none), recipe: null, count: 0 }];
+  }
+}
+
 /**
- * @param {Options & {client?: () => Promise<typeof import('./client.js')>}} options as for init; `client` loads the client
+ * @param {Options & {client?: () => Promise<typeof import('./client.js')>}} options as for init;
+ *   `client` loads the client
  */
 export function start({ client: importClient = () => import('./client.js'), ...options }) {
-  /** @type {Promise<Client> | null} */
-  let loading = null;
-  /** @type {Client | null} */
-  let client = null;
-  /** Elements to observe once the client is there, and what stops it. @type {Map<Element, {take?: (word: string) => unknown, stop?: () => void}>} */
-  const observed = new Map();
-
-  const gpc = () =>
-    options.gpc
-      ? options.gpc()
-      : /** @type {any} */ (globalThis.navigator)?.globalPrivacyControl === true;
-  const remembered = () => {
-    try {
-      return globalThis.localStorage?.getItem(KEY) ?? 'none';
-    } catch {
-      return 'none';
-    }
-  };
-  /** @param {string} state */
-  const remember = (state) => {
-    try {
-      if (state === 'granted' || remembered() !== 'none')
-        globalThis.localStorage?.setItem(KEY, state);
-    } catch {
-      // then the page asks again
-    }
-    return state;
-  };
-  const load = () =>
-    (loading ??= importClient()
-      .then((module) => module.init(options))
-      .then((made) => {
-        client = made;
-        remember(made.consent.state);
-        for (const [element, each] of observed) each.stop = made.observe(element, each.take);
-        return made;
-      })
-      .catch((error) => {
-        loading = null;
-        throw error;
-      }));
-
-  const state = () => client?.consent.state ?? (gpc() ? 'gpc' : remembered());
-  /** Asks the client, where there is or was consent to have one. @param {keyof Client} method @param {any} [otherwise] */
-  const ask =
-    (method, otherwise) =>
-    async (/** @type {any[]} */ ...args) =>
-      loading || remembered() !== 'none'
-        ? /** @type {any} */ (await load())[method](...args)
-        : otherwise?.();
-  /** Hands an event to the client, where there is consent. @param {keyof Client} method */
-  const hand =
-    (method) =>
-    async (/** @type {any[]} */ ...args) =>
-      loading && state() !== 'none' ? /** @type {any} */ (await loading)[method](...args) : [];
-  /** The same of what runs have. @param {keyof Client['track']} method */
-  const follow =
-    (method) =>
-    async (/** @type {any[]} */ ...args) =>
-      loading && state() !== 'none'
-        ? /** @type {any} */ ((await loading).track[method])(...args)
-        : [];
+  const loading = new Loading(options, importClient);
+  /** @param {keyof Client} method */
+  const hand = (method) => loading.hand((client, args) => client[method](...args));
+  /** @param {keyof Client['track']} method */
+  const follow = (method) => loading.hand((client, args) => client.track[method](...args));
   const none = () => [];
-  const why = () => [
-    gpc()
-      ? {
-          code: 'gpc',
-          text: 'The browser sends Global Privacy Control, which counts as no.',
-          recipe: null,
-          count: 0,
-        }
-      : { code: 'no-consent', text: 'Consent has not been given.', recipe: null, count: 0 },
-  ];
 
   // Also under Global Privacy Control: then the client takes the consent back and erases what waits.
-  if (remembered() === 'granted') load().catch(() => {});
+  if (rememberedState() === 'granted') loading.load().catch(() => {});
 
   return {
     consent: {
       get state() {
-        return state();
+        return loading.state;
       },
-      grant: async () => (gpc() ? 'gpc' : remember(await (await load()).consent.grant())),
+      grant: async () =>
+        loading.hasGpc ? 'gpc' : remember(await (await loading.load()).consent.grant()),
       withdraw: async () => {
-        if (loading || remembered() !== 'none') remember(await (await load()).consent.withdraw());
-        return state();
+        if (loading.isKnown) remember(await (await loading.load()).consent.withdraw());
+        return loading.state;
       },
     },
     /** @type {Client['record']} */ record: hand('record'),
@@ -115,26 +164,15 @@ export function start({ client: importClient = () => import('./client.js'), ...o
       /** @type {Client['track']['sample']} */ sample: follow('sample'),
       /** @type {Client['track']['answer']} */ answer: follow('answer'),
     },
-    /** @param {Element} element @param {(word: string) => unknown} [take] @returns {() => void} stops reading */
-    observe(element, take) {
-      observed.set(element, { take, stop: client?.observe(element, take) });
-      return () => {
-        observed.get(element)?.stop?.();
-        observed.delete(element);
-      };
-    },
-    /** @type {Client['flush']} */ flush: ask('flush'),
-    /** @type {Client['reports']} */ reports: ask('reports', none),
-    /** @type {Client['ledger']} */ ledger: ask('ledger', none),
-    /** @type {Client['log']} */ log: ask('log', none),
-    /** @type {Client['explain']} */ explain: ask('explain', why),
+    /** @type {Client['observe']} */ observe: (element, take) => loading.observe(element, take),
+    /** @type {Client['flush']} */ flush: loading.ask('flush'),
+    /** @type {Client['reports']} */ reports: loading.ask('reports', none),
+    /** @type {Client['ledger']} */ ledger: loading.ask('ledger', none),
+    /** @type {Client['log']} */ log: loading.ask('log', none),
+    /** @type {Client['explain']} */ explain: loading.ask('explain', () => loading.why()),
     erase: async () => {
-      await ask('erase')();
-      try {
-        globalThis.localStorage?.removeItem(KEY);
-      } catch {
-        // nothing was kept
-      }
+      await loading.ask('erase')();
+      forget();
     },
   };
 }

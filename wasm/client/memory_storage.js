@@ -3,7 +3,7 @@
 
 /** @typedef {import('./storage.js').Storage} Storage @typedef {import('./storage.js').Transaction} Transaction */
 
-/** A lock manager with the part of navigator.locks that the client uses. @returns {import('./client.js').Locks} */
+/** A lock manager with the part of navigator.locks that the client uses. @returns {import('./storage.js').Locks} */
 export function memoryLocks() {
   /** @type {Map<string, Promise<unknown>>} */
   const tails = new Map();

@@ -3,19 +3,27 @@
 // its own, loaded by the first observe() or type(). Keeps no text: a field's own content is looked at when an event completes a word. Depends on the DOM.
 import { isWord, segments, words } from '../bindings/text.js';
 
-/** @typedef {import('./client.js').View} View */
+/**
+ * @typedef {import('./context.js').Context} Context
+ * @typedef {import('./events.js').Events} Events
+ */
 
-/** Words for the recipes that take them. @param {View} view @param {string[]} list */
-async function report(view, list) {
+/** Reports words to the recipes that take them. @param {Events} events @param {string[]} list */
+async function report(events, list) {
   const outcomes = [];
   for (const word of list)
-    outcomes.push(...(await view.event((recipe) => recipe.valueKind === 'word', word)));
+    outcomes.push(...(await events.report((recipe) => recipe.valueKind === 'word', word)));
   return outcomes;
 }
 
-/** Reports the words of a text, in order. @param {View} view @param {string} text */
-export const type = async (view, text) =>
-  Intl.Segmenter ? report(view, words(text)) : [view.note('segmenter-missing')];
+/**
+ * Reports the words of a text, in order.
+ * @param {Context} context
+ * @param {Events} events
+ * @param {string} text
+ */
+export const type = async (context, events, text) =>
+  Intl.Segmenter ? report(events, words(text)) : [context.note('segmenter-missing')];
 
 const TYPED = /^insert(Text|LineBreak|Paragraph|CompositionText)$/;
 const IN_WORD = /[\p{L}\p{M}\p{N}'\u2019-]$/u;
@@ -67,14 +75,19 @@ function beforeCaret(field) {
 }
 
 /**
- * @param {View} view
+ * Reads completed words while they are typed.
+ * @param {Context} context
+ * @param {Events} events
  * @param {Element} element a field, or an element above fields that carry `data-shoal`
- * @param {AbortSignal} signal stops it
+ * @param {AbortSignal} signal stops the reading
  * @param {(word: string) => unknown} [take] is given each word, in place of the recipes
  */
-export function observe(view, element, signal, take) {
+export function observe(context, events, element, signal, take) {
   /** @param {string[]} list */
-  const found = (list) => void (take ? list.map((word) => take(word)) : report(view, list));
+  const found = (list) => {
+    if (take) for (const word of list) take(word);
+    else void report(events, list);
+  };
   /** Fields whose last word is still being typed. @type {WeakSet<Element>} */
   const open = new WeakSet();
 
@@ -91,8 +104,8 @@ export function observe(view, element, signal, take) {
     const field = /** @type {Element} */ (event.composedPath()[0]);
     if (field !== element && !field.hasAttribute?.('data-shoal')) return;
     if (!isReadableField(field)) refused.add(field);
-    if (refused.has(field)) view.note('refused-field');
-    else if (!Intl.Segmenter) view.note('segmenter-missing');
+    if (refused.has(field)) context.note('refused-field');
+    else if (!Intl.Segmenter) context.note('segmenter-missing');
     else if (event.type === 'beforeinput') typed(field, /** @type {InputEvent} */ (event));
     else if (open.delete(field))
       found(lastWords(/** @type {any} */ (field).value ?? field.textContent ?? ''));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the chunks for queries and for runs share: JSON from the endpoint, and where in `events` the rows of runs begin. Depends on nothing.
+// What the chunks for queries and for runs share: JSON from the endpoint, and the prefix of the keys
+// under which `events` holds the state of runs.
+import { limitedBytes } from './limited_body.js';
 
 export const RUN = '~run/';
 
@@ -7,8 +9,10 @@ const BODY_MAX = 1 << 20;
 const TIMEOUT_MS = 30_000;
 
 /**
- * What the endpoint serves beside its reports; throws where it does not.
- * @param {import('./client.js').View} view @param {'queries' | 'recipes'} path @returns {Promise<any>}
+ * JSON that the endpoint serves beside its reports; throws where it serves none.
+ * @param {import('./context.js').Context} context
+ * @param {'queries' | 'recipes'} path
+ * @returns {Promise<any>}
  */
 export async function served({ deps, url }, path) {
   const stop = new AbortController();
@@ -21,25 +25,10 @@ export async function served({ deps, url }, path) {
       redirect: 'error',
       signal: stop.signal,
     });
-    if (!response.ok) throw new Error(String(response.status));
-    return JSON.parse(await limitedText(response));
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    return JSON.parse(new TextDecoder().decode(await limitedBytes(response, BODY_MAX)));
   } finally {
     stop.abort();
     deps.clearTimer(timer);
   }
-}
-
-/** A body, as far as it may be read. @param {Response} response */
-async function limitedText(response) {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  for (let size = 0; reader;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    size += value.length;
-    if (size > BODY_MAX) throw new Error('too long');
-    text += decoder.decode(value, { stream: true });
-  }
-  return text + decoder.decode();
 }

@@ -20,6 +20,24 @@ import { openDB } from 'idb';
  * @property {<T>(task: (tx: Transaction) => Promise<T>) => Promise<T>} transaction the task awaits nothing but tx; what
  *   it throws rolls everything back
  * @property {() => void} close
+ *
+ * @typedef {object} Locks the part of navigator.locks that the client uses
+ * @property {<T>(name: string, options: {ifAvailable?: boolean}, task: (lock: any) => T | Promise<T>) => Promise<T>} request
+ *
+ * @typedef {object} Row a record in `queue`; its key is the Idempotency-Key, or the id of a sealed
+ *   report
+ * @property {import('../bindings/device.js').ReportJson} report
+ * @property {string} endpoint
+ * @property {number} due when it may be sent, milliseconds since 1970
+ * @property {number} tries
+ * @property {number} [expires] the last day on which it may be sent, where no recipe of the page
+ *   says so
+ * @property {string} [query] the analysis whose query asked for it
+ * @property {string} [run] the hash of the run that it belongs to
+ * @property {Uint8Array} [body] the report as it is sent, where it is sealed for two servers
+ * @property {string} [path] where the body goes, below the endpoint
+ * @property {boolean} [isResealed] is it the second report of its record?
+ * @property {string} [sealedTo] the keys of the two servers
  */
 
 /** @type {StoreName[]} */
@@ -59,37 +77,42 @@ export function indexedDbStorage(name = 'shoal') {
     close,
     async transaction(task) {
       await open(true);
-      const tx = /** @type {import('idb').IDBPDatabase} */ (db).transaction(STORES, 'readwrite', {
-        durability: 'strict',
-      });
-      try {
-        /** @param {StoreName} store @returns {any} */
-        const at = (store) => tx.objectStore(store);
-        const result = await task({
-          get: (store, key) => at(store).get(key),
-          keys: (store) => at(store).getAllKeys(),
-          async entries(store) {
-            const [keys, values] = await Promise.all([at(store).getAllKeys(), at(store).getAll()]);
-            return keys.map((/** @type {string} */ key, /** @type {number} */ i) => [
-              key,
-              values[i],
-            ]);
-          },
-          put: (store, key, value) => at(store).put(value, key),
-          delete: (store, key) => at(store).delete(key),
-          clear: (store) => at(store).clear(),
-        });
-        await tx.done;
-        return result;
-      } catch (error) {
-        tx.done.catch(() => {}); // its rejection is this same error
-        try {
-          tx.abort();
-        } catch {
-          // already aborted, by the error itself
-        }
-        throw error;
-      }
+      return transact(/** @type {import('idb').IDBPDatabase} */ (db), task);
     },
   };
+}
+
+/**
+ * One transaction of all stores, on disk when it resolves.
+ * @template T
+ * @param {import('idb').IDBPDatabase} db
+ * @param {(tx: Transaction) => Promise<T>} task what it throws rolls everything back
+ */
+async function transact(db, task) {
+  const tx = db.transaction(STORES, 'readwrite', { durability: 'strict' });
+  try {
+    /** @param {StoreName} store @returns {any} */
+    const at = (store) => tx.objectStore(store);
+    const result = await task({
+      get: (store, key) => at(store).get(key),
+      keys: (store) => at(store).getAllKeys(),
+      async entries(store) {
+        const [keys, values] = await Promise.all([at(store).getAllKeys(), at(store).getAll()]);
+        return keys.map((/** @type {string} */ key, /** @type {number} */ i) => [key, values[i]]);
+      },
+      put: (store, key, value) => at(store).put(value, key),
+      delete: (store, key) => at(store).delete(key),
+      clear: (store) => at(store).clear(),
+    });
+    await tx.done;
+    return result;
+  } catch (error) {
+    tx.done.catch(() => {}); // it rejects with this same error
+    try {
+      tx.abort();
+    } catch {
+      // the error itself aborted it
+    }
+    throw error;
+  }
 }

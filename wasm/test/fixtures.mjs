@@ -10,6 +10,8 @@ import { memoryLocks, memoryStorage } from '../client/memory_storage.js';
 import { load } from '../bindings/node.js';
 
 export const WASM = fileURLToPath(new URL('..', import.meta.url));
+/** The files of dist that a page loads until the first event of one recipe has left it. */
+export const FIRST_EVENT_FILES = ['loader.js', 'client.js', 'shoal.wasm'];
 export const ENDPOINT = 'https://edge.example';
 export const DAY = 20800;
 export const NOON = DAY * 86_400_000 + 43_200_000;

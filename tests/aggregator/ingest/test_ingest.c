@@ -10,6 +10,7 @@
 #include "field_text.h"
 #include "hex_digits.h"
 #include "reader.h"
+#include "reader_bytes.h"
 #include "report_json.h"
 #include "text_rule.h"
 
@@ -250,7 +251,7 @@ static agg_err read_stream(collected *c, agg_read_count *count, agg_error *error
     agg_reader reader = {recipe, collect, c, hear, c, NULL, NULL, 1};
     memset(c, 0, sizeof *c);
     memset(count, 0, sizeof *count);
-    return agg_reader_bytes(count, error, &reader, "stream", bytes, len);
+    return reader_bytes(count, error, &reader, "stream", bytes, len);
 }
 
 // Three batches of 5, 1 and 40 records behind one another.
@@ -554,7 +555,7 @@ static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t 
     agg_reader reader = {recipe, sum_up, &first, note, &first, NULL, NULL, 1};
     memset(&first, 0, sizeof first);
     const char *path = write_file(bytes, len);
-    assert_err(agg_reader_bytes(&count, &error, &reader, path, bytes, len), expected);
+    assert_err(reader_bytes(&count, &error, &reader, path, bytes, len), expected);
     reader.sink_context = reader.talk_context = &other;
     for (size_t i = 0; i < 9; i++) {
         agg_read_count count2 = {0, 0, 0, 0, 0};
@@ -563,7 +564,7 @@ static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t 
         reader.n_threads = threads[i / 2 % 4];
         FILE *stream = i == 8 ? fopen(path, "rb") : NULL;
         agg_err err = i == 8       ? agg_reader_stream(&count2, &error2, &reader, path, stream)
-                      : i % 2 == 0 ? agg_reader_bytes(&count2, &error2, &reader, path, bytes, len)
+                      : i % 2 == 0 ? reader_bytes(&count2, &error2, &reader, path, bytes, len)
                                    : agg_reader_file(&count2, &error2, &reader, path);
         if (stream != NULL) fclose(stream);
         assert_err(err, expected);
@@ -777,9 +778,8 @@ static void dictionaries_warn_of_changed_lines(void **state)
 
 static void text_rules_are_followed(void **state)
 {
-    shoal_recipe recipe;
+    shoal_recipe recipe = {.text_form = SHOAL_FORM_NFC, .text_case = SHOAL_CASE_LOWER};
     (void)state;
-    shoal_recipe_init(&recipe);
     recipe.text_min = 2;
     recipe.text_max = 4;
     assert_true(agg_text_is_kept(&recipe, "abcd", 4));

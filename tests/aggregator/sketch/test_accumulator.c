@@ -7,6 +7,7 @@
 #include "bytes.h"
 #include "folder.h"
 #include "reader.h"
+#include "reader_bytes.h"
 
 typedef struct kind_of_recipe {
     const char *mechanism;
@@ -296,8 +297,7 @@ static void golden_files_stay(void **state)
         assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
         agg_reader reader = {&recipe, add_run, &acc, NULL, NULL, NULL, NULL, 1};
         agg_read_count count = {0, 0, 0, 0, 0};
-        assert_ok(
-            agg_reader_bytes(&count, &error, &reader, "reports", (const uint8_t *)reports, len));
+        assert_ok(reader_bytes(&count, &error, &reader, "reports", (const uint8_t *)reports, len));
         assert_int_equal(count.rejected, 0);
         char *own = acc_bytes(&own_len, &acc);
         assert_int_equal(own_len, golden_len);

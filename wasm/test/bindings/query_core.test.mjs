@@ -509,8 +509,8 @@ test('a random item is uniform, and neither it, the seed nor the buckets stay in
   query.randomItem(new Uint8Array(32).fill(0xa7));
   assert.equal(memory().indexOf(Buffer.alloc(8, 0xa7)), -1);
   assert.throws(() => query.randomItem(new Uint8Array(31)), { code: 'argument' });
-  const { heap_base } = /** @type {any} */ (instance.exports);
-  const base = (heap_base() + 15) & -16;
+  const { heap_base: heapBase } = /** @type {any} */ (instance.exports);
+  const base = (heapBase() + 15) & -16;
   query.item({ age: 3.5, page: 'x' });
   assert.deepEqual([...memory().subarray(base, base + 16)], new Array(16).fill(0));
   query.randomize(5, new Uint8Array(32).fill(0xa7));

@@ -10,6 +10,7 @@ import { CSP } from '../../client/reasons.js';
 import { signedBytes } from '../../bindings/signature.js';
 import { build } from 'esbuild';
 import {
+  FIRST_EVENT_FILES,
   WASM,
   epochRecipe,
   fragmentsRecipe,
@@ -41,7 +42,7 @@ const FIELDS = `<!doctype html><title>fields</title>
 
 // A service worker may not import() anything, so that one that answers queries is bundled into one file.
 const WORKER = `
-  import { init } from '../client.js';
+  import { init } from './client/client.js';
   self.onmessage = (event) => event.waitUntil((async () => {
     const { endpoint, policy, shift, queryWasm } = event.data;
     const client = await init({ endpoint, policy, recipes: [], now: () => Date.now() + shift, wasm: '/shoal.wasm', queryWasm });
@@ -73,7 +74,7 @@ before(async () => {
     '/worker.js': worker.text,
   };
   const runs = await build({
-    entryPoints: [join(WASM, 'run_core.js')],
+    entryPoints: [join(WASM, 'bindings/run_core.js')],
     bundle: true,
     write: false,
     format: 'esm',
@@ -215,6 +216,21 @@ test('a word goes from a page to the worker, under the policy', async () => {
     (await call(page, 'record', 'typed-words', 'again')).map((/** @type {any} */ o) => o.code),
     ['no-consent'],
   );
+  await context.close();
+});
+
+test('until the first event of one recipe has left, a page loads the files whose total is limited', async () => {
+  site.requests.length = 0;
+  const { page, context } = await freshPage();
+  await startLoader(page, [wordsRecipe()]);
+  await call(page, 'consent.grant');
+  await call(page, 'record', 'typed-words', 'hello');
+  await call(page, 'flush');
+  await until(() => edge.reports().length === 1, 'the report');
+  const loaded = site.requests
+    .map(({ url }) => url.slice(1))
+    .filter((file) => file !== '' && file !== 'favicon.ico');
+  assert.deepEqual(loaded, FIRST_EVENT_FILES);
   await context.close();
 });
 
@@ -837,11 +853,12 @@ test('a round of a trie: two tabs and a service worker, words typed in a page, o
   await startWithPolicy(page, 0, policy);
   await call(page, 'consent.grant');
   await call(page, 'optIn', 'words');
-  await page.evaluate(() => {
+  await page.evaluate(async () => {
     const { shoal } = /** @type {any} */ (globalThis);
     shoal.observe(document.querySelector('#notes'), (/** @type {string} */ word) =>
       shoal.donate('typed-words', { word }),
     );
+    await import(/** @type {any} */ ('/observe.js')); // a word that comes before it is not read
   });
   await typeInto(page, 'coral coral hope ');
   await until(async () => /"hope"/.test(await everythingStored(page)), 'the words');

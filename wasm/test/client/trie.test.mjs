@@ -416,7 +416,7 @@ test('killed between debit and queue: paid for, nothing sent, never asked again'
   };
   const { client, edge, options } = await typedClient({ random });
   isKilled = true;
-  assert.equal(await ask1(client, signed(round())), 'storage');
+  assert.equal(await ask1(client, signed(round())), 'failed');
   client.close();
   isKilled = false;
   const later = await init(options);

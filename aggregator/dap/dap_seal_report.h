@@ -3,8 +3,8 @@
 // server. No network.
 //
 // Privacy: a maker holds a measurement's shares only while it makes the report, and wipes them.
-#ifndef DAP_REPORT_MAKER_H
-#define DAP_REPORT_MAKER_H
+#ifndef DAP_SEAL_REPORT_H
+#define DAP_SEAL_REPORT_H
 
 #include "dap_task.h"
 #include "hpke.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making reports; see dap_report_maker.h.
-#include "dap_report_maker.h"
+// Making reports; see dap_seal_report.h.
+#include "dap_seal_report.h"
 
 #include <openssl/crypto.h>
 #include <openssl/rand.h>

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of a client, and what the platform gives where an option is absent.
+import { ShoalError } from '../bindings/device.js';
+import { indexedDbStorage } from './storage.js';
+
+/**
+ * @typedef {import('../bindings/device.js').Core} Core
+ * @typedef {import('../bindings/device.js').RecipeJson} RecipeJson
+ * @typedef {import('../bindings/query_core.js').PolicyJson} PolicyJson
+ * @typedef {import('./storage.js').Storage} Storage
+ * @typedef {import('./storage.js').Locks} Locks
+ *
+ * @typedef {{url: string, hash: string}} PinnedRecipe fetched after consent, and refused unless it
+ *   has this hash
+ *
+ * @typedef {object} Options
+ * @property {string} endpoint base URL of the edge worker; https, or loopback
+ * @property {(RecipeJson | PinnedRecipe)[]} recipes
+ * @property {PolicyJson | PinnedRecipe} [policy] what queries may ask of this page's people
+ * @property {(RecipeJson | PinnedRecipe)[]} [runs] what may be followed over epochs: for each run
+ *   the recipe of one of its epochs
+ * @property {string[]} [keys] Ed25519 public keys, hex: recipes that none of them signed are refused
+ * @property {typeof fetch} [fetch]
+ * @property {() => number} [now] milliseconds since 1970
+ * @property {Storage} [storage]
+ * @property {(bytes: Uint8Array) => void} [random] fills with secret random bytes
+ * @property {Locks} [locks]
+ * @property {string | URL | (() => Promise<Core>)} [wasm] where the module lies, or how to get a
+ *   core; by default shoal.wasm beside this file, and shoal-all.wasm where a recipe needs it
+ * @property {string | URL | (() => Promise<import('../bindings/query_core.js').QueryCore>)} [queryWasm]
+ *   the same for queries: shoal-query.wasm
+ * @property {string | URL | (() => Promise<WebAssembly.Module>)} [dapWasm] the same for recipes of
+ *   two servers: shoal-dap.wasm
+ * @property {() => Promise<import('../bindings/dap_core.js').Sealer>} [hpke] what seals for the keys
+ *   of the two servers; by default WebCrypto's X25519 and AES-GCM
+ * @property {() => Promise<{siteOf: (host: string) => string | null}>} [sites] the list of
+ *   registrable domains
+ * @property {() => boolean} [gpc] does the browser send Global Privacy Control?
+ * @property {(task: () => void, ms: number) => any} [setTimer]
+ * @property {(timer: any) => void} [clearTimer]
+ *
+ * @typedef {Required<Pick<Options, 'fetch' | 'now' | 'storage' | 'random' | 'locks' | 'sites' | 'gpc' |
+ *   'setTimer' | 'clearTimer'>>} Dependencies
+ */
+
+/**
+ * The dependencies that the options name, and the platform's for the others.
+ * @param {Options} given
+ * @returns {Promise<Dependencies>}
+ */
+export async function dependenciesOf(given) {
+  const g = /** @type {any} */ (globalThis);
+  // A page whose browser has no IndexedDB gets storage that fails: memory would forget what was
+  // spent.
+  const storage = given.storage ?? (g.indexedDB || g.document ? indexedDbStorage() : undefined);
+  const locks = given.locks ?? g.navigator?.locks;
+  const memory = storage && locks ? null : await import('./memory_storage.js');
+  return {
+    fetch: given.fetch ?? ((...args) => g.fetch(...args)),
+    now: given.now ?? (() => Date.now()),
+    storage: storage ?? /** @type {any} */ (memory).memoryStorage(),
+    random: given.random ?? ((bytes) => g.crypto.getRandomValues(bytes)),
+    locks: locks ?? /** @type {any} */ (memory).memoryLocks(),
+    sites: given.sites ?? (() => import('./site.js')),
+    gpc: given.gpc ?? (() => g.navigator?.globalPrivacyControl === true),
+    setTimer: given.setTimer ?? setTimer,
+    clearTimer: given.clearTimer ?? ((timer) => clearTimeout(timer)),
+  };
+}
+
+/**
+ * Sets a timer that does not keep a Node process alive.
+ * @param {() => void} task
+ * @param {number} ms
+ */
+function setTimer(task, ms) {
+  const timer = setTimeout(task, ms);
+  /** @type {any} */ (timer).unref?.();
+  return timer;
+}
+
+/** The address that takes reports. @param {string} endpoint */
+export function reportsUrl(endpoint) {
+  const url = new URL(
+    'v1/reports',
+    new URL(endpoint.replace(/\/*$/, '/'), globalThis.location?.href),
+  );
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
+  if (url.protocol !== 'https:' && !isLoopback)
+    throw new ShoalError('argument', 1, 'endpoint must be https', 'endpoint');
+  return url.href;
+}

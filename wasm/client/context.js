@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of a client share: options and dependencies, consent, notes for explain(), storage
+// under the lock of all tabs, and the budget ledger.
+import { randomBytes, storageFailure, today, toldAs } from './basics.js';
+import { reportsUrl } from './client_options.js';
+
+/**
+ * @typedef {import('../bindings/device.js').Core} Core
+ * @typedef {import('../bindings/device.js').Recipe} Recipe
+ * @typedef {import('./client_options.js').Dependencies} Dependencies
+ * @typedef {import('./client_options.js').Options} Options
+ * @typedef {import('./storage.js').Transaction} Transaction
+ *
+ * @typedef {'none' | 'granted' | 'withdrawn' | 'gpc'} ConsentState
+ * @typedef {{recipe: string | null, code: string}} Outcome `queued`, or a code of explain()
+ * @typedef {{code: string, recipe: string | null, count: number, text?: string, cause?: unknown}} Note
+ *   `cause` is the error behind it, where there was one
+ */
+
+const SECRET_BYTES = 32;
+
+export class Context {
+  /** Consent as this page knows it. @type {ConsentState} */
+  #consent = 'none';
+  /** Grows with every withdrawal: work that began in an older era stops. */
+  era = 0;
+  /**
+   * What happened to events since the page was loaded, by code and recipe: counts, no values.
+   * @type {Map<string, Note>}
+   */
+  notes = new Map();
+
+  /** @param {Options} options @param {Dependencies} deps */
+  constructor(options, deps) {
+    /** @readonly */ this.options = options;
+    /** @readonly */ this.deps = deps;
+    /** Where reports go. @readonly */ this.url = reportsUrl(options.endpoint);
+  }
+
+  // ---- consent ----
+
+  /** @returns {ConsentState} */
+  get state() {
+    return this.deps.gpc() ? 'gpc' : this.#consent;
+  }
+
+  get isOn() {
+    return this.state === 'granted';
+  }
+
+  /** Reads what was decided on an earlier page. Creates no database. */
+  async restoreConsent() {
+    this.#consent = await this.transaction(
+      async (tx) => (await tx.get('state', 'consent')) ?? 'none',
+    );
+  }
+
+  /** Stores consent; it holds in this page once it is stored. */
+  async storeConsent() {
+    await this.transaction((tx) => tx.put('state', 'consent', 'granted'));
+    this.#consent = 'granted';
+  }
+
+  /**
+   * Ends consent in this page, at once.
+   * @param {ConsentState} state
+   */
+  endConsent(state) {
+    this.#consent = state;
+    this.endEra();
+  }
+
+  /** Stops the work that is under way. */
+  endEra() {
+    this.era++;
+  }
+
+  /**
+   * Does consent stand in this page and in storage, which all tabs share?
+   * @param {Transaction} tx
+   */
+  async stands(tx) {
+    const state = (await tx.get('state', 'consent')) ?? 'none';
+    if (this.#consent === 'granted') this.#consent = state;
+    return this.isOn && state === 'granted';
+  }
+
+  // ---- notes ----
+
+  /**
+   * Counts what happened, for explain().
+   * @param {string} code
+   * @param {string | null} [recipe]
+   * @param {string} [text] where reasons.js has no sentence for the code
+   * @param {unknown} [cause]
+   * @returns {Outcome}
+   */
+  note(code, recipe = null, text, cause) {
+    const key = `${code} ${recipe}`;
+    const count = (this.notes.get(key)?.count ?? 0) + 1;
+    this.notes.set(key, { code, recipe, text, count, ...(cause !== undefined && { cause }) });
+    return { recipe, code };
+  }
+
+  /** Notes that there is no consent. */
+  noteOff() {
+    return this.note(this.state === 'gpc' ? 'gpc' : 'no-consent');
+  }
+
+  /**
+   * Notes an error under the code that tells what kind it is, with its cause.
+   * @param {unknown} error
+   * @param {string | null} [recipe]
+   */
+  noteError(error, recipe = null) {
+    const { code, text, cause } = toldAs(error);
+    return this.note(code, recipe, text, cause);
+  }
+
+  // ---- storage ----
+
+  /** Is there a database? */
+  async hasStorage() {
+    try {
+      return await this.deps.storage.open(false);
+    } catch (cause) {
+      throw storageFailure(cause);
+    }
+  }
+
+  /**
+   * One transaction. Rejects with a storage failure where storage fails, and with the task's own
+   * error where the task does.
+   * @template T
+   * @param {(tx: Transaction) => Promise<T>} task
+   */
+  transaction(task) {
+    return guarded(
+      (run) => this.deps.storage.transaction(run),
+      (/** @type {Transaction} */ tx) => task(guardedTransaction(tx)),
+    );
+  }
+
+  /**
+   * Runs a task under a lock of all tabs.
+   * @template T
+   * @param {string} name
+   * @param {{ifAvailable?: boolean}} options
+   * @param {(lock: any) => T | Promise<T>} task is given null where the lock is not available
+   */
+  underLock(name, options, task) {
+    return guarded(
+      (run) => this.deps.locks.request(name, options, run),
+      async (lock) => task(lock),
+    );
+  }
+
+  /**
+   * One transaction under the lock of all tabs.
+   * @template T
+   * @param {(tx: Transaction) => Promise<T>} task
+   */
+  locked(task) {
+    return this.underLock('shoal', {}, () => this.transaction(task));
+  }
+
+  /**
+   * The same while consent stands in storage, too; undefined where it does not.
+   * @template T
+   * @param {(tx: Transaction) => Promise<T>} task
+   * @returns {Promise<T | undefined>}
+   */
+  async exclusive(task) {
+    return this.isOn
+      ? this.locked(async (tx) => ((await this.stands(tx)) ? task(tx) : undefined))
+      : undefined;
+  }
+
+  // ---- ledger ----
+
+  /**
+   * The stored ledger, or a new one, which is stored.
+   * @param {Transaction} tx
+   * @param {Core} core
+   * @returns {Promise<Uint8Array>}
+   */
+  async ledgerOf(tx, core) {
+    const stored = await tx.get('state', 'ledger');
+    if (stored !== undefined) return stored;
+    const ledger = core.ledger.init(today(this.deps));
+    await tx.put('state', 'ledger', ledger);
+    return ledger;
+  }
+
+  /**
+   * Why the recipe may not spend today; null where it may.
+   * @param {Transaction} tx
+   * @param {Core} core
+   * @param {Recipe} recipe
+   */
+  async refusal(tx, core, recipe) {
+    const day = today(this.deps);
+    if (day <= ((await tx.get('state', 'erased')) ?? -1)) return 'erased';
+    return core.ledger.refusal(await this.ledgerOf(tx, core), recipe, day)?.code ?? null;
+  }
+
+  /**
+   * The secret that permanent answers are derived from: drawn once, and kept until consent ends.
+   * @param {Transaction} tx
+   * @returns {Promise<Uint8Array>}
+   */
+  async secretOf(tx) {
+    const stored = await tx.get('state', 'secret');
+    if (stored) {
+      if (stored.length === SECRET_BYTES) return stored;
+      throw storageFailure(new RangeError('the stored secret is damaged'));
+    }
+    const secret = randomBytes(this.deps, SECRET_BYTES);
+    await tx.put('state', 'secret', secret);
+    return secret;
+  }
+}
+
+/**
+ * Runs a task inside a runner, such as a transaction or a lock. An error of the task passes as it
+ * is; an error of the runner itself becomes a storage failure.
+ * @template A, T
+ * @param {(run: (argument: A) => Promise<T>) => Promise<T>} runner
+ * @param {(argument: A) => Promise<T>} task
+ * @returns {Promise<T>}
+ */
+async function guarded(runner, task) {
+  /** @type {{error: unknown} | null} */
+  let thrown = null;
+  try {
+    return await runner(async (argument) => {
+      try {
+        return await task(argument);
+      } catch (error) {
+        thrown = { error };
+        throw error;
+      }
+    });
+  } catch (error) {
+    const own = /** @type {{error: unknown} | null} */ (thrown);
+    if (own) throw own.error;
+    throw storageFailure(error);
+  }
+}
+
+/**
+ * A transaction whose calls reject with storage failures.
+ * @param {Transaction} tx
+ * @returns {Transaction}
+ */
+function guardedTransaction(tx) {
+  /** @param {keyof Transaction} name @returns {any} */
+  const guard =
+    (name) =>
+    async (/** @type {any[]} */ ...args) => {
+      try {
+        return await /** @type {any} */ (tx)[name](...args);
+      } catch (cause) {
+        throw storageFailure(cause);
+      }
+    };
+  return {
+    get: guard('get'),
+    keys: guard('keys'),
+    entries: guard('entries'),
+    put: guard('put'),
+    delete: guard('delete'),
+    clear: guard('clear'),
+  };
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of an event: consent, sampling coin, a durable debit of the ledger, randomizing in the
+// core, and the queue. Where one of them is missing, nothing is sent, and the outcome's code says
+// which. A raw value is in memory while it is randomized, and nowhere else.
+import { isSampled, randomBytes, today } from './basics.js';
+import { itemOf } from './items.js';
+import { sealingOf } from './page_recipes.js';
+
+/**
+ * @typedef {import('../bindings/device.js').Core} Core
+ * @typedef {import('../bindings/device.js').Recipe} Recipe
+ * @typedef {import('./context.js').Context} Context
+ * @typedef {import('./context.js').Outcome} Outcome
+ * @typedef {import('./outbox.js').Outbox} Outbox
+ * @typedef {import('./page_recipes.js').PageRecipes} PageRecipes
+ */
+
+export class Events {
+  #context;
+  #recipes;
+  #outbox;
+  /** Recipes that refuse until a day has passed, by hash. @type {Map<string, {day: number, code: string}>} */
+  #spent = new Map();
+
+  /** @param {Context} context @param {PageRecipes} recipes @param {Outbox} outbox */
+  constructor(context, recipes, outbox) {
+    this.#context = context;
+    this.#recipes = recipes;
+    this.#outbox = outbox;
+  }
+
+  /**
+   * Reports a value to some of the page's recipes.
+   * @param {(recipe: Recipe) => boolean} wants
+   * @param {any} value
+   * @returns {Promise<Outcome[]>} one for each recipe
+   */
+  async report(wants, value) {
+    const context = this.#context;
+    if (!context.isOn) return [context.noteOff()];
+    const { era } = context;
+    const ready = await this.#recipes.ready();
+    if (!ready) {
+      const isBlocked = context.notes.has('wasm-blocked null');
+      return [context.note(isBlocked ? 'wasm-blocked' : 'core-missing')];
+    }
+    const recipes = ready.recipes.filter(wants);
+    if (!recipes.length) return [context.note('unknown-stream')];
+    const outcomes = [];
+    for (const recipe of recipes)
+      outcomes.push(await this.#reportTo(ready.core, recipe, value, era));
+    return outcomes;
+  }
+
+  /** @param {Core} core @param {Recipe} recipe @param {any} value @param {number} era */
+  async #reportTo(core, recipe, value, era) {
+    try {
+      const code = await this.#privatize(core, recipe, value, era);
+      return code === 'queued' ? { recipe: recipe.id, code } : this.#context.note(code, recipe.id);
+    } catch (error) {
+      return this.#context.noteError(error, recipe.id);
+    }
+  }
+
+  /**
+   * The whole way of one event for one recipe. Returns a code.
+   * @param {Core} core
+   * @param {Recipe} recipe
+   * @param {any} value
+   * @param {number} era
+   */
+  async #privatize(core, recipe, value, era) {
+    const context = this.#context;
+    const { deps } = context;
+    const item = await itemOf(recipe, value, deps.sites);
+    if (item.code) return item.code;
+    if (!isSampled(deps, recipe.send.sample)) return 'sampled-out';
+    const { code, seal } = await sealingOf(context, recipe);
+    if (code) return code;
+    const paid = await this.#debit(core, recipe);
+    if (paid.code) return paid.code;
+    const seed = randomBytes(deps, 32);
+    const report = recipe.report(recipe.randomize(item.value ?? null, seed, paid.secret));
+    seed.fill(0);
+    return this.#outbox.enqueue(recipe, report, era, { seal });
+  }
+
+  /**
+   * Pays for one report, durably. A debit is never taken back: a page that dies before the record is
+   * in the queue has spent the budget for nothing, which is the safe side.
+   * @param {Core} core
+   * @param {Recipe} recipe
+   * @returns {Promise<{code?: string, secret?: Uint8Array}>} why it was not paid, or the secret of
+   *   the device where the recipe needs one
+   */
+  async #debit(core, recipe) {
+    const context = this.#context;
+    const day = today(context.deps);
+    const known = this.#spent.get(recipe.hash);
+    if (known?.day === day) return known;
+    const paid = await context.exclusive(async (tx) => {
+      const code = await context.refusal(tx, core, recipe);
+      if (code) return { code };
+      const ledger = core.ledger.debit(await context.ledgerOf(tx, core), recipe, day);
+      await tx.put('state', 'ledger', ledger);
+      return recipe.isPermanent ? { secret: await context.secretOf(tx) } : {};
+    });
+    if (paid?.code) this.#spent.set(recipe.hash, { day, code: paid.code });
+    return paid ?? { code: 'no-consent' };
+  }
+}

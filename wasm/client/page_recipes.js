@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core and the recipes of a page: loaded once, and only under consent.
+import { Core } from '../bindings/device.js';
+import { loadModule } from '../bindings/web.js';
+import { chunk, loadFailureCode } from './basics.js';
+
+/**
+ * @typedef {import('../bindings/device.js').Recipe} Recipe
+ * @typedef {import('../bindings/device.js').RecipeJson} RecipeJson
+ * @typedef {import('./client_options.js').Dependencies} Dependencies
+ * @typedef {import('./client_options.js').PinnedRecipe} PinnedRecipe
+ * @typedef {import('./context.js').Context} Context
+ * @typedef {import('./dap.js').Sealing} Sealing
+ *
+ * @typedef {{name: string | null, json: RecipeJson | string, hash?: string}} Source a recipe, and
+ *   its hash where the page pins that
+ * @typedef {{core: Core, recipes: Recipe[], refused: (string | null)[], isLacking: boolean}} Ready
+ *   `isLacking`: does a refused recipe need more than the module has?
+ */
+
+const RECIPE_MAX = 1 << 20; // characters
+
+/**
+ * The page's module, or the one without vectors where the browser has none. The bytes are a module
+ * whose only function would return a vector.
+ */
+const pageModule = () =>
+  WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123]))
+    ? new URL('./shoal.wasm', import.meta.url)
+    : new URL('./shoal-plain.wasm', import.meta.url);
+
+export class PageRecipes {
+  #context;
+  /** @type {Promise<Ready | null> | null} */
+  #loading = null;
+
+  /** @param {Context} context */
+  constructor(context) {
+    this.#context = context;
+  }
+
+  /** The core and the accepted recipes; null without consent, or where they cannot be loaded. */
+  async ready() {
+    return this.#context.isOn ? (this.#loading ??= this.#load()) : null;
+  }
+
+  /** @returns {Promise<Ready | null>} */
+  async #load() {
+    const context = this.#context;
+    const { keys } = context.options;
+    try {
+      const ready = await acceptAll(context);
+      for (const name of ready.refused) context.note('recipe-refused', name);
+      // The keys of the two servers are fetched now, and not when the first event comes: the
+      // servers need not learn when that was.
+      for (const recipe of ready.recipes)
+        sealingOf(context, recipe).catch((error) => context.noteError(error, recipe.id));
+      if (keys) {
+        const { keepSigned } = await import('../bindings/signature.js');
+        await keepSigned(ready, keys, (code, name) => void context.note(code, name));
+      }
+      return ready;
+    } catch (error) {
+      context.note(loadFailureCode(error), null, undefined, error);
+      return null;
+    }
+  }
+}
+
+/** @param {Context} context @returns {Promise<Ready>} */
+async function acceptAll({ options: { wasm, recipes }, deps }) {
+  if (!globalThis.WebAssembly) throw new Error('CSP: there is no WebAssembly');
+  const sources = await Promise.all(recipes.map((each) => sourceOf(deps, each)));
+  if (typeof wasm === 'function') return accept(await wasm(), sources);
+  const core = await Core.create(await loadModule(wasm ?? pageModule(), deps.fetch));
+  const ready = accept(core, sources);
+  if (!ready.isLacking) return ready;
+  // The page's module carries what most recipes need. Where one of them needs more, the whole
+  // module takes its place, if it can be loaded.
+  try {
+    const { wholeCore } = await import('../bindings/whole.js');
+    return accept(await wholeCore(deps.fetch, wasm), sources);
+  } catch {
+    return ready;
+  }
+}
+
+/**
+ * What a core makes of the recipes.
+ * @param {Core} core
+ * @param {Source[]} sources
+ * @returns {Ready}
+ */
+function accept(core, sources) {
+  /** @type {Map<string, Recipe>} */
+  const recipes = new Map();
+  const refused = [];
+  let isLacking = false;
+  for (const { name, json, hash } of sources) {
+    try {
+      const recipe = core.recipe(json);
+      const isPinned = (hash ?? recipe.hash) === recipe.hash;
+      if (!isPinned || recipes.has(recipe.hash)) core.release(recipe);
+      else recipes.set(recipe.hash, recipe);
+      if (!isPinned) refused.push(name);
+    } catch (error) {
+      const { field } = /** @type {any} */ (error);
+      isLacking ||= field === 'mechanism' || field === 'variables';
+      refused.push(name);
+    }
+  }
+  return { core, recipes: [...recipes.values()], refused, isLacking };
+}
+
+/**
+ * A recipe as it was given, or fetched.
+ * @param {Dependencies} deps
+ * @param {any} source a RecipeJson or a PinnedRecipe; anything else is refused as a recipe
+ * @returns {Promise<Source>}
+ */
+export async function sourceOf(deps, source) {
+  const { url, hash, recipe = null } = source ?? {};
+  if (typeof url !== 'string') return { name: recipe, json: source };
+  const text = await deps
+    .fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' })
+    .then((response) => (response.ok ? response.text() : ''))
+    .catch(() => '');
+  return { name: url, json: text.length > RECIPE_MAX ? '' : text, hash: String(hash) };
+}
+
+/**
+ * What seals the recipe's reports for two servers, where it names them, or the code that says why
+ * that cannot be.
+ * @param {Context} context
+ * @param {Recipe} recipe
+ * @returns {Promise<Sealing>}
+ */
+export async function sealingOf(context, recipe) {
+  if (recipe.json.aggregation?.protocol !== 'dap') return {};
+  const dap = await chunk(import('./dap.js'));
+  return dap.sealingFor(context, recipe);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each analysis of the policy, and each of its fields, was charged for queries: for the person.
+import { readStored, today } from './basics.js';
+import { load, optedIn, queryLedgerOf } from './query_policy.js';
+
+/**
+ * @typedef {import('../bindings/query_core.js').Policy} Policy
+ * @typedef {import('./context.js').Context} Context
+ * @typedef {import('./query_policy.js').Loaded} Loaded
+ * @typedef {import('./storage.js').Transaction} Transaction
+ *
+ * @typedef {{used: number, allowed: number}} Use
+ * @typedef {object} Charge what an analysis, or a field of it, was charged for queries
+ * @property {string} analysis
+ * @property {string | null} field null: of the analysis itself
+ * @property {boolean} optedIn
+ * @property {Use} reports
+ * @property {Use} epsilon of the cohort's sum, composed as the policy says
+ * @property {Use | null} delta of the analysis
+ * @property {number} itemEpsilon local epsilon of one report, at most
+ * @property {Use} userEpsilon local epsilon of all reports of this person together
+ */
+
+/** @param {Context} context @returns {Promise<Charge[]>} */
+export async function charges(context) {
+  const loaded = await load(context);
+  const day = today(context.deps);
+  return (await context.exclusive((tx) => chargesOf(tx, loaded, day))) ?? [];
+}
+
+/** @param {Transaction} tx @param {Loaded} loaded @param {number} day */
+async function chargesOf(tx, loaded, day) {
+  const { core, policy } = loaded;
+  const ledger = await queryLedgerOf(tx, loaded, day);
+  const agreed = await optedIn(tx);
+  /** @type {Charge[]} */
+  const list = [];
+  policy.json.analyses.forEach((/** @type {any} */ analysis, /** @type {number} */ i) => {
+    const { analysis: name, budget, fields } = analysis;
+    /** @param {any} allowed @param {number} itemEpsilon @param {string | null} field @param {number} [index] */
+    const add = (allowed, itemEpsilon, field, index) => {
+      const used = readStored(() => core.accountant.charge(ledger, policy, i, index));
+      list.push({
+        analysis: name,
+        field,
+        optedIn: agreed.includes(name),
+        reports: { used: used.reports, allowed: allowed.reports },
+        epsilon: { used: used.epsilon, allowed: allowed.epsilon },
+        delta: field === null ? { used: used.delta, allowed: Number(allowed.delta) } : null,
+        itemEpsilon,
+        userEpsilon: { used: used.localEpsilon, allowed: itemEpsilon * allowed.reports },
+      });
+    };
+    // A query obeys each field that it reads, so one report may cost what the most generous field
+    // allows.
+    add(budget, Math.max(...fields.map((/** @type {any} */ field) => field.local_epsilon)), null);
+    fields.forEach((/** @type {any} */ field, /** @type {number} */ j) =>
+      add(field, field.local_epsilon, field.field, j),
+    );
+  });
+  return list;
+}
