@@ -20,7 +20,7 @@ void agg_pages_advise(void *memory, size_t bytes)
 
 #define PAGE ((uintptr_t)64 << 10) // a multiple of every page size
 
-void agg_pages_bring(void *memory, size_t bytes)
+void agg_pages_prefault(void *memory, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
     uintptr_t at = (uintptr_t)memory, first = (at + PAGE - 1) / PAGE * PAGE,
@@ -36,7 +36,7 @@ void agg_pages_bring(void *memory, size_t bytes)
 
 #else
 
-void agg_pages_bring(void *memory, size_t bytes)
+void agg_pages_prefault(void *memory, size_t bytes)
 {
     (void)memory;
     (void)bytes;

@@ -14,6 +14,6 @@ void agg_pages_advise(void *memory, size_t bytes);
 // Prefaults memory for writing, before several threads write to it. A fresh page that is read
 // first maps the kernel's shared page of zeros, and its first write then maps another page, which
 // interrupts every thread of the process.
-void agg_pages_bring(void *memory, size_t bytes);
+void agg_pages_prefault(void *memory, size_t bytes);
 
 #endif

@@ -58,7 +58,7 @@ typedef struct agg_joint_result {
     const agg_joint_share *marginals[SHOAL_VARIABLES_MAX]; // axes[i].n each
     const agg_joint_share *rates; // with two axes: P(the other axis's category | the category of
                                   // `given`), in the order of cells; else NULL
-    uint32_t given; // the axis that the rates condition on
+    uint32_t given;               // the axis that the rates condition on
     uint32_t n_pairs;
     const agg_joint_independence *pairs; // all pairs of axes
     bool is_em_wald;                     // the tests have the paper's form, which is conservative

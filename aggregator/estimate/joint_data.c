@@ -12,8 +12,8 @@
 typedef struct maker {
     const agg_accumulator *acc;
     const shoal_part *parts;
-    agg_joint_tuple *tuples; // one a distinct record
-    uint64_t *order;         // row of the variable at hand << 32 | record
+    agg_joint_tuple *tuples; // one for each distinct record
+    uint64_t *order;         // row of the current variable << 32 | record
     double *row;             // likelihoods of one record
 } maker;
 
@@ -30,7 +30,7 @@ static const uint8_t *part_of(const maker *m, uint32_t part, size_t record)
     return at;
 }
 
-// Row by row: what a law works out of a row serves all its records.
+// Sorts records by row, because a law's computations for a row serve all its records.
 static void sort_by_row(const maker *m, const agg_joint_law *law, uint32_t part)
 {
     size_t n = (size_t)m->acc->set.n_distinct;
@@ -137,8 +137,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// Two times are the largest: when tuples are sorted or copied with what they are made of still
-// there, and when all is copied in EM's order.
+// Memory peaks at one of two times: while tuples are sorted or copied and the records' rows still
+// exist, and while everything is copied in EM's order.
 uint64_t agg_joint_data_memory(const shoal_part *parts, const agg_accumulator *acc,
                                const agg_joint_categories *categories, uint32_t n_variables)
 {

@@ -264,8 +264,8 @@ static void swap(double **a, double **b)
     *b = keep;
 }
 
-// Moves one step of EM beyond the extrapolated point, if that point is at least as likely as the one
-// after one step of EM; else moves to the point after two steps.
+// Moves one step of EM beyond the extrapolated point, if that point is at least as likely as the
+// one after one step of EM; else moves to the point after two steps.
 static void leap(climb *c, double likelihood_of_one)
 {
     double length = step_length(c);

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over cells and their errors; see marginal.h.
 //
-// A bucket has c cells, and F devices lie in them. Of n reports the cells are supported A times
-// together. One report supports N of them, with mean M1 and variance V1 if its device lies in the
-// bucket, M0 and V0 if not; M1 - M0 = p - q whatever c is, as each other cell is supported alike.
-// So
+// A bucket has c cells, which F devices hold. The n reports support the cells A times in all. One
+// report supports N of them, with mean M1 and variance V1 if its device is in the bucket, and M0
+// and V0 if not. M1 - M0 = p - q whatever c is, because all other cells are supported alike. So
 //
 //     F = (A - n M0)/(p - q),     Var = ( F V1 + (n - F) V0 )/(p - q)^2
 //
-// One-hot: independent bits, N is the sum of c of them: M0 = c q, V0 = c q (1-q), V1 = V0 - q (1-q)
-// + p (1-p). Randomized response: a report is one cell, N is 0 or 1: M0 = c q, V = M (1 - M).
-// Subset selection: a set of d of s indices that holds the own one with probability p, the others
-// of it any of the s - 1 others alike: N is hypergeometric, once for each side of the coin.
-// Hadamard response (hadamard_estimate.c): a report adds s times the sum of the matrix's column
-// over the bucket's rows of its block. Over the column that has the mean square c_b, the bucket's
-// cells in the report's block b (the rows are orthogonal), so that with R_b reports in block b
+// One-hot: N is a sum of c independent bits: M0 = c q, V0 = c q (1-q), V1 = V0 - q (1-q) + p (1-p).
+//
+// Randomized response: a report is one cell, so that N is 0 or 1: M0 = c q, V = M (1 - M).
+//
+// Subset selection: a set of d of s indices contains the own one with probability p, and otherwise
+// any of the s - 1 others alike. N is hypergeometric on either side of the coin.
+//
+// Hadamard response (hadamard_estimate.c): a report adds its sign times the sum of the matrix's
+// column over the bucket's rows in its block. The mean square of that sum over the column is c_b,
+// the number of the bucket's cells in the report's block b, because rows are orthogonal. With R_b
+// reports in block b,
 //
 //     Var = sum_b E R_b c_b/(p - q)^2 - F,     E R_b >= 2 n q
 #include "marginal.h"
@@ -27,10 +30,10 @@
 #include "sum_law.h"
 #include "support_score.h"
 
-// Which bucket of the field an item lies in: (item / stride) mod size.
+// A field as a digit of the item: the bucket is (item / stride) mod size.
 typedef struct digit {
     uint64_t stride;
-    uint32_t size, cells; // buckets; cells of each
+    uint32_t size, cells; // number of buckets, and of cells in each
 } digit;
 
 static digit digit_of(const shoal_recipe *recipe, uint32_t field)
@@ -89,7 +92,7 @@ static void sum_blocks(agg_count *counts, const shoal_part *part, const agg_accu
     }
 }
 
-// Of every item, in order.
+// Estimates every item, in order.
 static agg_err count_cells(agg_count *cells, agg_error *error, const shoal_part *part,
                            const agg_accumulator *acc, unsigned n_threads)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One field of a joint domain alone: for each of its buckets the sum over all cells that lie in it,
-// with the error of that sum. Pure.
+// Estimates one field of an encoding: for each of its buckets the sum over all cells in it, with
+// the error of that sum. Pure.
 //
-// The count is the sum of the cells' unbiased counts. Its error is not the cells' errors added up,
-// since one report speaks of many cells: it is taken from the law of how many of a bucket's c cells
-// one report supports (marginal.c). CMS, HCMS and local hashing with more than one field are
-// refused: their rows hash the cells by one linear map, and the cells of a bucket differ by the
-// same few bits, so that collisions come in whole families and no error could be stated.
+// The count, in reports, is the sum of the cells' unbiased counts. Its variance is not the sum of
+// the cells' variances, because one report supports many cells. It follows from the law of how many
+// of a bucket's c cells one report supports (sum_law.h; marginal.c has the formula). CMS, HCMS and
+// local hashing with more than one field are refused. Their rows hash cells by one linear map, and
+// the cells of a bucket differ in the same few bits, so that collisions are correlated and the
+// error of the sum is unknown.
 #ifndef MARGINAL_H
 #define MARGINAL_H
 
@@ -16,21 +17,21 @@
 #include "recipe.h"
 
 // Estimates every bucket of a field.
-//   counts: encoding.fields[field].size, written; in reports, as agg_estimator_counts gives them
+//   counts: encoding.fields[field].size, as agg_estimator_counts gives them
 //   recipe: finished, with an encoding
-//   acc: of this recipe. The minimum cohort is the caller's to check (agg_estimate_check)
-//   field: index in the encoding
-// Returns: AGG_ERR_USAGE, with the reason, for a mechanism whose sums over cells have no known
-// error; RECIPE_HASH. Cost: one pass over the cells; Hadamard response takes 40 bytes a cell
-// besides.
+//   acc: of this recipe; the caller checks the minimum cohort (agg_estimate_check)
+//   field: its index in the encoding
+// Returns: what agg_marginal_check refuses; SHOAL_ERR_RECIPE_HASH; AGG_ERR_MEMORY.
+// Cost: one pass over the cells; Hadamard response takes memory of 40 bytes a cell.
 agg_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *recipe,
                      const agg_accumulator *acc, uint32_t field,
                      unsigned n_threads) SHOAL_MUST_CHECK;
 
-// Returns: the bytes that agg_marginal takes beside the counts.
+// Returns: the bytes that agg_marginal takes, not counting the counts.
 uint64_t agg_marginal_memory(const shoal_recipe *recipe, uint32_t field, unsigned n_threads);
 
-// Whether agg_marginal can: SHOAL_OK, or its AGG_ERR_USAGE.
+// Returns: SHOAL_OK if agg_marginal can estimate the field; AGG_ERR_USAGE, with the reason, for a
+// field that the recipe lacks and for a mechanism whose sums over cells have no known error.
 agg_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe,
                            uint32_t field) SHOAL_MUST_CHECK;
 

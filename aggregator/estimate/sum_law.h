@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one report says of several cells of a list together, for the errors of their sum
-// (marginal.h): a member of the agg_estimator of each mechanism whose cells are independent enough.
-// Private to estimate/.
+// The law of how many of several cells of a list one report supports, for the error of their sum
+// (marginal.h). Mechanisms whose cells permit it give it in their agg_estimator. Private to
+// estimate/.
 #ifndef SUM_LAW_H
 #define SUM_LAW_H
 
 #include "mechanism.h"
 
-// Mean and variance of a number of cells.
+// The mean and variance of a number of cells.
 typedef struct agg_moments {
     double mean, variance;
 } agg_moments;
 
 typedef struct agg_sum_law {
-    agg_moments in, out; // the report's device lies in one of the cells, or does not
+    agg_moments in, out; // if the value of the report's device is in one of the cells, and if not
     double most;         // cells that one report can support
 } agg_sum_law;
 
@@ -29,7 +29,7 @@ static inline double agg_common_side(const shoal_part *part)
     return (double)(0 - part->threshold) * 0x1p-64;
 }
 
-// Sets the law of c bits that are thrown each by itself: p for the device's own, q for the others.
+// Sets the law of c independent bits: p for the device's own bit, q for the others.
 static inline void agg_sum_of_bits(agg_sum_law *law, double p, double q, double c)
 {
     agg_moments own = agg_coin_moments(p), other = agg_coin_moments(q);

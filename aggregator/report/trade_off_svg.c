@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the surface of apple-2017 Figure 4b; see trade_off_print.h: a heat map over m and k with its
-// numbers, and one line an m.
+// Draws the surface of apple-2017 Figure 4b; see trade_off_print.h: a heat map over m and k with
+// its numbers, and one line an m.
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

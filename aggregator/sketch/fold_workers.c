@@ -83,9 +83,9 @@ static void prefault(agg_fold_workers *w, unsigned worker, uint32_t count)
     uint64_t before = w->n_added[worker], n_rows = w->rows.n_rows, n = w->plan.n_workers;
     w->n_added[worker] += count;
     if (before >= n_rows || w->n_added[worker] < n_rows) return;
-    agg_pages_bring(w->counters + worker * bytes, bytes);
+    agg_pages_prefault(w->counters + worker * bytes, bytes);
     size_t first = (size_t)(n_rows * m * worker / n), end = (size_t)(n_rows * m * (worker + 1) / n);
-    agg_pages_bring(w->rows.cells + first, (end - first) * sizeof *w->rows.cells);
+    agg_pages_prefault(w->rows.cells + first, (end - first) * sizeof *w->rows.cells);
 }
 
 static void add_to_counters(agg_fold_workers *w, unsigned worker, const uint8_t *records,
