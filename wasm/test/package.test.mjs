@@ -40,7 +40,7 @@ const LIMITS = /** @type {const} */ ([
   ['client.js', 8192],
   ['shoal.wasm', 15360],
   ['shoal-plain.wasm', 15360],
-  ['shoal-query.wasm', 18432],
+  ['shoal-query.wasm', 18944],
   ['shoal-dap.wasm', 18432],
   ['shoal-all.wasm', 38912],
 ]);
