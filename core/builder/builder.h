@@ -17,8 +17,9 @@ typedef struct shoal_recipe_builder {
     const char *error_field; // static path of the field that the last error is about, or NULL
     const char *error_text;  // static sentence, or NULL
     uint32_t error_variable; // 1 + index of the variable that the error is about, or 0
-    uint32_t at_variable; // 1 + index of the variable whose fields are being set; 0: the recipe's
-    uint32_t cells;       // of the encoding; 0 where there is none
+    uint32_t at_variable;   // 1 + index of the variable whose fields are being set; 0: the recipe's
+    uint32_t needs, domain; // of the mechanism, once it is known
+    uint32_t cells;         // of the encoding; 0 where there is none
     shoal_sha256 values_sha; // over the entries of parameters.values so far
     bool is_refused;         // a field was refused: the recipe cannot be finished
 } shoal_recipe_builder;

@@ -9,8 +9,8 @@
 // Returns: the domain that the stated fields ask the mechanism for.
 uint32_t shoal_builder_domain(const shoal_recipe *recipe, const shoal_mechanism *mechanism);
 
-// Checks that the recipe states what a mechanism takes in that domain, no other mechanism's fields,
-// and values that go together.
+// Checks that the recipe states what a mechanism takes in that domain, and no other mechanism's
+// fields.
 shoal_err shoal_builder_check_takes(shoal_recipe_builder *builder, const shoal_takes *takes,
                                     uint32_t domain) SHOAL_MUST_CHECK;
 

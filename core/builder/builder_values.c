@@ -25,6 +25,48 @@ shoal_err shoal_builder_add_own_value(shoal_recipe_builder *builder, const char 
     return SHOAL_OK;
 }
 
+// A list is stated by values, by size or, where the value is fields, by the encoding.
+static shoal_err check_list(shoal_recipe_builder *builder)
+{
+    static const char size[] = "parameters.size", *const values = path_of_values;
+    const shoal_recipe *recipe = &builder->recipe;
+    bool has_size = recipe->size != 0, has_values = recipe->n_values != 0;
+    if (recipe->value == SHOAL_VALUE_FIELDS) {
+        if (!has_size && !has_values) return SHOAL_OK;
+        return shoal_builder_refuse(builder, has_size ? size : values, SHOAL_ERR_UNKNOWN_FIELD,
+                                    "is not for fields: encoding says what is counted");
+    }
+    if (has_size && has_values)
+        return shoal_builder_refuse(builder, size, SHOAL_ERR_DUPLICATE,
+                                    "and values exclude each other");
+    if (!has_size && !has_values)
+        return shoal_builder_refuse(builder, values, SHOAL_ERR_MISSING_FIELD, "or size is needed");
+    if (recipe->value == SHOAL_VALUE_NUMBER && has_values)
+        return shoal_builder_refuse(builder, values, SHOAL_ERR_UNKNOWN_FIELD,
+                                    "is not for numbers: their buckets are size, low and high");
+    return SHOAL_OK;
+}
+
+shoal_err shoal_builder_check_value(shoal_recipe_builder *builder)
+{
+    uint32_t needs = builder->needs, domain = builder->domain;
+    const shoal_recipe *recipe = &builder->recipe;
+    if (needs & SHOAL_TAKES_POLY1 && recipe->hash != SHOAL_HASH_POLY1)
+        return shoal_builder_refuse(builder, "hash", SHOAL_ERR_RANGE,
+                                    "must be poly1 for open strings");
+    if (needs & SHOAL_TAKES_AFFINE1 && recipe->hash != SHOAL_HASH_AFFINE1)
+        return shoal_builder_refuse(builder, "hash", SHOAL_ERR_RANGE, "must be affine1 for a list");
+    shoal_err err = needs & SHOAL_TAKES_LIST ? check_list(builder) : SHOAL_OK;
+    if (err != SHOAL_OK) return err;
+    if (domain == SHOAL_DOMAIN_NUMBER && recipe->value != SHOAL_VALUE_NUMBER)
+        return shoal_builder_refuse(builder, "value", SHOAL_ERR_RANGE,
+                                    "must be number for this mechanism");
+    if (recipe->value == SHOAL_VALUE_NUMBER && recipe->low_micro >= recipe->high_micro)
+        return shoal_builder_refuse(builder, "parameters.low", SHOAL_ERR_RANGE,
+                                    "must be below high");
+    return SHOAL_OK;
+}
+
 static shoal_err add_text(shoal_recipe_builder *builder, const char *path, size_t path_len,
                           const char *text, size_t len)
 {
@@ -36,4 +78,4 @@ static shoal_err add_text(shoal_recipe_builder *builder, const char *path, size_
     return shoal_builder_add_own_value(builder, text, len);
 }
 
-const shoal_setter shoal_values_setter = {.add_text = add_text};
+const shoal_setter shoal_values_setter = {.add_text = add_text, .check = shoal_builder_check_value};

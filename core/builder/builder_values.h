@@ -9,4 +9,8 @@
 shoal_err shoal_builder_add_own_value(shoal_recipe_builder *builder, const char *text,
                                       size_t len) SHOAL_MUST_CHECK;
 
+// Checks that list, hash, range and value go with what the mechanism needs. Modules that carry only
+// queries link no such check: there every value is a cell of the encoding.
+shoal_err shoal_builder_check_value(shoal_recipe_builder *builder) SHOAL_MUST_CHECK;
+
 #endif

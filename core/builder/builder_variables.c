@@ -29,7 +29,9 @@ static shoal_err check_variable(shoal_recipe_builder *builder, uint32_t *domain)
         return shoal_builder_refuse(builder, "mechanism", SHOAL_ERR_MECHANISM,
                                     "is not one that a variable can have");
     *domain = shoal_builder_domain(recipe, mechanism);
-    return shoal_builder_check_takes(builder, shoal_mechanism_takes(mechanism, *domain), *domain);
+    shoal_err err =
+        shoal_builder_check_takes(builder, shoal_mechanism_takes(mechanism, *domain), *domain);
+    return err == SHOAL_OK ? shoal_builder_check_value(builder) : err;
 }
 
 // Puts every field of a variable back to its default.

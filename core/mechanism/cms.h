@@ -17,6 +17,5 @@
 
 #define SHOAL_CMS_K_MAX (1u << 20)
 #define SHOAL_CMS_M_MAX 65536u
-#define SHOAL_SKETCH_CELLS_MAX ((uint64_t)1 << 28)
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "affine1.h"
 #include "bytes.h"
-#include "cms.h"
 #include "poly1.h"
 
 // All ones for SHOAL_ITEM_NONE, else zero, without a branch.

@@ -24,6 +24,9 @@
 #define SHOAL_ITEM_NONE UINT64_MAX
 #define SHOAL_NUMBER_ONE ((uint64_t)1 << 32) // the item of a range's upper end
 
+#define SHOAL_SKETCH_CELLS_MAX ((uint64_t)1 << 28) // rows times columns of a sketch
+#define SHOAL_ONEHOT_SIZE_MAX 65536u               // bits of a one-hot record
+
 enum { SHOAL_MECHANISM_NONE = 0 };
 #define SHOAL_MECHANISM(id, stem, name) enum { shoal_##stem##_id = id };
 #include "mechanisms.def"

@@ -14,6 +14,4 @@
 
 #include "mechanism.h"
 
-#define SHOAL_ONEHOT_SIZE_MAX 65536u
-
 #endif

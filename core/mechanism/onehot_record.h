@@ -6,7 +6,7 @@
 
 #include "bits.h"
 #include "field_text.h"
-#include "onehot_asymmetric.h"
+#include "mechanism.h"
 
 // Sets the sizes, or refuses "size".
 static inline shoal_err onehot_prepare(shoal_part *part, const char **field)

@@ -7,7 +7,6 @@
 #include "bytes.h"
 #include "prio3_private.h"
 
-#define TAG 8
 #define PROOF_ELEMENTS_MAX                                                                         \
     (1u << 22) // of all proofs of a report: every length below stays below 2^32
 
@@ -21,7 +20,7 @@ shoal_err shoal_prio3_init(shoal_prio3 *prio3, const shoal_prio3_parameters *par
                         .version = SHOAL_PRIO3_VERSION,
                         .seed = SHOAL_XOF_SEED,
                         .share_seeds = 1,
-                        .ctx_max = 65535 - TAG};
+                        .ctx_max = 65535 - PRIO3_TAG};
     int is_multiproof = p->circuit == SHOAL_CIRCUIT_SUM_VEC && p->proofs >= 3 && p->proofs <= 255;
     shoal_err err = shoal_flp_init(&made.flp, p->circuit, p->length, p->max, p->chunk);
     if (err != SHOAL_OK) return err;
@@ -57,11 +56,6 @@ size_t shoal_prio3_rand_len(const shoal_prio3 *prio3)
            prio3->seed /* the prover's */;
 }
 
-size_t shoal_prio3_public_share_len(const shoal_prio3 *prio3)
-{
-    return shoal_prio3_message_len(prio3) * prio3->shares;
-}
-
 static size_t leader_elements(const shoal_prio3 *prio3)
 {
     return prio3->flp.meas_len + (size_t)prio3->flp.proof_len * prio3->proofs;
@@ -83,11 +77,6 @@ size_t shoal_prio3_verifier_share_len(const shoal_prio3 *prio3)
     return verifier_elements(prio3) * prio3->element + shoal_prio3_message_len(prio3);
 }
 
-size_t shoal_prio3_message_len(const shoal_prio3 *prio3)
-{
-    return prio3->flp.joint_rand_len > 0 ? prio3->seed : 0;
-}
-
 size_t shoal_prio3_output_share_len(const shoal_prio3 *prio3)
 {
     return (size_t)prio3->flp.output_len * prio3->element;
@@ -106,30 +95,6 @@ size_t shoal_prio3_scratch_words(const shoal_prio3 *prio3)
     size_t elements = flp->meas_len + leader_elements(prio3) + prio3->proofs * of_a_proof +
                       shoal_flp_scratch(flp);
     return elements * (prio3->element / 8);
-}
-
-void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage,
-                     const uint8_t *seed, shoal_prio3_bytes ctx)
-{
-    uint8_t tag[TAG] = {(uint8_t)prio3->version, 0 /* a VDAF */};
-    store32_be(tag + 2, prio3->algorithm);
-    tag[7] = (uint8_t)usage;
-    if (prio3->version != SHOAL_PRIO3_VERSION) {
-        shoal_xof_init_08(xof, seed, tag, sizeof tag);
-        return;
-    }
-    shoal_err err = shoal_xof_init(xof, seed, SHOAL_XOF_SEED, tag, sizeof tag, ctx.at, ctx.len);
-    (void)err; // none: every length is in its range
-}
-
-void shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
-                            const uint8_t *parts)
-{
-    static const uint8_t zeros[SHOAL_XOF_SEED];
-    shoal_xof xof;
-    shoal_prio3_xof(&xof, prio3, PRIO3_JOINT_RAND_SEED, zeros, ctx);
-    shoal_xof_absorb(&xof, parts, shoal_prio3_public_share_len(prio3));
-    shoal_xof_squeeze(seed, prio3->seed, &xof);
 }
 
 static shoal_err check_len(shoal_prio3_bytes message, size_t len)

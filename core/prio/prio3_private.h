@@ -6,6 +6,8 @@
 
 #include "prio3.h"
 
+#define PRIO3_TAG 8 // bytes of the domain separation tag
+
 // How a derived value is used (the draft's table "Constants used by Prio3").
 typedef enum prio3_usage {
     PRIO3_MEAS_SHARE = 1,

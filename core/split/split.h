@@ -24,7 +24,6 @@
 #include "prio3.h"
 
 #define SHOAL_SPLIT_LENGTH_MAX (1u << 17) // entries: two MiB of the leader's share
-#define SHOAL_SPLIT_REFUSALS 1000000 // one honest record in so many, at most, has too much weight
 
 typedef struct shoal_split {
     shoal_prio3_parameters

@@ -2,7 +2,6 @@
 // Tails of a binomial law and one more coin, rounded outwards; see split_weight.h.
 #include "split_weight.h"
 
-#include "split.h"
 #include "wide.h"
 
 #define MODE                                                                                       \

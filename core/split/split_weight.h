@@ -19,8 +19,9 @@
 #include <stdint.h>
 
 #define SHOAL_SPLIT_COINS_MAX 65535u
+#define SHOAL_SPLIT_REFUSALS 1000000 // one honest record in so many, at most, has too much weight
 
-// Returns: the smallest W whose bound on P(X > W) is at most 1/SHOAL_SPLIT_REFUSALS (split.h).
+// Returns: the smallest W whose bound on P(X > W) is at most 1/SHOAL_SPLIT_REFUSALS.
 //   refusal: that bound in units of 2^-64, rounded up; 0 where W is n + 1
 //   n: 1 .. SHOAL_SPLIT_COINS_MAX
 //   threshold: 1 .. 2^63 - 1

@@ -56,14 +56,6 @@ void shoal_dap09_put_input_share_aad(shoal_dap_writer *w, const shoal_dap_task *
     shoal_dap_put_opaque(w, public_share, 4);
 }
 
-void shoal_dap09_put_report(shoal_dap_writer *w, const shoal_dap_report *report)
-{
-    put_metadata(w, &report->metadata);
-    shoal_dap_put_opaque(w, report->public_share, 4);
-    shoal_dap_put_ciphertext(w, &report->leader);
-    shoal_dap_put_ciphertext(w, &report->helper);
-}
-
 shoal_err shoal_dap09_read_report(shoal_dap_report *report, shoal_dap_reader *r)
 {
     shoal_dap_parser p = shoal_dap_parse(r);

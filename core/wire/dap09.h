@@ -40,8 +40,7 @@ size_t shoal_dap09_input_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoa
 void shoal_dap09_put_input_share_aad(shoal_dap_writer *w, const shoal_dap_task *task,
                                      const shoal_dap_metadata *metadata, shoal_bytes public_share);
 
-// One report; an upload is one, and the caller asks for its end (shoal_dap_is_at_end).
-void shoal_dap09_put_report(shoal_dap_writer *w, const shoal_dap_report *report);
+// Reads one report. An upload is one, and the caller asks for its end (shoal_dap_is_at_end).
 shoal_err shoal_dap09_read_report(shoal_dap_report *report, shoal_dap_reader *r) SHOAL_MUST_CHECK;
 
 #endif

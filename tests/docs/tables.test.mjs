@@ -110,6 +110,36 @@ test('the fields of a recipe', () => {
   assert.equal(new Set(recipeFields.map(({ tag }) => tag)).size, recipeFields.length);
 });
 
+test('the schema of recipes has the ranges, choices and defaults of the rows', () => {
+  const schema = JSON.parse(read('docs/schema/recipe.schema.json'));
+  const rows = [
+    ...read('core/recipe/recipe_fields.def').matchAll(
+      /^SHOAL_FIELD\(\d+, \w+, "([a-z._]+)", (\w+), \w+, [\w| ]+, (\d+), (\d+), (\w+), (SHOAL_NO_CHOICES|SHOAL_CHOICES\(.*?\)\)), /gm,
+    ),
+  ];
+  assert.equal(rows.length, recipeFields.filter(({ isOwn }) => !isOwn).length);
+  for (const [, path, kind, min, max, initial, choices] of rows) {
+    const at = path.split('.').join('.properties.').split('.');
+    const held = at.reduce((node, name) => node?.[name], schema.properties);
+    assert.ok(held, `add ${path} to docs/schema/recipe.schema.json`);
+    if ((kind === 'INTEGER' || kind === 'MICRO') && held.enum === undefined) {
+      const unit = kind === 'MICRO' ? 1e6 : 1;
+      assert.equal(held.type, kind === 'MICRO' ? 'number' : 'integer', path);
+      assert.deepEqual(
+        [held.minimum, held.maximum],
+        [Number(min) / unit, Number(max) / unit],
+        path,
+      );
+      assert.equal(held.default ?? 0, Number(initial) / unit, path);
+    }
+    if (kind !== 'CHOICE') continue;
+    const names = [...choices.matchAll(/"(\w+)", (\w+)/g)];
+    assert.deepEqual([...held.enum].sort(), names.map(([, name]) => name).sort(), path);
+    const usual = names.find(([, , number]) => number === initial)?.[1];
+    assert.equal(held.default, usual, path);
+  }
+});
+
 test('the fields that come last in the canonical bytes', () => {
   const rows = tableBelow(read('docs/formats.md'), 'Canonical bytes and hash');
   assert.deepEqual(

@@ -3,6 +3,7 @@
 // nothing behind the message is read; what is refused moves nothing. (Input shares and HPKE
 // configurations are draft 18's: fuzz_dap.c.)
 #include "dap09.h"
+#include "dap09_report.h"
 #include "fuzz_recipe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -21,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
             break;
         }
         PROPERTY(r.position > before && r.position <= len && report.metadata.extensions.len == 0);
-        shoal_dap09_put_report(&w, &report);
+        put_dap09_report(&w, &report);
     }
     PROPERTY(!w.is_full && w.len == r.position && memcmp(again, data, w.len) == 0);
     free(again);
@@ -36,6 +37,6 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
                                .leader = {1, {bytes, 32}, {bytes, 20 + 100 * (index % 3)}},
                                .helper = {255, {bytes, 32}, {bytes, 48}}};
     shoal_dap_writer w = {.at = out, .cap = cap};
-    for (size_t i = 0; i <= index / 3; i++) shoal_dap09_put_report(&w, &report);
+    for (size_t i = 0; i <= index / 3; i++) put_dap09_report(&w, &report);
     return index < 6 && !w.is_full ? w.len : 0;
 }

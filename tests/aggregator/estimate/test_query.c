@@ -292,7 +292,7 @@ static void bad_queries_are_refused(void **state)
          SHOAL_ERR_UNKNOWN_FIELD, "encoding.0 is not"},
         {HEAD ",\"encoding\":{\"field\":\"age\",\"boundaries\":[1]}}", SHOAL_ERR_UNKNOWN_FIELD,
          "encoding."},
-        {HEAD ",\"encoding\":\"age\"}", SHOAL_ERR_UNKNOWN_FIELD, "encoding "},
+        {HEAD ",\"encoding\":\"age\"}", SHOAL_ERR_TYPE, "encoding must be a list"},
         {HEAD "}", SHOAL_ERR_MISSING_FIELD, "encoding "},
         {HEAD ",\"encoding\":[" AGE "],\"split_by\":[\"locale\"]}", SHOAL_ERR_UNKNOWN_FIELD,
          "split_by is not a list"},

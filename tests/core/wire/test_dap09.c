@@ -3,6 +3,7 @@
 // tests/aggregator/dap/make_divviup_vectors.mjs) are read, written and sharded to the same bytes,
 // and give the measurement; one report by hand from the draft; refusals.
 #include "dap09.h"
+#include "dap09_report.h"
 #include "json_scan.h"
 #include "vdaf08.h"
 
@@ -54,11 +55,11 @@ static void check_written(const shoal_dap_report *report, shoal_bytes message)
 {
     static uint8_t room[MOST];
     shoal_dap_writer w = {.at = room, .cap = sizeof room};
-    shoal_dap09_put_report(&w, report);
+    put_dap09_report(&w, report);
     CHECK(is_written(&w, message));
     for (size_t cap = 0; cap < message.len; cap++) {
         shoal_dap_writer small = {.at = room, .cap = cap};
-        shoal_dap09_put_report(&small, report);
+        put_dap09_report(&small, report);
         CHECK(small.is_full && small.len == message.len);
     }
 }
@@ -216,7 +217,7 @@ static void check_by_hand(void)
     uint8_t room[sizeof bytes], empty_enc[sizeof bytes], no_payload[sizeof bytes];
     shoal_dap_writer w = {.at = room, .cap = sizeof room};
     report.metadata.extensions = (shoal_bytes){bytes, 4}; // there is no place for them
-    shoal_dap09_put_report(&w, &report);
+    put_dap09_report(&w, &report);
     CHECK(w.is_full);
     memcpy(empty_enc, bytes, sizeof bytes);
     memcpy(no_payload, bytes, sizeof bytes);
