@@ -8,6 +8,7 @@
 #include "audit_parts.h"
 #include "audit_print.h"
 #include "commands.h"
+#include "compound.h"
 #include "input_memory.h"
 #include "log.h"
 #include "memory_option.h"

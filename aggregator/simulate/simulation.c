@@ -9,6 +9,7 @@
 #include "agg_size.h"
 #include "batch.h"
 #include "bytes.h"
+#include "sha256.h"
 #include "trie.h"
 
 #define BATCH_RECORDS 65536u
