@@ -27,7 +27,7 @@ typedef struct ingesting {
 // Notes a batch. *is_fresh: whether it was not there yet, and is to be counted.
 static agg_err note_batch(ingesting *in, agg_error *error, const agg_run *run, bool *is_fresh)
 {
-    int was_there = 0;
+    bool was_there = false;
     agg_err err = run->batch_id == NULL
                       ? SHOAL_OK
                       : agg_batch_ids_add(&in->ids, error, run->batch_id, &was_there);
