@@ -4,9 +4,10 @@
 #ifndef AGG_PARALLEL_H
 #define AGG_PARALLEL_H
 
+#include <stdbool.h>
+
 #ifndef __wasi__
 #include <pthread.h>
-#include <stdbool.h>
 typedef pthread_mutex_t agg_lock;
 #else
 typedef int agg_lock;
