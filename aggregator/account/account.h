@@ -10,14 +10,14 @@
 
 #include "mechanism.h"
 
-// What a plan looks for. Counts are in reports.
+// What a plan looks for. All counts are numbers of reports.
 typedef struct agg_wish {
     uint32_t eps_micro; // of one report, replacement model
     uint32_t size;      // values of a closed domain; 0: open strings
     bool is_number;     // a mean is wanted
     double n;           // reports
     double squares;     // sum over all values of (devices that hold it)^2
-    double cells;       // four-byte numbers of a sketch (its cells and its rows' counters), at most
+    double cells;       // the most four-byte numbers that a sketch may have, row counters included
 } agg_wish;
 
 // The kinds of values that a mechanism is the usual choice for: where a recipe is written and no
@@ -60,13 +60,14 @@ typedef struct agg_account {
     //   cell, its expectation over the keys.
     double (*variance)(const shoal_part *part, double n, double f, double squares);
 
-    // Audit. Does the record lie in the event whose probability under item a is e^epsilon times
-    // that under b?
+    // For the auditor. Returns: whether the record lies in the event whose probability under item a
+    // is e^epsilon times its probability under item b.
     int (*tells_apart)(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b);
-    // Returns: how many indices cover all records the part can make; 0 where they are more than
-    // 2^20.
+    // Returns: the number of indices that cover all records the part can make; 0 where there are
+    // more than 2^20.
     uint64_t (*n_outputs)(const shoal_part *part);
-    // Writes the record of an index below n_outputs. Returns: 0 where the index stands for none.
+    // Writes the record of an index below n_outputs. Returns: 0 where the index stands for no
+    // record.
     int (*output)(uint8_t *record, const shoal_part *part, uint64_t index);
     // Returns: the probability of a record given an item (SHOAL_ITEM_NONE too), from the integer
     // thresholds. For a permanent mechanism over fresh devices, one report each.
@@ -101,7 +102,7 @@ const agg_account *agg_account_of(uint32_t mechanism);
 // Returns: the account of the mechanism that is usual for one AGG_USUAL_* bit.
 const agg_account *agg_account_usual(uint32_t kind);
 
-// Returns: the index-th account of the registry, or NULL behind the last.
+// Returns: the index-th account of the registry, or NULL if there are fewer.
 const agg_account *agg_account_at(uint32_t index);
 
 #endif

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the crowd adds: the central epsilon of n local reports that are shuffled or summed, by three
-// bounds.
+// Privacy amplification: the central epsilon of n local reports that are shuffled or summed, by
+// three bounds.
 //
-//   closed form   apple-2022 Theorem 3.1 (gboard-2024 Theorem 2), where its condition on epsilon0
-//   holds clones        V. Feldman, A. McMillan, K. Talwar, "Hiding among the clones" (2020),
-//   Theorem 3.1: C ~ Bin(n - 1, e^-eps0) stronger      the same authors, "Stronger privacy
-//   amplification by shuffling for Renyi and approximate differential privacy"
-//                 (2022): C ~ Bin(n - 1, 2/(e^eps0 + 1))
+// Closed form: apple-2022 Theorem 3.1 (gboard-2024 Theorem 2), where its condition on epsilon0
+// holds.
+//
+// Clones: V. Feldman, A. McMillan, K. Talwar, "Hiding among the clones" (2020), Theorem 3.1, with
+// C ~ Bin(n - 1, e^-eps0).
+//
+// Stronger clones: the same authors, "Stronger privacy amplification by shuffling for Renyi and
+// approximate differential privacy" (2022), with C ~ Bin(n - 1, 2/(e^eps0 + 1)).
 //
 // The last two compare P = (A + D, C + 1 - A - D) with Q = (A + 1 - D, C - A + D), A ~ Bin(C, 1/2)
 // and D a coin of probability e^eps0/(e^eps0 + 1). P and Q are mirror images, so both directions

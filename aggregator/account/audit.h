@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Is a recipe's epsilon what it claims to be? Three answers that know little of each other: a
-// closed form from the integer thresholds, the whole output law by brute force, and a bound that
-// draws of the randomizer prove.
+// The audit of a recipe: whether its epsilon is what it claims to be. Three methods answer, and
+// they share little code: a closed form from the integer thresholds, the whole output law by
+// enumeration, and a lower bound that draws of the randomizer prove.
 #ifndef AUDIT_H
 #define AUDIT_H
 
@@ -13,9 +13,9 @@
 
 typedef struct agg_audit {
     const agg_recipe *recipe;
-    double claimed; // the recipe's cost of one report
-    double exact;   // shoal_recipe_epsilon; infinite where the thresholds keep no epsilon up to 16
-    agg_law law;    // enumerated
+    double claimed;   // the recipe's cost of one report
+    double exact;     // shoal_recipe_epsilon; infinite if the thresholds have no epsilon up to 16
+    agg_law law;      // enumerated
     int is_permanent; // devices answer from a permanent answer; the next two are set
     double unlimited; // closed form of what any number of reports of one value tell; infinite: no
                       // bound

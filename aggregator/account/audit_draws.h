@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labelled records: texts of which the auditor knows the item. Drawn here from the native
-// randomizer, or elsewhere and read from lines of item<TAB>record.
+// Draws for an audit: texts of records with the item that each was made from. They are drawn by the
+// native randomizer, or elsewhere and read from lines of item<TAB>record.
 #ifndef AUDIT_DRAWS_H
 #define AUDIT_DRAWS_H
 

@@ -59,15 +59,16 @@ static inline double agg_event_score(const agg_event *event, const agg_marked *m
     return sum;
 }
 
-// Writes the event as a person would say it.
+// Describes the event in words.
 void agg_event_describe(char *out, size_t cap, const agg_event *event);
 
 void agg_events_release(agg_events *events);
 
-// Adds the learnt events; see audit_learn.c. Private to these files.
+// Adds the events that are learnt from the training draws (audit_learn.c). Private to these files.
 agg_err agg_events_learn(agg_events *events, agg_error *error, const agg_draws *draws,
                          unsigned n_threads) SHOAL_MUST_CHECK;
-// Returns: the bytes that learning takes. n: training draws of each item.
+// Returns: the bytes that learning takes.
+//   n: number of training draws of each item
 uint64_t agg_events_learn_memory(const agg_draws *draws, const uint64_t *n, unsigned n_threads);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A randomizer's whole output law, by brute force: every record, every item, every ratio. No
-// sampling, no closed form.
+// Enumerates a randomizer's whole output law: the probability of every record under every item, and
+// all their ratios. The result has neither sampling error nor a formula behind it.
 #ifndef AUDIT_LAW_H
 #define AUDIT_LAW_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be seen on a record's text by someone who knows nothing of its mechanism: bits of
-// digits, fields, their order.
+// Marks: properties of a record's text that an auditor can see without knowing the mechanism, such
+// as a bit of a digit, the text of a field, or the order of two fields.
 #ifndef AUDIT_MARKS_H
 #define AUDIT_MARKS_H
 
@@ -35,6 +35,7 @@ typedef struct agg_marked {
     agg_text fields[AGG_FIELDS_MAX];
 } agg_marked;
 
+// Splits a text into its fields.
 void agg_marked_read(agg_marked *marked, agg_text text);
 
 // Returns: the value of a hex digit of either case; -1 for another character.
@@ -43,11 +44,12 @@ int agg_hex_digit(char c);
 // Returns: whether the text has the mark.
 int agg_marked_has(const agg_marked *marked, const agg_mark *mark);
 
-// Writes the i-th of the text's marks other than bits. A text may be given one mark twice.
-// Returns: 0 behind the last; 1 where it is written; 2 where the i-th is none.
+// Writes the i-th of the text's marks other than bits. The same mark may be written for two i.
+// Returns: 1 if it was written; 2 if there is no i-th mark but later ones may follow; 0 if there
+// are no more.
 int agg_marked_list(agg_mark *mark, const agg_marked *marked, uint32_t i);
 
-// Writes what a person calls the mark.
+// Describes the mark in words.
 void agg_mark_describe(char *out, size_t cap, const agg_mark *mark);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a count of hits says about the probability of a hit: exact one-sided bounds, for any
-// probability and any count.
+// Exact one-sided confidence bounds on the probability of a hit, from a count of hits. They hold
+// for every probability and every count.
 #ifndef CLOPPER_PEARSON_H
 #define CLOPPER_PEARSON_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several queries to the same crowd cost a person together: basic, advanced and Renyi
-// composition of central guarantees.
+// Composition of central guarantees: what several queries to the same crowd cost a person together,
+// by the basic, the advanced and the Renyi theorem.
 //
 // Queries may be chosen after seeing earlier answers; each costs the cohort's guarantee, or its
 // local epsilon where that is less. The total delta is shared: basic gives each of K queries

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a result promises those whose reports are in it: the local guarantee, which holds against
-// everybody, and the central one, which holds against those who see the sum alone.
+// The privacy guarantees of a result for the people whose reports are in it. The local guarantee
+// holds against everybody; the central one holds against those who see only the sum.
 //
-// local    epsilon of one report in the replacement model, summed over a record's parts: as the
-// recipe states it, which no draw
-//          exceeds, and as really drawn; and what the recipe lets a person send in a day
-// central  (epsilon, delta) of the sum of n reports for a person with one report among them, from
-// the stated epsilon: the least of
-//          Theorem 3.1's closed form, the stronger clones (amplification.h) and, for the symmetric
-//          one-hot encoding, the Renyi route (renyi.h). Reports that are not honest add nothing:
-//          only the honest share of n is counted
+// Local: epsilon of one report in the replacement model, summed over a record's parts. The stated
+// epsilon, which no draw exceeds, and the epsilon as really drawn are both given, with what the
+// recipe lets a person send in a day.
 //
-// What prints results prints these; the mechanism's name decides nothing here but the Renyi route.
-// Pure; any thread.
+// Central: (epsilon, delta) of the sum of n reports, for a person with one report among them. It is
+// computed from the stated epsilon and is the least of Theorem 3.1's closed form, the stronger
+// clones (amplification.h) and, for mechanisms that have one, a bound of their own (renyi.h).
+// Reports that are not honest add no privacy, so only the honest share of n is counted.
+//
+// Every printed result carries its guarantees. The Renyi route is a member of the mechanism's
+// account. Pure; any thread.
 #ifndef GUARANTEE_H
 #define GUARANTEE_H
 

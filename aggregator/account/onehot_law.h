@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the accounts of both one-hot encodings share: independent bits, one an entry. Private to
-// account/.
+// The output law of independent bits, one for each listed value, which the accounts of both one-hot
+// encodings share. Private to account/.
 #ifndef ONEHOT_LAW_H
 #define ONEHOT_LAW_H
 

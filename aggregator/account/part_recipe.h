@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe's JSON text from the parameters of one part: what a plan recommends, and what tests and
-// benchmarks run.
+// Writes a recipe's JSON text from the parameters of one part, for the recommendation of a plan and
+// for tests and benchmarks.
 #ifndef PART_RECIPE_H
 #define PART_RECIPE_H
 
@@ -9,8 +9,8 @@
 #include "mechanism.h"
 #include "recipe_json.h"
 
-// What a recipe says besides its mechanism. Texts are written as they stand: names of the recipe
-// language, no quotes.
+// The members of a recipe besides its mechanism and parameters. Texts are written as they stand and
+// must hold no quotes.
 typedef struct agg_recipe_frame {
     const char *id, *analysis, *stream,
         *value;             // `value` is "number" for one, or for a histogram of one

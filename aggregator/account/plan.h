@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which mechanism, with which parameters, for a collection that does not exist yet; what it will
-// see, and what it costs. Pure.
+// Plans a collection that does not exist yet: chooses a mechanism and its parameters, and predicts
+// what the collection will see and what it will cost. Pure.
 //
 // Every account of the registry proposes variants; those that break a limit are dropped, the others
 // are judged by the standard error of the count of a value that hardly anybody holds (of a mean: of
@@ -27,7 +27,7 @@
 #define AGG_PLAN_EPS_MAX 16.0    // the largest epsilon of one report
 #define AGG_PLAN_REPORTS_MAX 4e9 // more do not fit the counters of one accumulator
 
-// What is wanted, and within which limits.
+// The collection that is planned, and its limits.
 typedef struct agg_plan_wish {
     double devices; // 1 or more
     double per_day,
@@ -92,7 +92,7 @@ typedef struct agg_plan {
 // Returns: AGG_ERR_MEMORY.
 agg_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish) SHOAL_MUST_CHECK;
 
-// Fills everything but the part's own fields: what a wish gets from one setting of one mechanism.
+// Predicts what the wish gets from one setting of one mechanism, and fills the whole candidate.
 //   part: prepared
 void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const shoal_part *part);
 

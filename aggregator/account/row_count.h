@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many hash rows a plan proposes. Private to account/.
+// Computes how many hash rows a plan proposes. Private to account/.
 #ifndef ROW_COUNT_H
 #define ROW_COUNT_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sketch's columns and rows buy: apple-2017 section 5 (its formulas for bandwidth and server
-// time) and its Figure 4b, the standard deviation of a count as a surface over m and k. For CMS and
-// HCMS. Pure.
+// The trade-off of a sketch's columns and rows: the formulas of apple-2017 section 5 for bandwidth
+// and server time, and its Figure 4b, the standard deviation of a count as a surface over m and k.
+// Mechanisms whose account has a paper_cost have one. Pure.
 #ifndef TRADE_OFF_H
 #define TRADE_OFF_H
 
@@ -11,12 +11,11 @@
 #define AGG_TRADE_OFF_SIDE 13u // 2^4 .. 2^16
 #define AGG_TRADE_OFF_LEAST_BITS 4u
 
-// Returns: M, the bits of a record: log2(k) + m for CMS, log2(k) + log2(m) + 1 for HCMS; NaN for
-// other mechanisms.
+// Returns: M, the bits of a record by the paper's formula; NaN for mechanisms without one.
 double agg_trade_off_bits(const shoal_part *part);
 
-// Returns: T, the steps of the server for n records and p values, constants left out: n m + p k for
-// CMS, n + k m log2(m) + p k for HCMS; NaN for other mechanisms.
+// Returns: T, the server's steps for n records and p values by the paper's formula, constants left
+// out; NaN for mechanisms without one.
 double agg_trade_off_steps(const shoal_part *part, double n, double p);
 
 typedef struct agg_trade_off {
@@ -30,7 +29,7 @@ typedef struct agg_trade_off {
     double least, most;
 } agg_trade_off;
 
-// Fills the surface for the wish's devices, epsilon and law; limits are not looked at.
+// Fills the surface for the wish's devices, epsilon and law; its limits are ignored.
 //   mechanism: one whose account has a paper_cost
 // Returns: AGG_ERR_USAGE for another mechanism.
 agg_err agg_trade_off_run(agg_trade_off *surface, agg_error *error, const agg_plan_wish *wish,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How values are shared out over a crowd, before anything is collected: Zipf's law, or the counts
-// of a file. Pure.
+// The frequencies of values in a population that a plan assumes: Zipf's law, or the counts of a
+// file. Pure.
 #ifndef VALUE_LAW_H
 #define VALUE_LAW_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings that nobody listed, from accumulators: what every decoder takes and what each gives back.
-// Pure: no files, no clock, no threads' order in a result.
+// Finds strings that nobody listed in accumulators. This header has the options that every decoder
+// takes and the result that every decoder returns. Pure: it reads no file and no clock, and the
+// result does not depend on the number of threads.
 //
 // A row is a string whose count, by an oracle that did not choose it, stands out of the noise of a
 // string that nobody sent. `fdr` is the false- discovery rate behind every threshold: of the rows,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which n-grams stand out at each position (fanti-2016 section 4.1, steps 1 to 3), and the model
-// that they make of a report. Pure.
+// Finds the n-grams that stand out at each position (fanti-2016 section 4.1, steps 1 to 3) and
+// makes a model of a report from them. Pure.
 //
 // Candidates at a position are all n-grams of the recipe's alphabet, and shorter ones with padding
 // behind them, as far as a string can reach there. Their counts come from RAPPOR's decoder

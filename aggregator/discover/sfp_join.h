@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fragments into strings (apple-2017 Algorithm 10, lines 11-14): the products of each hash byte's
-// fragments, pruned while they grow. Private to discover/.
+// Joins fragments into strings (apple-2017 Algorithm 10, lines 11-14): the products of each hash
+// byte's fragments, pruned while they grow. Private to discover/.
 //
 // A product is kept when it is a string of the recipe (sfp_text.h), zero bytes only at its end, and
 // its own hash byte is the one that its fragments say: one of 256 strings that are put together

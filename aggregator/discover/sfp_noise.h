@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a support stands out of what the sketch itself shows, rather than of what honest devices
-// would have made of it. Private to discover/.
+// Scores a support against the noise that the sketch itself shows, rather than against the noise of
+// honest devices. Private to discover/.
 //
 // A string that nobody sent has the mean of all cells as its support: over a whole domain that is
 // exact, since every hash row is balanced. Of honest reports it is n times the chance of a set bit,

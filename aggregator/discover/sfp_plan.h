@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of an sfp recipe (core/compound/sfp.h): how a total epsilon is split between fragment
-// and string, and how many rows each needs. Pure.
+// Plans the parameters of an sfp recipe (core/compound/sfp.h): how a total epsilon is split between
+// fragment and string, and how many rows each of them needs. Pure.
 //
 // With s(epsilon) the standard error of the oracle's count for one report, a word that nobody sent
 // has an error of s(e) sqrt(n) as a string and of s(e') sqrt(n P) as a fragment, in reports of all

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a string of a recipe can hold, byte by byte: UTF-8 (Unicode 15, table 3-7) without control
+// The bytes that a string of a recipe can hold: UTF-8 (Unicode 15, table 3-7) without control
 // characters, upper-case ASCII only where the recipe keeps case, then zero bytes up to its length.
 // An automaton, so that a join prunes inside a character. Private to discover/.
 #ifndef SFP_TEXT_H

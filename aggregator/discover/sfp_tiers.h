@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which candidates a second oracle confirms, when a first one says which are likely (Hu, Zhao and
-// Zhou, "False discovery rate control with groups", J. Am. Stat. Assoc. 105, 2010). Pure; private
-// to discover/.
+// Decides which candidates a second oracle confirms when a first one says which are likely (Hu,
+// Zhao and Zhou, "False discovery rate control with groups", J. Am. Stat. Assoc. 105, 2010). Pure;
+// private to discover/.
 //
 // Candidates come in groups that the second oracle had no part in. The share of a group that is
 // nothing, pi, is estimated from its scores below 0 (every other one of nothing is); a candidate's

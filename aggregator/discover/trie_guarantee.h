@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a round of a trie promises those who answered it, in sentences that each say whose it is:
-// one contribution's (item) or all of a device's. gboard-2024 Theorems 1 and 2 and Lemma 1. Pure.
+// The privacy guarantees of one round of a trie for the people who answered it. Each sentence says
+// whether it covers one contribution (item) or all contributions of a device. gboard-2024 Theorems
+// 1 and 2 and Lemma 1. Pure.
 //
-// item    epsilon of one record, against everybody; central epsilon of the round's n shuffled
-// records for one of them, by the closed form of
-//         Theorem 2, clones and stronger clones (amplification.h). What later rounds make of it is
-//         post-processing, and other devices'
-// device  contributions * epsilon, against everybody; centrally by group privacy over its
-// contributions, which are all in this one round Lemma 1's k counts contributions; a device has at
-// most one contribution of a word, so that it counts devices as well.
+// Item: epsilon of one record against everybody, and the central epsilon of the round's n shuffled
+// records for one of them, by the closed form of Theorem 2, clones and stronger clones
+// (amplification.h). Later rounds are post-processing of this one and ask other devices.
+//
+// Device: contributions * epsilon against everybody; centrally, group privacy over its
+// contributions, which are all in this one round. Lemma 1's k counts contributions; a device
+// contributes a word at most once, so that k counts devices as well.
 #ifndef TRIE_GUARANTEE_H
 #define TRIE_GUARANTEE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one round of a trie learnt (gboard-2024 Algorithm 2, lines 20 to 24): which of its cells
-// stand out of the noise. Pure.
+// Decides which cells of one round of a trie stand out of the noise (gboard-2024 Algorithm 2, lines
+// 20 to 24). Pure.
 //
 // A cell is a start with a run of listed characters behind it. Where the word ends there, before
 // the step does, the cell is a word; else it is a start of the next round. Algorithm 2 keeps the

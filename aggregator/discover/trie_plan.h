@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many rounds a trie is built in, how many characters each adds, and how many devices answer
-// each (gboard-2024 Algorithm 2 adds one character a round and asks as many devices each time).
-// Pure.
+// Plans a trie: in how many rounds it is built, how many characters each round adds, and how many
+// devices answer it (gboard-2024 Algorithm 2 adds one character a round and asks as many devices
+// each time). Pure.
 //
 // A step of t characters asks about |P| (X + X^2 + ... + X^t) cells at once. More cells cost bytes
 // of a record (a set has one in e^epsilon + 1 of them), and a higher bar, as more can stand out by

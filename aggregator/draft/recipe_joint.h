@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `shoal recipe new --variable ...`: one variable of a joint recipe from a line of words.
+// Reads `shoal recipe new --variable LINE`: one variable of a joint recipe.
 //
 //     NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...
 //
@@ -21,7 +21,7 @@ typedef struct recipe_variable {
     char p[24], q[24], f[24]; // coins that the mechanism chooses for epsilon
 } recipe_variable;
 
-// Reads a line. Release it, on OK only.
+// Reads a line. The caller releases the variable where OK is returned.
 // Returns: AGG_ERR_USAGE naming the variable, for a line that is none of this form.
 agg_err recipe_variable_read(recipe_variable *variable, agg_error *error,
                              const char *line) SHOAL_MUST_CHECK;

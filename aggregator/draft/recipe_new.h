@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new recipe from command-line options, for every mechanism of the registry: what a mechanism
-// needs in a domain is read off its descriptor, so that a new one needs nothing here.
+// Writes a new recipe from command-line options. Descriptors say what each mechanism of the
+// registry needs, so that a new mechanism needs no change here.
 #ifndef RECIPE_NEW_H
 #define RECIPE_NEW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal recipe part: the recipe of one part of a split collection.
+// Writes the recipe of one part of a split collection, for `shoal recipe part`.
 #ifndef RECIPE_PART_H
 #define RECIPE_PART_H
 
