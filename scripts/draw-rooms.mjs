@@ -133,6 +133,58 @@ function arrowsOf(
   return arrows.sort((a, b) => rank.indexOf(a.kind) - rank.indexOf(b.kind)).map(({ path }) => path);
 }
 
+/** @typedef {{ boxes: Box[], width: number, height: number, x: number, y: number, title: string }} Place */
+
+/**
+ * Lays out the rooms of one part; what they include of other parts does not count.
+ * @param {string} part
+ * @param {string[]} order
+ * @param {Map<string, Set<string>>} graph
+ */
+function layOutPart(part, order, graph) {
+  const names = order.filter((name) => partOf(name) === part);
+  const inside = new Map(
+    names.map((name) => [
+      name,
+      new Set([...(graph.get(name) ?? [])].filter((to) => partOf(to) === part)),
+    ]),
+  );
+  return layOut(names, levelsOf(names, inside));
+}
+
+/** Places the parts: the core below the middle of the other two. @returns {Place[]} */
+function placeParts(/** @type {string[]} */ order, /** @type {Map<string, Set<string>>} */ graph) {
+  const [core, aggregator, javascript] = ['core', 'aggregator', 'javascript'].map((part) =>
+    layOutPart(part, order, graph),
+  );
+  const floor = MARGIN + TITLE + Math.max(aggregator.height, javascript.height);
+  const right = MARGIN + aggregator.width + PART_GAP;
+  const middle = (MARGIN + right + javascript.width) / 2;
+  return [
+    { ...core, x: middle - core.width / 2, y: floor + PART_GAP + TITLE, title: 'core/' },
+    { ...aggregator, x: MARGIN, y: floor - aggregator.height, title: 'aggregator/' },
+    {
+      ...javascript,
+      x: right,
+      y: floor - javascript.height,
+      title: 'JavaScript and its WebAssembly',
+    },
+  ];
+}
+
+/** The arrow from a part to the core. @param {Place} core @param {Place} part */
+function partArrow(core, { x, y, width, height }) {
+  const at = x + width / 2;
+  const to = Math.min(core.x + core.width - BOX.width, Math.max(core.x + BOX.width, at));
+  const way = `M${at.toFixed(0)} ${y + height + 8}L${to.toFixed(0)} ${core.y - 10}`;
+  return `<path class="parts" d="${way}" marker-end="url(#parts)"/>`;
+}
+
+/** @param {Box} box */
+const boxShape = ({ name, x, y }) =>
+  `<rect x="${x.toFixed(0)}" y="${y.toFixed(0)}" width="${BOX.width}" height="${BOX.height}" rx="5"/>` +
+  `<text x="${(x + BOX.width / 2).toFixed(0)}" y="${(y + 20).toFixed(0)}">${labelOf(name)}</text>`;
+
 /**
  * @param {{ name: string }[]} rooms from the lowest up
  * @param {Map<string, Set<string>>} graph which room includes which
@@ -140,68 +192,28 @@ function arrowsOf(
  */
 export function drawRooms(rooms, graph) {
   const order = rooms.map(({ name }) => name);
-  const parts = ['core', 'aggregator', 'javascript'].map((part) => {
-    const names = order.filter((name) => partOf(name) === part);
-    const inside = new Map(
-      names.map((name) => [
-        name,
-        new Set([...(graph.get(name) ?? [])].filter((to) => partOf(to) === part)),
-      ]),
-    );
-    return { part, ...layOut(names, levelsOf(names, inside)) };
-  });
-  const [core, aggregator, javascript] = parts;
-  const top = Math.max(aggregator.height, javascript.height);
-  const places = [
-    {
-      ...core,
-      x: MARGIN + (aggregator.width + PART_GAP + javascript.width - core.width) / 2,
-      y: MARGIN + TITLE + top + PART_GAP + TITLE,
-      title: 'core/',
-    },
-    { ...aggregator, x: MARGIN, y: MARGIN + TITLE + top - aggregator.height, title: 'aggregator/' },
-    {
-      ...javascript,
-      x: MARGIN + aggregator.width + PART_GAP,
-      y: MARGIN + TITLE + top - javascript.height,
-      title: 'JavaScript and its WebAssembly',
-    },
-  ];
-  const boxes = new Map(
-    places.flatMap(({ boxes: own, x, y }) =>
-      own.map(
-        (box) =>
-          /** @type {[string, Box]} */ ([
-            box.name,
-            { ...box, x: box.x + x + BOX.width / 2, y: box.y + y },
-          ]),
-      ),
-    ),
+  const places = placeParts(order, graph);
+  const boxes = places.flatMap(({ boxes: own, x, y }) =>
+    own.map((box) => ({ name: box.name, x: box.x + x + BOX.width / 2, y: box.y + y })),
   );
-  const width = Math.max(core.width, aggregator.width + PART_GAP + javascript.width) + 2 * MARGIN;
-  const height = places[0].y + core.height + MARGIN;
-  const shapes = [...boxes].map(
-    ([name, { x, y }]) =>
-      `<rect x="${x.toFixed(0)}" y="${y.toFixed(0)}" width="${BOX.width}" height="${BOX.height}" rx="5"/><text x="${(x + BOX.width / 2).toFixed(0)}" y="${(y + 20).toFixed(0)}">${labelOf(name)}</text>`,
-  );
+  const byName = new Map(boxes.map((box) => [box.name, box]));
+  const width = Math.round(Math.max(...places.map((place) => place.x + place.width)) + MARGIN);
+  const height = Math.round(places[0].y + places[0].height + MARGIN);
   const titles = places.map(
-    ({ title, x, y }) => `<text class="part" x="${x}" y="${y - 12}">${title}</text>`,
+    ({ title, x, y }) => `<text class="part" x="${x.toFixed(0)}" y="${y - 12}">${title}</text>`,
   );
-  const down = places.slice(1).map(({ x, y, width: w, height: h }) => {
-    const at = x + w / 2;
-    const [left, right] = [places[0].x + BOX.width, places[0].x + core.width - BOX.width];
-    const to = Math.min(right, Math.max(left, at));
-    const from = y + h + 8;
-    return `<path class="parts" d="M${at.toFixed(0)} ${from}L${to.toFixed(0)} ${places[0].y - 10}" marker-end="url(#parts)"/>`;
-  });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="Rooms of the tree and their includes; every arrow points down">
+  const label = 'Rooms of the tree and their includes; every arrow points down';
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">
 <style>${STYLE}
 </style>
 <defs>${['main', 'rest', 'up', 'parts'].map(marker).join('')}</defs>
 ${titles.join('\n')}
-${arrowsOf(boxes, graph, order).join('\n')}
-${down.join('\n')}
-${shapes.join('\n')}
+${arrowsOf(byName, graph, order).join('\n')}
+${places
+  .slice(1)
+  .map((part) => partArrow(places[0], part))
+  .join('\n')}
+${boxes.map(boxShape).join('\n')}
 </svg>
 `;
 }

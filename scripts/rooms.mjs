@@ -20,7 +20,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
  */
 
 /**
- * The rooms of the table below "## Rooms", from the lowest up.
+ * The rooms of the table below "## Rooms", from the lowest up. The last column names rooms of the
+ * same part by their folders' names, and others by a path that ends with a slash.
  * @param {string} page docs/design.md
  * @returns {Room[]}
  */
@@ -30,8 +31,15 @@ export function readTable(page) {
   return rows.map((line) => {
     const cells = line.split('|').slice(1, -1);
     const codes = (/** @type {string} */ cell) =>
-      [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1]);
-    return { name: codes(cells[0])[0], may: codes(cells[2]) };
+      [...cell.matchAll(/`([^`]+)`/g)].flatMap((match) => match[1].split(' '));
+    const [name] = codes(cells[0]);
+    const part = name.split('/')[0];
+    return {
+      name,
+      may: codes(cells[2]).map((allowed) =>
+        allowed.endsWith('/') ? allowed : `${part}/${allowed}/`,
+      ),
+    };
   });
 }
 

@@ -1,232 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighing what every mechanism proposes; see plan.h. Knows no mechanism by name.
+// Weighing what every mechanism proposes; see plan.h. No mechanism is named here.
 #include "plan.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
 #include "normal_law.h"
 #include "probability.h"
-#include "recipe.h"
 #include "row_count.h"
-#include "sketch.h"
-
-// Seconds of one core, as docs/performance.md measures them; what depends on a record's length is
-// taken to grow with it.
-static const double parse_json_s = 100e-9; // an NDJSON report of a few hundred bytes, checked
-static const double read_record_s = 14e-9; // a record of a batch, checked
-static const double fold_record_s = 6e-9;  // one addition somewhere in a sketch
-static const double fold_byte_s = 0.35e-9; // eight columns of a vector of bits
-static const double look_up_s = 1.4e-9;    // one value in one row
-static const double scatter_s =
-    4e-9; // one cell of a sketch, on its way to a transform of the domain
-static const double transform_step_s = 2.1e-9; // one addition of that transform
-static const double regress_s =
-    1.5e-6; // one value in one cohort, where values are found by regression
-
-// Where values are told apart by a regression on the bits of all cohorts, it needs several bits for
-// each that it adjusts the others for, which are 1000 at most (estimate/rappor_decode.c); and
-// cohorts, since values that share their bits in all are one to it.
-#define BITS_A_VALUE 8.0
-#define ADJUSTED_MAX 1000.0
-#define COHORTS_LEAST 8u
 
 typedef struct variants {
     agg_plan_candidate *at;
     size_t n, cap;
 } variants;
 
-static double reports_of(const agg_plan_wish *wish)
-{
-    return wish->devices * wish->per_day * wish->days;
-}
-
-void agg_plan_parameters(const shoal_part *part,
-                         void (*visit)(void *context, const char *name, uint64_t micro),
-                         void *context)
-{
-    const shoal_takes *own =
-        shoal_mechanism_takes(shoal_mechanism_by_id(part->mechanism), part->domain);
-    const uint64_t one = 1000000;
-    const struct {
-        uint32_t flag;
-        const char *name;
-        uint64_t micro;
-    } all[] = {
-        {SHOAL_TAKES_EPSILON, "epsilon", part->eps_micro},
-        {SHOAL_TAKES_K, "k", part->k * one},
-        {SHOAL_TAKES_M, "m", part->m * one},
-        {SHOAL_TAKES_LIST, "size", part->size * one},
-        {SHOAL_TAKES_G, "g", part->m * one},
-        {SHOAL_TAKES_BITS, "bits", part->m * one},
-        {SHOAL_TAKES_HASHES, "hashes", part->hashes * one},
-        {SHOAL_TAKES_COHORTS, "cohorts", part->k * one},
-        {SHOAL_TAKES_PQF, "p", part->pqf_micro[0]},
-        {SHOAL_TAKES_PQF, "q", part->pqf_micro[1]},
-        {SHOAL_TAKES_PQF, "f", part->pqf_micro[2]},
-    };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if ((own->needs | own->may) & all[i].flag) visit(context, all[i].name, all[i].micro);
-}
-
-int agg_plan_micro_text(char out[32], int64_t micro)
-{
-    uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
-    int len = snprintf(out, 32, "%s%" PRIu64 ".%06u", micro < 0 ? "-" : "", size / 1000000,
-                       (unsigned)(size % 1000000));
-    while (out[len - 1] == '0') len--;
-    if (out[len - 1] == '.') len--;
-    out[len] = '\0';
-    return len;
-}
-
-// Adds what `"name":number,` takes.
-static void add_size(void *context, const char *name, uint64_t micro)
-{
-    char text[32];
-    double *size = context;
-    *size += (double)(strlen(name) + 4) + agg_plan_micro_text(text, (int64_t)micro);
-}
-
-// As ingest/report_json.c prints reports.
-static double report_size(const agg_plan_wish *wish, const shoal_part *part)
-{
-    static const char rest[] =
-        "{\"key\":\"\",\"recipe_hash\":\"\",\"parameters\":{},\"records\":[\"\"]}";
-    double size = sizeof rest - 1 + 64 - 1; // a hash; one comma less than parameters
-    agg_plan_parameters(part, add_size, &size);
-    if (wish->low != NULL)
-        size += (double)(sizeof "\"low\":,\"high\":," - 1 + strlen(wish->low) + strlen(wish->high));
-    return size + (double)strlen(wish->id) + part->text_size;
-}
-
-static double sketch_cells(const shoal_part *part)
-{
-    return (agg_sketch_kind_of(part->mechanism)->is_one_row ? 1.0 : part->k) * part->m;
-}
-
-static double memory_of(const shoal_part *part)
-{
-    return 4 * (sketch_cells(part) + (agg_sketch_kind_of(part->mechanism)->has_rows ? part->k : 0));
-}
-
-static int is_regression(const shoal_part *part)
-{
-    const shoal_takes *own =
-        shoal_mechanism_takes(shoal_mechanism_by_id(part->mechanism), part->domain);
-    return part->domain == SHOAL_DOMAIN_OPEN && own->needs & SHOAL_TAKES_COHORTS;
-}
-
-// Open strings are looked up one by one in every row; of a list the whole domain may be transformed
-// instead.
-static double estimate_time(const shoal_part *part, double asked)
-{
-    if (is_regression(part)) return asked * part->k * part->hashes * regress_s;
-    double one_by_one = asked * look_up_s * (part->hash != SHOAL_HASH_NONE ? part->k : 1);
-    if (part->hash != SHOAL_HASH_AFFINE1) return one_by_one + sketch_cells(part) * look_up_s;
-    double bits = ceil(log2(part->size));
-    return fmin(one_by_one, sketch_cells(part) * scatter_s + exp2(bits) * bits * transform_step_s);
-}
-
-static double variance_of(const agg_plan_wish *wish, const shoal_part *part, double f)
-{
-    double n = reports_of(wish);
-    return agg_account_of(part->mechanism)->variance(part, n, f, n * n * wish->law.squares);
-}
-
-// Standard errors to the bound of `detected` where rank values are detected.
-static double bound_of(const agg_plan_wish *wish, double rank)
-{
-    double alpha = 1 - wish->confidence;
-    if (wish->multiple == AGG_BONFERRONI) alpha /= wish->asked;
-    if (wish->multiple == AGG_BH) alpha *= fmin(rank, wish->asked) / wish->asked;
-    return -agg_normal_quantile(alpha);
-}
-
-// The least count that is told from zero where rank values are: never less than one report, however
-// small the error.
-static double least_count(const agg_plan_wish *wish, double rank, double error)
-{
-    return fmax(1, bound_of(wish, rank) * error);
-}
-
-// How many values of the law are detected. Benjamini and Hochberg: the largest rank whose own count
-// passes its own bound. Going from the weakest bound to that of as many as pass it, and so on,
-// stops there: no step leaves out a rank that passes, and it stops at one.
-static double count_detected(const agg_plan_wish *wish, double error)
-{
-    double n = reports_of(wish), rank = wish->asked, passing = rank;
-    do {
-        rank = passing;
-        passing = fmin(rank, agg_value_law_above(&wish->law, least_count(wish, rank, error) / n));
-    } while (wish->multiple == AGG_BH && passing < rank && passing > 0);
-    return passing;
-}
-
-// The share whose estimate passes the bound with a probability of `confidence`: x with x - z s(x)
-// at the bound.
-static double sure_share(const agg_plan_wish *wish, const shoal_part *part, double bound)
-{
-    double n = reports_of(wish), z = -agg_normal_quantile(1 - wish->confidence), count = bound;
-    for (int i = 0; i < 50; i++) count = fmin(n, bound + z * sqrt(variance_of(wish, part, count)));
-    return bound + z * sqrt(variance_of(wish, part, count)) > n ? INFINITY : count / n;
-}
-
-static void judge_counts(agg_plan_candidate *out, const agg_plan_wish *wish, const shoal_part *part)
-{
-    double n = reports_of(wish);
-    out->error = sqrt(variance_of(wish, part, 0));
-    out->error_largest = sqrt(variance_of(wish, part, n * agg_value_law_share(&wish->law, 0)));
-    out->n_detectable = count_detected(wish, out->error);
-    double bound = least_count(wish, fmax(out->n_detectable, 1), out->error);
-    out->smallest = bound / n;
-    out->sure = sure_share(wish, part, bound);
-}
-
-void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const shoal_part *part)
-{
-    double n = reports_of(wish);
-    memset(out, 0, sizeof *out);
-    out->part = *part;
-    out->mechanism = shoal_mechanism_by_id(part->mechanism);
-    if (part->domain == SHOAL_DOMAIN_NUMBER)
-        out->error = out->error_largest = sqrt(variance_of(wish, part, n / 2));
-    else
-        judge_counts(out, wish, part);
-    out->report_bytes = report_size(wish, part);
-    out->record_bytes = part->record_size;
-    out->day_bytes = wish->devices * wish->per_day * out->report_bytes;
-    out->memory = memory_of(part);
-    out->fold_s = n * (read_record_s + fold_record_s + fold_byte_s * out->record_bytes);
-    out->fold_json_s = out->fold_s + n * (parse_json_s - read_record_s);
-    out->estimate_s = estimate_time(part, part->domain == SHOAL_DOMAIN_NUMBER ? 1 : wish->asked);
-}
-
-// The limits besides report and memory.
-static int is_possible(const agg_plan_candidate *c, const agg_plan_wish *wish)
-{
-    if (c->part.eps_micro > wish->eps_micro || !isfinite(c->error)) return 0;
-    if (is_regression(&c->part) &&
-        (sketch_cells(&c->part) < BITS_A_VALUE * fmin(wish->asked, ADJUSTED_MAX) ||
-         c->part.k < COHORTS_LEAST))
-        return 0;
-    return reports_of(wish) <= (double)agg_sketch_kind_of(c->part.mechanism)->n_max;
-}
-
-int agg_plan_keeps_limits(const agg_plan_candidate *c, const agg_plan_wish *wish)
-{
-    if (wish->report_bytes > 0 && c->report_bytes > wish->report_bytes) return 0;
-    if (wish->memory > 0 && c->memory > wish->memory) return 0;
-    return is_possible(c, wish);
-}
-
 static agg_wish account_wish(const agg_plan_wish *wish)
 {
-    double n = reports_of(wish);
+    double n = agg_plan_reports(wish);
     agg_wish out = {.eps_micro = wish->eps_micro,
                     .size = wish->size,
                     .is_number = wish->is_mean,
@@ -245,7 +37,7 @@ static agg_err add_variant(variants *all, agg_error *error, const agg_plan_wish 
     agg_err err = agg_grow((void **)&all->at, &all->cap, all->n + 1, sizeof *all->at, error);
     if (err != SHOAL_OK) return err;
     agg_plan_judge(&all->at[all->n], wish, &part);
-    if (is_possible(&all->at[all->n], wish)) all->n++;
+    if (agg_plan_is_possible(&all->at[all->n], wish)) all->n++;
     return SHOAL_OK;
 }
 
@@ -273,7 +65,7 @@ static agg_err add_proposal(variants *all, agg_error *error, const agg_plan_wish
 
 // A permanent answer is the same noise in all reports of one device: the variances here, which add
 // up over reports, are then too small, and a plan does not pick what it cannot promise.
-static int is_repeated(const agg_plan_wish *wish, const agg_account *account)
+static bool is_repeated(const agg_plan_wish *wish, const agg_account *account)
 {
     return wish->per_day * wish->days > 1 && shoal_mechanism_by_id(account->id)->is_permanent;
 }
@@ -303,7 +95,7 @@ static int count_parameters(const agg_plan_candidate *c)
 }
 
 // Does the first win where errors are called equal?
-static int is_cheaper(const agg_plan_candidate *a, const agg_plan_candidate *b)
+static bool is_cheaper(const agg_plan_candidate *a, const agg_plan_candidate *b)
 {
     if (a->report_bytes != b->report_bytes) return a->report_bytes < b->report_bytes;
     if (a->part.mechanism != b->part.mechanism && count_parameters(a) != count_parameters(b))
@@ -314,7 +106,7 @@ static int is_cheaper(const agg_plan_candidate *a, const agg_plan_candidate *b)
 
 // Does it show what is wanted: the stated share, or else the commonest value? An interval of a mean
 // as wide as its range shows nothing.
-static int sees(const agg_plan_candidate *c, const agg_plan_wish *wish)
+static bool sees(const agg_plan_candidate *c, const agg_plan_wish *wish)
 {
     if (wish->is_mean) return -agg_normal_quantile((1 - wish->confidence) / 2) * c->error < 0.5;
     return wish->detect > 0 ? c->smallest <= wish->detect : c->n_detectable >= 1;
@@ -327,7 +119,7 @@ static const agg_plan_candidate *choose(const variants *all, const agg_plan_wish
 {
     const agg_plan_candidate *best = NULL;
     double least = INFINITY;
-    int must_see = 0;
+    bool must_see = false;
     enum { LOOK, MEASURE, CHOOSE, N_ROUNDS };
     for (int round = LOOK; round < N_ROUNDS; round++)
         for (size_t i = 0; i < all->n; i++) {
@@ -475,7 +267,7 @@ agg_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish
 {
     variants all = {NULL, 0, 0};
     memset(plan, 0, sizeof *plan);
-    plan->n = reports_of(wish);
+    plan->n = agg_plan_reports(wish);
     plan->epsilon = wish->eps_micro / 1e6;
     agg_err err = gather(&all, error, wish);
     if (err == SHOAL_OK) {

@@ -13,6 +13,7 @@
 #ifndef PLAN_H
 #define PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,7 +35,7 @@ typedef struct agg_plan_wish {
     double budget;      // epsilon of a device over these days; 0: eps_micro is given
     uint32_t eps_micro; // of one report, at most
     uint32_t size;      // values of the list, 2 or more; 0: any string, or a mean
-    int is_mean;
+    bool is_mean;
     agg_value_law law;     // not read for a mean
     const char *law_name;  // "Zipf 1.2"
     double asked;          // values asked about together, 1 or more
@@ -73,7 +74,7 @@ typedef struct agg_plan {
     size_t n_candidates;
     agg_plan_candidate
         candidates[AGG_PLAN_MECHANISMS]; // each mechanism's best, by rising error; the answer first
-    int is_nothing;                      // nothing can be seen within the limits
+    bool is_nothing;                     // nothing can be seen within the limits
     const char *why;                     // a sentence, where is_nothing
     double target;                       // share that `needed_*` are about; 0 where there is none
     double needed_devices; // the fewest that make the target detectable at this epsilon; 0: no
@@ -95,9 +96,18 @@ agg_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish
 //   part: prepared
 void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const shoal_part *part);
 
+// Returns: reports of all devices over the days.
+static inline double agg_plan_reports(const agg_plan_wish *wish)
+{
+    return wish->devices * wish->per_day * wish->days;
+}
+
+// Returns: whether the mechanism can do it at all, whatever the limits on report and memory.
+bool agg_plan_is_possible(const agg_plan_candidate *candidate, const agg_plan_wish *wish);
+
 // Returns: whether a candidate keeps the wish's limits: epsilon, report, memory, and as many
 // reports as its counters take.
-int agg_plan_keeps_limits(const agg_plan_candidate *candidate, const agg_plan_wish *wish);
+bool agg_plan_keeps_limits(const agg_plan_candidate *candidate, const agg_plan_wish *wish);
 
 // Returns: epsilon of one report when a budget is spent evenly over `reports` (basic composition),
 // in micro-units, rounded down; at most AGG_PLAN_EPS_MAX; 0 where it is less than a randomizer

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal account: what the crowd adds. Central epsilon of local reports that are summed, and its
+// shoal account: the central epsilon of local reports that are shuffled or summed, and its
 // inverses.
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "audit_parts.h"
 #include "audit_print.h"
 #include "commands.h"
+#include "compound.h"
 #include "input_memory.h"
 #include "log.h"
 #include "memory_option.h"
@@ -36,12 +37,12 @@ static const char help_text[] =
 
 #define TRIALS_DEFAULT 1000000u
 #define TRIALS_MAX 1000000000u
-#define TRIAL_CHARACTERS ((uint64_t)1 << 27) // of an item's draws, where nobody says how many
+#define TRIAL_CHARACTERS ((uint64_t)1 << 27) // record bytes of an item's draws by default
 
 typedef struct arguments {
     const char *recipe, *trials, *seed, *items, *draws, *confidence, *format, *threads;
-    uint64_t stated;   // bytes of memory that were said
-    uint64_t n_trials; // 0: default
+    uint64_t stated;   // bytes of memory that were logged
+    uint64_t n_trials; // 0: the default
     double level;
     unsigned n_threads;
     size_t is_json;
@@ -98,7 +99,7 @@ static agg_err make_draws(agg_draws *draws, agg_error *error, const arguments *a
     return SHOAL_OK;
 }
 
-// Says what a part takes, where no part before it took as much.
+// Logs the memory of a part if it takes more than every part before it.
 static agg_err state_memory(agg_error *error, arguments *a, const agg_draws *draws)
 {
     char command[] = "audit";
@@ -111,7 +112,7 @@ static agg_err state_memory(agg_error *error, arguments *a, const agg_draws *dra
     return cli_state_memory(error, command, bytes + file, 0);
 }
 
-//   low: what draws prove, added to
+//   low: written; the epsilon that draws prove
 static agg_err audit_one(agg_error *error, arguments *a, const agg_recipe *recipe, double *low,
                          bool *is_ok)
 {

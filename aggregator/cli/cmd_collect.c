@@ -52,11 +52,11 @@ static const char help_text[] =
 typedef struct arguments {
     const char *recipe, *task, *key, *token_file, *from, *to, *wait, *leader_url, *honest, *format,
         *output, *memory;
-    uint64_t from_s, to_s, wait_s; // from .. to, seconds since 1970, the latter not included
-    uint64_t memory_limit;         // 0: none
+    uint64_t from_s, to_s, wait_s; // seconds since 1970; to_s is not included
+    uint64_t memory_limit;         // bytes; 0: no limit
     double honest_share;
     agg_format sums_format;
-    shoal_url leader; // empty where not given
+    shoal_url leader; // empty without --leader-url
 } arguments;
 
 // ---- options ----
@@ -118,7 +118,7 @@ static agg_err print_sums(FILE *stream, agg_error *error, const void *result, ag
     return agg_dap_sums_print(stream, error, result, format);
 }
 
-static void say_batch(const agg_dap_batch *b)
+static void say_batch(const agg_dap_result *b)
 {
     char command[] = "collect", text[128];
     snprintf(text, sizeof text, "%llu reports, from %s to %s",
@@ -135,7 +135,7 @@ static void say_waiting(void *context, uint32_t seconds)
 
 // ---- what becomes of a batch ----
 
-static agg_err write_accumulator(agg_error *error, const arguments *a, const agg_dap_batch *b)
+static agg_err write_accumulator(agg_error *error, const arguments *a, const agg_dap_result *b)
 {
     char command[] = "collect";
     const shoal_recipe *recipe = &b->task->recipe.recipe;
@@ -158,7 +158,7 @@ static agg_err write_accumulator(agg_error *error, const arguments *a, const agg
     return SHOAL_OK;
 }
 
-static agg_err write_sums(agg_error *error, const arguments *a, const agg_dap_batch *b)
+static agg_err write_sums(agg_error *error, const arguments *a, const agg_dap_result *b)
 {
     char command[] = "collect", label[] = AGG_DAP_EXACT_LABEL;
     agg_err err = cli_result_write(error, a->output, print_sums, b, a->sums_format);
@@ -168,7 +168,7 @@ static agg_err write_sums(agg_error *error, const arguments *a, const agg_dap_ba
     return SHOAL_OK;
 }
 
-// Writes the query in the task's units, or refuses an interval that is not one of whole units.
+// Writes the query in the task's units; refuses an interval that is not a whole number of them.
 static agg_err find_query(shoal_dap_interval *query, agg_error *error, const arguments *a,
                           const shoal_dap_task *task)
 {
@@ -181,7 +181,7 @@ static agg_err find_query(shoal_dap_interval *query, agg_error *error, const arg
     return SHOAL_OK;
 }
 
-// The sums stay while the accumulator is made of them.
+// The sums stay in memory while the accumulator is made from them.
 static agg_err state_memory(agg_error *error, const arguments *a, const agg_dap_task *task)
 {
     char command[] = "collect";
@@ -196,7 +196,7 @@ static agg_err collect_task(agg_error *error, const arguments *a, const agg_dap_
                             const agg_hpke_key *key, const char *token)
 {
     char command[] = "collect";
-    agg_dap_batch b = {.task = task};
+    agg_dap_result b = {.task = task};
     agg_dap_collector collector = {.task = task,
                                    .key = key,
                                    .leader = a->leader.len > 0 ? &a->leader : NULL,
@@ -207,7 +207,7 @@ static agg_err collect_task(agg_error *error, const arguments *a, const agg_dap_
     agg_err err = find_query(&collector.query, error, a, &task->task);
     if (err == SHOAL_OK) err = agg_dap_collect(&b.collected, error, &collector);
     if (err != SHOAL_OK) return err;
-    agg_dap_batch_name_interval(&b);
+    agg_dap_result_name_interval(&b);
     err = task->has_recipe ? write_accumulator(error, a, &b) : write_sums(error, a, &b);
     agg_dap_collected_release(&b.collected);
     return err;

@@ -44,10 +44,10 @@ typedef struct arguments {
     cli_result_texts texts;
     cli_result_options result;
     agg_compare_of what;
-    uint64_t memory_limit; // 0: none
+    uint64_t memory_limit; // bytes; 0: no limit
 } arguments;
 
-// One of the two, loaded.
+// One of the two collections.
 typedef struct loaded {
     agg_recipe recipe;
     agg_accumulator acc;
@@ -103,7 +103,8 @@ static int is_mean(const agg_recipe *recipe)
     return recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }
 
-// The same values on both sides. A file is told of once: the text rules seldom differ.
+// Loads the same values for both sides. Remarks on a file are logged for the first side only, since
+// the text rules seldom differ.
 static agg_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const char *path)
 {
     char command[] = "compare";
@@ -166,7 +167,7 @@ static agg_err compare(agg_error *error, const arguments *a, const loaded *of_a,
     return err;
 }
 
-// Before the accumulators are read, since they take most of it.
+// Runs before the accumulators are read, since they take most of the memory.
 static agg_err state_memory(agg_error *error, const arguments *a, const loaded *of_a,
                             const loaded *of_b)
 {

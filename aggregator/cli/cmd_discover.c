@@ -16,7 +16,7 @@
 #include "options.h"
 #include "result_options.h"
 
-#define ROUNDS_MAX 1000u // as round.index
+#define ROUNDS_MAX 1000u // the largest round.index
 
 static const char help_text[] =
     "Usage: shoal discover --recipe R ACC [--recipe R2 ACC2]...\n"
@@ -43,14 +43,14 @@ static const char help_text[] =
     "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
-    command_values recipes;    // of each round, in order
-    const char **accumulators; // the same, one for each recipe
+    command_values recipes;    // one for each round, in order
+    const char **accumulators; // one for each recipe
     size_t n_rounds;
     const char *known, *fdr_text, *threshold_text, *memory;
     cli_result_texts texts;
     cli_result_options result;
     double fdr, threshold;
-    uint64_t memory_limit; // 0: none
+    uint64_t memory_limit; // bytes; 0: no limit
 } arguments;
 
 static agg_err check_rounds(const arguments *a, agg_error *error, int n_files)
@@ -83,7 +83,7 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
     return agg_discovery_print(stream, error, result, format);
 }
 
-// Notes and cuts are in JSON; a reader of the others sees them here.
+// Logs notes and cuts, which only JSON holds itself.
 static void say_lines(char *command, const agg_discovery *d, agg_format format)
 {
     char text[AGG_DISCOVERY_NOTE_MAX + 16];
@@ -164,7 +164,7 @@ static agg_err load_accumulator(agg_accumulator *acc, agg_error *error, const ag
     return err;
 }
 
-// Before the accumulators are read, all of which stay until the end.
+// Runs before the accumulators are read; all of them stay in memory until the end.
 static agg_err state_memory(agg_error *error, const arguments *a, const loaded_round *loaded)
 {
     char command[] = "discover";

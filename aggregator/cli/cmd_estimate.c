@@ -46,7 +46,7 @@ typedef struct arguments {
     cli_result_texts texts;
     cli_result_options result;
     agg_post rule;
-    uint64_t memory_limit; // 0: none
+    uint64_t memory_limit; // bytes; 0: no limit
 } arguments;
 
 static agg_err read_post(agg_post *post, agg_error *error, const char *name, const char *total_text)
@@ -86,7 +86,7 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
     return agg_estimate_print(stream, error, result, format);
 }
 
-// Tables and JSON carry the note on post-processing themselves.
+// Logs the note on post-processing, which tables and JSON hold themselves.
 static void say_post(const agg_post *post, agg_format format, char *command)
 {
     char note[AGG_POST_NOTE_MAX], text[AGG_POST_NOTE_MAX + 16];
@@ -117,7 +117,7 @@ static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate
     return err;
 }
 
-// Writes 1 + the field of --by, 0 without it.
+// Writes 1 + the index of the field of --by; 0 without --by.
 static agg_err find_field(uint32_t *by, agg_error *error, const agg_recipe *recipe,
                           const char *name)
 {
@@ -141,10 +141,10 @@ static agg_err make_dictionary(agg_dictionary *dictionary, agg_error *error, con
     return agg_dictionary_load(dictionary, error, recipe, a->dictionary, agg_log_line, command);
 }
 
-// Of one question: before the accumulator is read, since that takes most of the memory.
+// The question, known before the accumulator is read, which takes most of the memory.
 typedef struct question {
-    const agg_recipe *recipe; // the accumulator's
-    const agg_recipe *view;   // of what is counted: the same, or one of its variables
+    const agg_recipe *recipe; // the recipe of the accumulator
+    const agg_recipe *view;   // the recipe that is counted: the same, or one of its variables
     agg_dictionary dictionary;
     agg_estimate_options options;
 } question;
@@ -196,7 +196,7 @@ static agg_err estimate_view(agg_error *error, const arguments *a, const agg_rec
     return err;
 }
 
-// Of a recipe with variables: the chosen one as a recipe of its own.
+// Estimates one variable, viewed as a recipe of its own.
 static agg_err estimate_variable(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     if (a->variable == NULL)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal joint: the joint distribution of a recipe's variables, and whether they hang together.
+// shoal joint: the joint distribution of a recipe's variables, and whether they are associated.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ typedef struct arguments {
     cli_result_texts texts;
     cli_result_options result;
     bool no_other, with_none, is_done, is_svg, is_em_wald;
-    uint64_t memory_limit; // 0: none
+    uint64_t memory_limit; // bytes; 0: no limit
 } arguments;
 
 static agg_err check_done(const arguments *a, agg_error *error)
@@ -144,7 +144,8 @@ static agg_err read_categories(agg_joint_wish *wishes, uint32_t n, agg_error *er
     return SHOAL_OK;
 }
 
-// So many categories, and Other, that the table of all variables is not too large.
+// Returns: the most categories of a variable, besides Other, for which the table of all variables
+// has at most AGG_JOINT_TABLE_MAX cells; 0 where the usual number fits.
 static size_t default_top(uint32_t n_variables)
 {
     size_t fit = (size_t)floor(pow(AGG_JOINT_TABLE_MAX, 1.0 / n_variables) + 1e-9) - 1;
@@ -207,7 +208,7 @@ static void say_empty(const agg_joint_result *r, uint32_t axis, uint32_t categor
     say(text);
 }
 
-// What a table says in its own lines, and a picture or rows do not.
+// Logs doubts about the result, which only a table holds itself.
 static void say_doubts(const agg_joint_result *r, const arguments *a)
 {
     char text[320];
@@ -267,8 +268,8 @@ static agg_err analyse(agg_error *error, const arguments *a, const agg_recipe *r
     return err;
 }
 
-// Once it is known how many categories there are and how many records differ, and before what hangs
-// on that.
+// Runs once the number of categories and of distinct records is known, before memory is taken that
+// depends on them.
 static agg_err state_memory(agg_error *error, const arguments *a, const agg_recipe *recipe,
                             const agg_accumulator *acc, const agg_joint_chosen *categories,
                             uint32_t n)
@@ -284,8 +285,7 @@ static agg_err state_memory(agg_error *error, const arguments *a, const agg_reci
                             a->memory_limit);
 }
 
-// The accumulator alone; so nothing is said where that is not too much, unless it is all that is
-// read.
+// Checks the accumulator alone. Logs nothing if it fits, unless nothing else is read.
 static agg_err state_accumulator(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     char command[] = "joint";
@@ -316,8 +316,8 @@ static agg_err joint(agg_error *error, const arguments *a, const agg_recipe *rec
     return err;
 }
 
-// Drops the records. Where the file is written in its own place, the old one goes when the new one
-// is complete.
+// Writes the accumulator without its records. If it replaces itself, the old file goes when the new
+// one is complete.
 static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc)
 {
     char text[160];

@@ -18,7 +18,7 @@
 #include "trade_off.h"
 #include "trade_off_print.h"
 
-#define OPEN_ASKED 10000.0 // values asked about where nothing says how many
+#define OPEN_ASKED 10000.0 // values asked about by default
 
 static const char help_text[] =
     "Usage: shoal plan --devices N (--size D | --open | --counts FILE | --mean) --low --high\n"
@@ -95,7 +95,7 @@ typedef struct arguments {
 static const char *const formats[] = {"table", "csv", "json", "svg",
                                       NULL}; // in the order of agg_trade_off_format
 
-// What a run needs beside the wish.
+// The wish and what it points to.
 typedef struct planning {
     const arguments *a;
     agg_plan_wish wish;
@@ -157,7 +157,7 @@ static agg_err read_range(planning *p, agg_error *error, arguments *a)
     return SHOAL_OK;
 }
 
-// Epsilon of one report: given, or the budget's part.
+// Reads the epsilon of one report, or a report's part of the budget.
 static agg_err read_epsilon(planning *p, agg_error *error)
 {
     const arguments *a = p->a;

@@ -38,7 +38,7 @@ static int show_file(const char *path, bool is_check)
     return AGG_EXIT_OK;
 }
 
-// Shows every file, also behind one that fails.
+// Shows every file, also after one that fails; the exit code is that of the last one that failed.
 static agg_err show_files(agg_error *error, const command_words *words, bool is_check)
 {
     int worst = AGG_EXIT_OK;

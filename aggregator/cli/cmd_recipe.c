@@ -106,7 +106,7 @@ static const char new_help[] =
     "  --passes N           trie: tries built one after the other, default 1\n"
     "  --step N             trie: characters of the first round; default: as planned\n";
 
-// A literal of its own: the standard asks compilers for 4095 characters of one.
+// A second literal, since the standard guarantees 4095 characters of one only.
 static const char new_help_runs[] =
     "  --variable LINE      a variable of a joint recipe, once for each, as\n"
     "                       NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...; LIST is a file of\n"
@@ -140,7 +140,7 @@ static const char new_help_runs[] =
     "thresh follows a number from 0 to 1 unless --low and --high say otherwise.\n";
 
 typedef struct arguments {
-    recipe_options recipe; // of a new one
+    recipe_options recipe; // options of a new recipe
     command_values variables;
     const char *key, *policy, *output;
     bool is_query;
@@ -153,10 +153,10 @@ static uint32_t today(void)
 
 // ---- actions on every file ----
 
-// Does one file and prints what is wrong with it. Returns: an exit code.
+// Does one file and logs its errors. Returns: an exit code.
 typedef int (*each_file)(const char *path, const void *context);
 
-// Does every file, also behind one that fails; the exit code is that of the last one that failed.
+// Does every file, also after one that fails; the exit code is that of the last one that failed.
 static agg_err do_files(agg_error *error, const command_words *words, each_file each,
                         const void *context)
 {

@@ -77,7 +77,7 @@ static const char help_roles[] =
     "tasks/ID/reports, tasks/ID/collection_jobs; tasks/ID/aggregation_jobs,\n"
     "tasks/ID/aggregate_shares; and /metrics, /healthz.\n";
 
-// A configuration with a role is of one of two servers.
+// Runs one of two servers; a configuration with a role is of such a server.
 static agg_err run_dap(agg_error *error, const char *path, const char *role, uint64_t limit,
                        bool is_check)
 {

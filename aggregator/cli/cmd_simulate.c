@@ -48,7 +48,7 @@ static const char help_text[] =
 typedef struct arguments {
     const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads, *first,
         *events, *epochs, *memory;
-    uint64_t n_devices, n_first, n_events, n_epochs, memory_limit; // 0: none
+    uint64_t n_devices, n_first, n_events, n_epochs, memory_limit; // 0: not given
     unsigned n_threads;
     size_t is_ndjson;
 } arguments;
@@ -73,7 +73,7 @@ static agg_err read_arguments(arguments *a, agg_error *error)
                            : err;
 }
 
-// A run over epochs, whose devices live through all of them.
+// Simulates a run, whose devices live through all of its epochs.
 static agg_err run_epochs(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     const simulate_epochs_options options = {.counts = a->counts,

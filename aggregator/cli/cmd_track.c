@@ -43,7 +43,7 @@ typedef struct arguments {
     const command_words *files;
     const char *dictionary, *top, *truth, *confidence, *format, *output, *memory;
     bool has_all;
-    uint64_t n_top, memory_limit; // 0: none
+    uint64_t n_top, memory_limit; // 0: not given
     double confidence_;
     size_t format_number;
 } arguments;
@@ -118,7 +118,7 @@ static agg_err show(agg_error *error, const arguments *a, agg_track_result *resu
     return err;
 }
 
-// Once the epochs are read, whose accumulators are small; what is asked about many values is not.
+// Runs once the epochs are read, whose accumulators are small. Shares of many values take more.
 static agg_err state_memory(agg_error *error, const arguments *a, const agg_track *track,
                             const agg_dictionary *dictionary)
 {

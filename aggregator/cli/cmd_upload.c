@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// shoal upload: what devices do under a task of two servers, for reports that are there already and
-// for measurements of a file.
+// shoal upload: splits reports or measurements into shares and sends them to two servers, as
+// devices do.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ typedef struct arguments {
     double max_share;
     shoal_url leader_url, helper_url;
     int64_t time_s;
-    uint64_t memory_limit; // 0: none
-    uint32_t reports;      // of a request, at most
+    uint64_t memory_limit; // bytes; 0: no limit
+    uint32_t reports;      // the most reports of a request
     const command_words *files;
 } arguments;
 
@@ -104,9 +104,9 @@ static agg_dap_upload_settings settings_of(const arguments *a, const agg_dap_tas
                                      .reports = a->reports};
 }
 
-// Finds how many reports a request may have: fewer where --memory asks for that; then says what is
-// taken in all.
-//   input: bytes of what is read
+// Finds how many reports a request may have, fewer if --memory requires it; then logs the memory
+// that all takes.
+//   input: bytes of the input
 static agg_err plan_memory(arguments *a, agg_error *error, const agg_dap_task *task, uint64_t input)
 {
     char command[] = "upload";
@@ -201,7 +201,7 @@ static agg_err upload(agg_error *error, const arguments *a, const agg_dap_task *
         err = upload_files(uploader, &read, error, a, &task->recipe);
     else
         err = agg_dap_measurements_upload(bytes, uploader, error, task);
-    // What was accepted before an error is accepted.
+    // Reports that were accepted before an error stay accepted.
     if (err == SHOAL_OK)
         err = tell(error, a, agg_dap_upload_counts(uploader), &read);
     else
@@ -220,8 +220,8 @@ static agg_err run_recipe(agg_error *error, arguments *a, const agg_dap_task *ta
     return err == SHOAL_OK ? upload(error, a, task, NULL) : err;
 }
 
-// Reads all measurements. Of a pipe it is known only afterwards how many bytes they have: no more
-// than --memory has room for.
+// Reads all measurements. The size of a pipe is known only afterwards, so no more is read than
+// --memory allows.
 static agg_err read_measurements(agg_bytes *bytes, agg_error *error, arguments *a,
                                  const agg_dap_task *task)
 {

@@ -40,8 +40,8 @@ static size_t count_edits(const char *a, const char *b)
     return rows[n][m];
 }
 
-// Returns: the row whose name is nearest to the text; NULL where none is near: a third of the
-// characters, and two, may be wrong.
+// Returns: the row whose name is nearest to the text, with at most two errors and one for every
+// three characters; NULL if there is none.
 static const cli_command *find_nearest(const cli_command *const *rows, const char *text)
 {
     const cli_command *best = NULL;
@@ -120,7 +120,7 @@ static void print_overview(FILE *stream, const cli_command *const *commands)
 
 // ---- options ----
 
-// What a command line holds once it is read.
+// A command line that was read.
 typedef struct parsed {
     char *arguments; // the command's own struct
     int *flags;      // one for each option

@@ -21,14 +21,14 @@ typedef struct command_values {
 
 // What an option writes into the arguments of its command. It follows from the member's type.
 typedef enum command_option_kind {
-    COMMAND_TEXT,    // const char *: the value as it was typed, NULL where the option is absent
+    COMMAND_TEXT,    // const char *: the value as it was typed, NULL without the option
     COMMAND_SWITCH,  // bool: whether the option is given
     COMMAND_REPEATED // command_values: one text for each time that the option is given
 } command_option_kind;
 
 typedef struct command_option {
     const char *name; // without the dashes; NULL ends a list
-    char letter;      // one-letter form, 0 where there is none
+    char letter;      // one-letter form, 0: none
     command_option_kind kind;
     size_t at;        // offset of the member in the command's arguments
     bool is_required; // the command is refused without it
@@ -69,28 +69,28 @@ typedef struct command_words {
     int n;
 } command_words;
 
-#define COMMAND_WORDS_MAX 1000000 // as many as there are
+#define COMMAND_WORDS_MAX 1000000 // no limit
 
 typedef struct cli_command cli_command;
 struct cli_command {
     const char *name;      // as typed; that of a mode is a switch, such as "--discover"
     const char *summary;   // one line for the list of commands or of actions
     const char *help;      // usage, purpose and options; a mode without one has its command's
-    const char *more_help; // the end of `help`, where that is longer than one literal may be
-    const char *example;   // lines of a shell; tests/aggregator/cli/help.test.mjs runs them
+    const char *more_help; // the rest of a help that is too long for one literal
+    const char *example;   // lines of a shell that tests/aggregator/cli/help.test.mjs runs
     const command_option *options;
-    size_t arguments_size;       // bytes of the struct that the options point into; 0 where none
+    size_t arguments_size;       // bytes of the struct that the options write to; 0: none
     int least_words, most_words; // how many words the command takes
     const char *words_refused;   // the message for any other number; NULL: "takes options only"
 
     // Does the work.
     //   arguments: the command's own struct, zeroed and then filled from the options
-    //   words: to be read until the function returns
+    //   words: valid until the function returns
     // Returns: an error, which command.c prints; command_end(...) for an exit code of its own.
     agg_err (*run)(agg_error *error, void *arguments, const command_words *words);
 
-    // A command with actions or modes has the list of their rows, which ends with NULL. An action
-    // is the first word after the command; a mode is a switch that may stand anywhere.
+    // The rows of a command's actions or modes, ended by NULL; or NULL. An action is the first word
+    // after the command; a mode is a switch that may stand anywhere.
     const cli_command *const *actions;
 };
 
@@ -107,8 +107,9 @@ agg_err command_end(agg_error *error, int exit_code);
 // Refuses the command line. Returns: AGG_ERR_USAGE.
 agg_err command_refuse(agg_error *error, const char *text);
 
-// The position of `text` in a list of names that ends with NULL; 0 where text is NULL.
-//   refused: the message for any other text, AGG_ERR_USAGE
+// Finds a name in a list that ends with NULL, and writes its position; 0 if text is NULL.
+//   refused: the message for a text that is not in the list
+// Returns: AGG_ERR_USAGE for such a text.
 agg_err command_read_name(size_t *position, agg_error *error, const char *const *names,
                           const char *text, const char *refused) SHOAL_MUST_CHECK;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that print results share: names on the command line, --top, --confidence,
-// --multiple, --honest, --format,
-// --output, and what is said of a result's guarantees.
+// The options that commands with results share (--top, --confidence, --multiple, --honest,
+// --format,
+// --output, --threads), and how they write a result and log its guarantees.
 #ifndef RESULT_OPTIONS_H
 #define RESULT_OPTIONS_H
 
@@ -12,7 +12,7 @@
 #include "estimate_print.h"
 #include "guarantee.h"
 
-// As they stand on the command line; NULL where absent.
+// The values as they were typed; NULL for options that are absent.
 typedef struct cli_result_texts {
     const char *top, *confidence, *multiple, *honest, *format, *output, *threads;
 } cli_result_texts;
@@ -21,7 +21,7 @@ typedef struct cli_result_texts {
 #define RESULT_OPTIONS(texts)                                                                      \
     OPTION("top", texts.top), OPTION("confidence", texts.confidence),                              \
         OPTION("multiple", texts.multiple), RESULT_WRITING_OPTIONS(texts)
-// Those of a result that is tested against no list.
+// The same without the options of a test over a dictionary.
 #define RESULT_WRITING_OPTIONS(texts)                                                              \
     OPTION("honest", texts.honest), OPTION("format", texts.format), OUTPUT_OPTION(texts.output),   \
         OPTION("threads", texts.threads)
@@ -35,20 +35,20 @@ typedef struct cli_result_options {
     unsigned n_threads;
 } cli_result_options;
 
-// Returns: AGG_ERR_USAGE naming the option.
+// Reads the values. Returns: AGG_ERR_USAGE naming the option.
 agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
                                 const cli_result_texts *texts) SHOAL_MUST_CHECK;
 
-// Says the guarantees of a result whose format has no room for them: rows alone.
-//   b: of a comparison's other side; else NULL
+// Logs the guarantees of a result whose format holds rows only.
+//   b: the guarantee of a comparison's other side; else NULL
 void cli_say_guarantee(char *command, const agg_guarantee *a, const agg_guarantee *b,
                        agg_format format);
 
 typedef agg_err (*cli_result_print)(FILE *stream, agg_error *error, const void *result,
                                     agg_format format);
 
-// Prints to a file, which appears when it is complete, or, where `output` is NULL or "-", to
-// standard output.
+// Prints to a file, which appears when it is complete, or to standard output if `output` is NULL or
+// "-".
 agg_err cli_result_write(agg_error *error, const char *output, cli_result_print print,
                          const void *result, agg_format format) SHOAL_MUST_CHECK;
 

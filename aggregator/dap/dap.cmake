@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The room of two servers (draft-ietf-ppm-dap-18), native only: a library of what talks, seals and adds up, and the commands
-# on top of it.
+# The two servers of draft-ietf-ppm-dap-18 and their clients, native only: a library, which tests and fuzzers link, and the
+# commands.
 if(SHOAL_NATIVE)
     pkg_check_modules(libcurl REQUIRED IMPORTED_TARGET libcurl>=7.85)
 

@@ -24,7 +24,7 @@ static void count_down(agg_dap_served *task, bool is_awaited, size_t full)
         task->reports_left = task->reports_left > full ? task->reports_left - full : 1;
 }
 
-// Finds whether a job is due: enough reports wait for a full job, or a collection waits for theirs.
+// Finds whether a job is due: enough reports wait for a full job, or a collection waits for some.
 // No job is due when a batch has waited long enough.
 static agg_err is_job_due(bool *is_due, agg_dap_party *party, agg_error *error,
                           agg_dap_served *task, uint64_t now_s, bool is_eager)
@@ -52,8 +52,7 @@ agg_err agg_dap_leader_turn(bool *is_more, agg_error *error, agg_dap_party *part
     bool is_due = false;
     *is_more = false;
     agg_err err = agg_dap_job_resume(is_more, party, error, task, link);
-    if (err == SHOAL_OK && !*is_more)
-        err = agg_dap_batch_resume(is_more, party, error, task, link);
+    if (err == SHOAL_OK && !*is_more) err = agg_dap_batch_resume(is_more, party, error, task, link);
     if (err == SHOAL_OK && !*is_more) {
         err = is_job_due(&is_due, party, error, task, now_s, is_eager);
         if (err == SHOAL_OK && is_due) err = agg_dap_job_run(party, error, task, link);

@@ -365,8 +365,8 @@ static agg_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *er
                         uint64_t now_s)
 {
     *problem = AGG_DAP_NO_PROBLEM;
-    agg_err err =
-        agg_dap_answer_get(party->store, body, len, error, task->number, AGG_DAP_OF_SHARE, hash, false);
+    agg_err err = agg_dap_answer_get(party->store, body, len, error, task->number, AGG_DAP_OF_SHARE,
+                                     hash, false);
     if (err != SHOAL_OK || *body != NULL) return err;
     agg_dap_batch batch = {0};
     err = check_batch(problem, &batch, error, party, task, req);

@@ -15,7 +15,7 @@ typedef struct measuring {
     size_t n_words;
 } measuring;
 
-// A whole number at *at, which moves behind it; blanks around it are skipped.
+// Reads a whole number at *at and the blanks around it, and moves *at behind them.
 static bool read_number(uint64_t *number, const char **at, const char *end)
 {
     const char *p = *at;
@@ -34,7 +34,7 @@ static bool read_number(uint64_t *number, const char **at, const char *end)
     return is_there;
 }
 
-// The largest number that an entry may be.
+// Returns: the largest number that an entry may be.
 static uint64_t entry_max(const shoal_prio3_parameters *v)
 {
     switch (v->circuit) {
@@ -47,7 +47,7 @@ static uint64_t entry_max(const shoal_prio3_parameters *v)
     return 1;
 }
 
-// Refusals name the line and never what is in it.
+// Fills `error` for a bad line. The text names the line, never its content.
 static agg_err read_measurement(measuring *m, agg_error *error, const char *at, const char *end)
 {
     const shoal_prio3_parameters *v = &m->task->task.vdaf;
@@ -73,8 +73,8 @@ static agg_err read_measurement(measuring *m, agg_error *error, const char *at, 
     return SHOAL_OK;
 }
 
-// Goes over the lines: with no uploader only to see that all are good, so that nothing is sent of a
-// file with a bad one.
+// Reads all lines. Without an uploader it only checks them, so that nothing is sent of a file that
+// has a bad line.
 static agg_err walk_lines(measuring *m, agg_dap_uploader *uploader, agg_error *error,
                           const agg_bytes *bytes)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measurements of a task from a file: one a line, entries between commas. Refusals name the line
-// and never what is in it.
+// Measurements of a task from a file. Each line is one measurement, with commas between its
+// entries. Errors name the line, never its content.
 #ifndef DAP_MEASUREMENTS_H
 #define DAP_MEASUREMENTS_H
 
 #include "agg_file.h"
 #include "dap_upload.h"
 
-// Checks every line, so that nothing is sent of a file with a bad one.
+// Checks every line before anything is sent.
 agg_err agg_dap_measurements_check(const agg_bytes *bytes, agg_error *error,
                                    const agg_dap_task *task) SHOAL_MUST_CHECK;
 

@@ -11,7 +11,8 @@
 #define DAY_S UINT64_C(86400)
 #define SECONDS_MAX (UINT64_C(2932897) * DAY_S) // the end of the year 9999
 
-// Reads "THH:MMZ". Returns: whether the text is exactly that.
+// Reads "THH:MMZ".
+// Returns: whether the text is exactly that.
 static bool read_time_of_day(uint64_t *seconds, const char *text)
 {
     char spelled[16];

@@ -11,13 +11,14 @@
 #define AGG_DAP_MOMENT_LEN 18 // "2026-11-21T14:00Z" and a NUL
 
 // Reads a moment.
-//   name: of the option, for the message
-//   is_end: a day stands for the second behind its last one, else for its first
-// Returns: AGG_ERR_USAGE for anything else.
+//   name: the option's name, for the error
+//   is_end: a day stands for the second after its last one, otherwise for its first second
+// Returns: AGG_ERR_USAGE for any other text.
 agg_err agg_dap_moment_read(uint64_t *seconds, agg_error *error, const char *name, const char *text,
                             bool is_end) SHOAL_MUST_CHECK;
 
-// Writes a moment to the minute. Moments after the year 9999 are its last one.
+// Writes a moment to the minute. A moment after the year 9999 is written as the last minute of that
+// year.
 void agg_dap_moment_print(char out[AGG_DAP_MOMENT_LEN], uint64_t seconds);
 
 #endif

@@ -22,15 +22,14 @@ typedef struct agg_dap_served {
     int64_t number; // in the store
     char id_text[SHOAL_DAP_TEXT_LEN(SHOAL_DAP_TASK_ID) + 1];
     char name[SHOAL_NAME_MAX + 1];
-    // Since the start:
-    atomic_ullong uploaded, aggregated, jobs,
-        collected; // reports taken, reports in sums, jobs done, batches given out
+    // Since the start: reports taken, reports in sums, jobs done, batches given out.
+    atomic_ullong uploaded, aggregated, jobs, collected;
     atomic_ullong refused[AGG_DAP_ERRORS]; // reports, by enum shoal_dap_report_error
     atomic_llong pending;                  // leader: reports that wait, approximately
     atomic_bool is_failing;                // the last exchange with the helper failed
     // Only the leader's driver uses these:
-    double retry_s,
-        retry_at;         // pause after a failure, and its end on the driver's clock; 0: no pause
+    double retry_s;       // pause after a failure; 0: no pause
+    double retry_at;      // its end on the driver's clock
     size_t job_cap;       // most reports that the helper takes in one job; 0: not known
     unsigned bad_replies; // bad replies in a row to the same job
     // Reports to aggregate before a batch is given out whose interval is over and for which

@@ -7,16 +7,16 @@
 
 #include "dap_vdaf.h"
 
-void agg_dap_batch_name_interval(agg_dap_batch *batch)
+void agg_dap_result_name_interval(agg_dap_result *batch)
 {
-    agg_dap_batch *b = batch;
+    agg_dap_result *b = batch;
     const uint64_t unit = b->task->task.time_precision_s;
     agg_dap_moment_print(b->from, b->collected.interval.start * unit);
     agg_dap_moment_print(b->to,
                          (b->collected.interval.start + b->collected.interval.duration) * unit);
 }
 
-static void print_json(FILE *stream, const agg_dap_batch *b)
+static void print_json(FILE *stream, const agg_dap_result *b)
 {
     fputs("{\"schema\":1,\"task\":", stream);
     agg_print_json_text(stream, b->task->info, strlen(b->task->info));
@@ -30,7 +30,7 @@ static void print_json(FILE *stream, const agg_dap_batch *b)
     fputs("]}\n", stream);
 }
 
-static void print_table(FILE *stream, const agg_dap_batch *b)
+static void print_table(FILE *stream, const agg_dap_result *b)
 {
     fputs("task    ", stream);
     agg_print_terminal_text(stream, b->task->info, strlen(b->task->info));
@@ -42,10 +42,10 @@ static void print_table(FILE *stream, const agg_dap_batch *b)
         fprintf(stream, "%5zu %20llu\n", i, (unsigned long long)b->collected.sums[i]);
 }
 
-agg_err agg_dap_sums_print(FILE *stream, agg_error *error, const agg_dap_batch *batch,
+agg_err agg_dap_sums_print(FILE *stream, agg_error *error, const agg_dap_result *batch,
                            agg_format format)
 {
-    const agg_dap_batch *b = batch;
+    const agg_dap_result *b = batch;
     if (format == AGG_JSON)
         print_json(stream, b);
     else if (format == AGG_TABLE)

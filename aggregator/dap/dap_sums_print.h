@@ -9,18 +9,20 @@
 #include "dap_moment.h"
 #include "estimate_print.h"
 
-// A batch with the interval of its reports' times in words.
-typedef struct agg_dap_batch {
+// A collected batch, and the interval of its reports' times as text.
+typedef struct agg_dap_result {
     const agg_dap_task *task;
     agg_dap_collected collected;
-    char from[AGG_DAP_MOMENT_LEN], to[AGG_DAP_MOMENT_LEN]; // `to` is not included
-} agg_dap_batch;
+    char from[AGG_DAP_MOMENT_LEN]; // the interval's first moment
+    char to[AGG_DAP_MOMENT_LEN];   // the first moment after the interval
+} agg_dap_result;
 
 // Writes `from` and `to`.
-void agg_dap_batch_name_interval(agg_dap_batch *batch);
+void agg_dap_result_name_interval(agg_dap_result *batch);
 
-// Prints the sums. Returns: AGG_ERR_IO.
-agg_err agg_dap_sums_print(FILE *stream, agg_error *error, const agg_dap_batch *batch,
+// Prints the sums.
+// Returns: AGG_ERR_IO when the stream fails.
+agg_err agg_dap_sums_print(FILE *stream, agg_error *error, const agg_dap_result *batch,
                            agg_format format) SHOAL_MUST_CHECK;
 
 #endif

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "agg_size.h"
-#include "dap_seal_report.h"
+#include "dap_report_maker.h"
 #include "record.h"
 #include "split.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uploads as a device makes them (draft-ietf-ppm-dap-18 section "Upload Request"). Reports
-// (dap_seal_report.h) go to the leader, up to AGG_DAP_UPLOAD_REPORTS in a request.
+// (dap_report_maker.h) go to the leader, up to AGG_DAP_UPLOAD_REPORTS in a request.
 //
 // An uploader holds the measurements of one request, so that it can seal them again when a server
 // has changed its key. It wipes them when the request is answered. A request without an answer is

@@ -56,8 +56,8 @@ typedef struct agg_dap_vdaf {
 } agg_dap_vdaf;
 
 // Makes the common part of all reports of a task. HKDF derives its verification key from the
-// servers' common seed and the task's id, as the draft requires. Returns: SHOAL_ERR_VERSION for a
-// version that this build does not have; the VDAF's own errors.
+// servers' common seed and the task's id, as the draft requires.
+// Returns: SHOAL_ERR_VERSION for a version that this build does not have; the VDAF's own errors.
 agg_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_task *task,
                           const uint8_t seed[32]) SHOAL_MUST_CHECK;
 

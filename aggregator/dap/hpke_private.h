@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sealing under a chosen ephemeral key, which the test vectors of RFC 9180 need. Only hpke.c and
-// its tests include this header: a key that seals two messages reveals both.
+// its tests include this header: two messages under one key reveal each other.
 #ifndef HPKE_PRIVATE_H
 #define HPKE_PRIVATE_H
 

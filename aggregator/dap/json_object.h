@@ -33,7 +33,8 @@ void agg_object_begin(agg_object *o, agg_error *error, const cJSON *json, const 
 // Returns: the member, or NULL when it is absent or an error came before.
 const cJSON *agg_object_take(agg_object *o, const char *name);
 
-// Refuses a member. Returns: `code`, or the error that came before.
+// Refuses a member.
+// Returns: `code`, or the error that came before.
 agg_err agg_object_refuse(agg_object *o, agg_err code, const char *name, const char *why);
 
 enum { AGG_OPTIONAL = 0, AGG_REQUIRED = 1 };

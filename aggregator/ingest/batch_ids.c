@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open addressing over a keyless hash: ids are random, and a sender who forges colliding ones only
-// slows its own ingest.
+// A hash table with open addressing; see batch_ids.h. The hash needs no secret key: ids are random,
+// and a sender who forges colliding ids slows down only its own ingest.
 #include "batch_ids.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static agg_err enlarge(agg_batch_ids *set, agg_error *error)
 {
     agg_batch_ids larger = {NULL, NULL, set->n, set->cap > 0 ? 2 * set->cap : 64};
     larger.ids = agg_alloc(error, larger.cap, sizeof *larger.ids);
-    larger.is_used = agg_alloc(error, larger.cap, 1);
+    larger.is_used = agg_alloc(error, larger.cap, sizeof *larger.is_used);
     if (larger.ids == NULL || larger.is_used == NULL) {
         agg_batch_ids_release(&larger);
         return AGG_ERR_MEMORY;
@@ -30,7 +30,7 @@ static agg_err enlarge(agg_batch_ids *set, agg_error *error)
         if (!set->is_used[i]) continue;
         size_t at = find(&larger, set->ids[i]);
         memcpy(larger.ids[at], set->ids[i], 16);
-        larger.is_used[at] = 1;
+        larger.is_used[at] = true;
     }
     agg_batch_ids_release(set);
     *set = larger;
@@ -38,7 +38,7 @@ static agg_err enlarge(agg_batch_ids *set, agg_error *error)
 }
 
 agg_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id[16],
-                          int *was_there)
+                          bool *was_there)
 {
     if (2 * (set->n + 1) > set->cap) {
         agg_err err = enlarge(set, error);
@@ -48,7 +48,7 @@ agg_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id
     *was_there = set->is_used[at];
     if (*was_there) return SHOAL_OK;
     memcpy(set->ids[at], id, 16);
-    set->is_used[at] = 1;
+    set->is_used[at] = true;
     set->n++;
     return SHOAL_OK;
 }

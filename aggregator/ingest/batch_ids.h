@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of batch ids, so that a batch that comes twice counts once.
+// A set of batch ids, with which a batch that comes twice is counted once.
 #ifndef BATCH_IDS_H
 #define BATCH_IDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,13 +11,13 @@
 
 typedef struct agg_batch_ids {
     uint8_t (*ids)[16];
-    uint8_t *is_used;
+    bool *is_used;
     size_t n, cap; // cap is a power of two or 0
 } agg_batch_ids;
 
-// Adds an id. *was_there: whether it was in the set already.
+// Adds an id. *was_there: whether the set contained it already.
 agg_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id[16],
-                          int *was_there) SHOAL_MUST_CHECK;
+                          bool *was_there) SHOAL_MUST_CHECK;
 void agg_batch_ids_release(agg_batch_ids *set);
 
 #endif

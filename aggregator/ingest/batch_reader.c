@@ -16,12 +16,12 @@ static agg_err batch_failed(agg_reading *r, agg_err err, uint32_t bad)
                     (unsigned long long)(r->n_batches + 1), detail, shoal_err_text(err));
 }
 
-// A batch that is whole, and what checking it came to.
+// A batch that is whole, and the result of checking it.
 typedef struct opened {
     const uint8_t *bytes;
     shoal_batch batch;
     agg_err err;
-    uint32_t bad;
+    uint32_t bad; // index of the record that was refused; UINT32_MAX: none
 } opened;
 
 static void open_batch(opened *o, const shoal_recipe *recipe)
@@ -30,8 +30,8 @@ static void open_batch(opened *o, const shoal_recipe *recipe)
     o->err = shoal_batch_open(&o->batch, o->bytes, (size_t)o->batch.size, recipe, &o->bad);
 }
 
-// Passes the batches before the first that is refused, gives them out unless threads did, and tells
-// of that one.
+// Passes the batches before the first that is refused, gives them out unless threads did, and fails
+// with that one.
 static agg_err give_batches(agg_reading *r, const opened *batches, uint32_t n, bool were_shared)
 {
     agg_run runs[AGG_RUNS_MAX] = {{NULL, NULL, 0}};
@@ -66,7 +66,7 @@ typedef struct batch_group {
     const shoal_recipe *recipe;
     opened batches[AGG_RUNS_MAX];
     uint32_t n;
-    agg_read_queue queue; // of them, where threads give them out
+    agg_read_queue queue; // of the batches, where threads give them out
 } batch_group;
 
 static void open_part(void *context, unsigned part, unsigned n_parts)
@@ -76,8 +76,8 @@ static void open_part(void *context, unsigned part, unsigned n_parts)
         open_batch(&group->batches[i], group->recipe);
 }
 
-// Opens batches and gives them out, up to the first that is refused: all before it were taken
-// earlier.
+// Opens batches and gives them out, up to the first that is refused. All batches before it were
+// taken from the queue earlier, so they are given out too.
 static void share_part(void *context, unsigned part, unsigned n_parts)
 {
     batch_group *group = context;
@@ -92,15 +92,15 @@ static void share_part(void *context, unsigned part, unsigned n_parts)
             if (o->err != SHOAL_OK || agg_read_queue_give(&group->queue, part, &run) != SHOAL_OK)
                 return;
         }
-        // Dropping interrupts the other threads: seldom, then.
+        // Dropping pages interrupts the other threads, so several batches are dropped at once.
         agg_mapped_file_drop(&w->mapped, (size_t)(group->batches[first].bytes - w->bytes),
                              (size_t)(last->bytes - w->bytes) + (size_t)last->batch.size);
     }
 }
 
-// Finds the next batches that are whole, for the threads to share: as much as they share of lines,
-// one each if those are not too large. Where a thread has one at a time it may be many of such a
-// size.
+// Finds the next batches that are whole, for the threads to share: as many bytes as of lines, and a
+// batch for each thread unless batches are too large. Where threads take one batch after another it
+// may be as many as the span holds.
 static void gather_batches(batch_group *group, const agg_reading *r)
 {
     size_t taken = 0, enough = agg_share_bytes(r->n_threads) * r->n_threads,
@@ -147,7 +147,7 @@ agg_err agg_batch_reader_run(agg_reading *r)
     }
 }
 
-// As gather_batches does with batches of one size.
+// The largest group that gather_batches makes of batches of one size.
 uint64_t agg_batch_reader_bytes(uint64_t batch_bytes, unsigned n_threads)
 {
     uint64_t enough = (uint64_t)agg_share_bytes(n_threads) * n_threads,

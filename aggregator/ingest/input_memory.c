@@ -2,6 +2,7 @@
 // Sizes of accumulators and dictionaries; see input_memory.h.
 #include "input_memory.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +18,7 @@ uint64_t cli_file_bytes(const char *path)
     return (uint64_t)about.st_size;
 }
 
-// The first batch of a file; 0 where it holds none.
+// Returns: the size of a file's first batch; 0 where it holds none.
 static uint64_t first_batch_bytes(const char *path)
 {
     uint8_t head[SHOAL_BATCH_HEADER];
@@ -32,15 +33,16 @@ uint64_t cli_reader_memory(const char *const *files, int n_files, const agg_reci
                            unsigned n_threads)
 {
     uint64_t most = 0, input = 0;
-    int is_pipe = 0;
+    bool is_pipe = false;
     for (int i = 0; i < n_files; i++) {
         uint64_t size = cli_file_bytes(files[i]);
         uint64_t bytes = agg_reader_memory(recipe, n_threads, first_batch_bytes(files[i]));
         if (bytes > most) most = bytes;
-        if (size == 0) is_pipe = 1;
+        if (size == 0) is_pipe = true;
         input += size;
     }
-    return !is_pipe && input < most / 2 ? 2 * input : most; // the files, and records of their lines
+    // Small inputs take no more than the files and the records of their lines.
+    return !is_pipe && input < most / 2 ? 2 * input : most;
 }
 
 uint64_t cli_accumulator_memory(const char *path, const shoal_recipe *recipe)
@@ -62,11 +64,11 @@ uint64_t cli_dictionary_memory(const agg_dictionary *dictionary)
     return bytes;
 }
 
-// The pool is the file as it was, counts and all.
+// The pool of texts is the whole file, counts included.
 cli_counts_bytes cli_counts_memory(const agg_dictionary *counts, const char *path)
 {
     uint64_t n = counts->n, text = path != NULL ? cli_file_bytes(path) : 0, slots = 16;
-    int is_file = text > 0;
+    bool is_file = text > 0;
     for (size_t i = 0; !is_file && i < n; i++) text += counts->values[i].len + sizeof "\t1000000";
     while (slots / 2 < n + 1) slots *= 2;
     uint64_t a_line = sizeof *counts->values + counts->width * sizeof *counts->items +

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command's input takes of memory, for cli_state_memory.
+// The memory that a command's input takes, which cli_state_memory states.
 #ifndef INPUT_MEMORY_H
 #define INPUT_MEMORY_H
 
@@ -9,31 +9,32 @@
 #include "recipe.h"
 #include "recipe_json.h"
 
-// Returns: the bytes of a file; 0 of a pipe, of standard input ("-"), and where that is not known.
+// Returns: the size of a file in bytes; 0 for a pipe, for standard input ("-") and where the size
+// is not known.
 uint64_t cli_file_bytes(const char *path);
 
-// Returns: what a reader of reports takes, of batches or lines. The first batch of each file stands
-// for its others.
+// Returns: the bytes that reading reports takes, be they batches or lines. All batches of a file
+// are assumed to be as large as its first.
 uint64_t cli_reader_memory(const char *const *files, int n_files, const agg_recipe *recipe,
                            unsigned n_threads);
 
-// Returns: the bytes that an accumulator takes before it is read: those of the file, or of the
-// recipe's sketches where there is no file to look at.
-//   path: NULL: of one that is made
+// Returns: the bytes that an accumulator will take: the size of its file, or of the recipe's
+// sketches where the file's size is not known.
+//   path: NULL for an accumulator that is made, not read
 uint64_t cli_accumulator_memory(const char *path, const shoal_recipe *recipe);
 
-// Returns: the bytes that a dictionary takes once it is read.
+// Returns: the bytes that a dictionary takes after it was read.
 uint64_t cli_dictionary_memory(const agg_dictionary *dictionary);
 
-// What a counts file takes.
+// Bytes that a counts file takes.
 typedef struct cli_counts_bytes {
-    uint64_t held; // once it is read
-    uint64_t
-        reading; // beside that while it is read: the file, and what finds values that came before
+    uint64_t held; // after it was read
+    // More while it is read: the file, and the table that finds values that came before.
+    uint64_t reading;
 } cli_counts_bytes;
 
-// Returns: the bytes that counts have taken and take.
-//   path: of their file; NULL: they were made up
+// Returns: the bytes of counts that were read.
+//   path: of their file; NULL for counts that were computed
 cli_counts_bytes cli_counts_memory(const agg_dictionary *counts, const char *path);
 
 #endif

@@ -74,7 +74,7 @@ static agg_err take_line(agg_line_reader *lines, const char *line, size_t len)
     return lines->count == AGG_LINE_RUN_MAX ? give_run(lines) : SHOAL_OK;
 }
 
-// Finds the next line; the last one may lack its newline. Returns 0 when there is none.
+// Finds the next line; the last one may lack its newline. Returns: whether there is one.
 static bool next_line(const agg_reading *r, size_t *len, bool *is_whole)
 {
     const uint8_t *from = r->window.bytes + r->window.start;
@@ -89,7 +89,7 @@ static void pass_line(agg_reading *r, size_t len)
     r->window.start += len + (len < agg_reading_has(r) ? 1 : 0);
 }
 
-// Drops an over-long line up to its newline, without holding it.
+// Skips an over-long line up to its newline, without storing it.
 static agg_err skip_line(agg_reading *r)
 {
     size_t len = 0;
@@ -116,7 +116,7 @@ static agg_err refuse_long_line(agg_reading *r, size_t len, bool is_whole)
     return SHOAL_OK;
 }
 
-// Takes one line, whatever it holds. *is_there: whether there was one.
+// Takes one line, of any content. *is_there: whether there was a line.
 static agg_err take_any_line(agg_line_reader *lines, bool *is_there)
 {
     agg_reading *r = lines->r;

@@ -55,7 +55,7 @@ agg_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n_r
     return SHOAL_OK;
 }
 
-#define DROP_BYTES ((size_t)1 << 20) // at once
+#define DROP_BYTES ((size_t)1 << 20) // of pages that are dropped at once
 
 void agg_read_window_pass(agg_read_window *window, uint64_t *n_read)
 {

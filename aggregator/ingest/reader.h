@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams of reports in, runs of checked binary records out. A stream is batches one after another
-// (magic "shoalbat") or NDJSON, one report a line; the first bytes tell which.
+// A reader turns a stream of reports into runs of checked binary records. A stream is batches one
+// after another (magic "shoalbat") or NDJSON, one report a line; its first bytes tell which.
 //
-// A damaged batch stops the stream with an error that names the batch, and none of its records is
-// given out. A bad NDJSON line is counted, its reason told for the first few, and the stream goes
+// A damaged batch stops the stream with an error that names the batch; none of its records is given
+// out. A bad NDJSON line is counted, its reason is logged for the first few, and the stream goes
 // on: the caller decides how many are too many.
 //
-// Files are read where the kernel has them (mapped_file.h), lines and batches of one on several
-// threads at a time; pipes by one. What comes out, and in which order, does not depend on either.
+// Three readers lie behind this face: batches (batch_reader.h), lines on one thread (line_reader.h)
+// and lines that threads share (shared_lines.h). A file is mapped (mapped_file.h), and several
+// threads read it; a pipe is read by one. The runs and their order depend on neither.
 #ifndef READER_H
 #define READER_H
 
@@ -26,26 +27,26 @@ typedef struct agg_run {
     uint32_t count;
 } agg_run;
 
-#define AGG_RUNS_MAX 256u // that are given out at once
+#define AGG_RUNS_MAX 256u // runs of one call of a sink
 
 // Takes 1 .. AGG_RUNS_MAX runs, in the order of the stream.
-// Returns: SHOAL_OK to go on; anything else stops the reader, which hands it on.
+// Returns: SHOAL_OK to go on. An error stops the reader, which returns it.
 typedef agg_err (*agg_sink)(void *context, agg_error *error, const agg_run *runs, uint32_t n_runs);
 
-// Takes a run on the thread that has checked it, while others do the same, in no order.
-//   part: below the reader's n_threads; two calls at the same time differ in it
-//   error: of this thread
+// Takes a run on the thread that has checked it, while other threads do the same, in any order.
+//   part:  below the reader's n_threads; concurrent calls have different parts
+//   error: belongs to this thread
 typedef agg_err (*agg_share)(void *context, agg_error *error, unsigned part, const agg_run *run);
 
 typedef struct agg_reader {
     const agg_recipe *recipe;
-    agg_sink sink; // called by the caller's own thread
+    agg_sink sink; // called on the caller's thread
     void *sink_context;
     agg_log_fn talk; // is told why lines were rejected, never the lines; may be NULL
     void *talk_context;
-    void (*progress)(void *context, uint64_t bytes); // bytes read so far, now and then; may be NULL
+    void (*progress)(void *context, uint64_t bytes); // now and then: bytes read so far; may be NULL
     void *progress_context;
-    unsigned n_threads; // of a file or of memory; 0 is 1
+    unsigned n_threads; // that read a file or memory; 0 means 1
 } agg_reader;
 
 typedef struct agg_read_count {
@@ -54,14 +55,14 @@ typedef struct agg_read_count {
 
 #define AGG_REPORT_LINE_MAX ((size_t)1 << 18) // bytes of one NDJSON line
 
-// Finds the most that a reader of files takes: of their bytes those that it looks at, and records
-// of their lines.
-//   batch_bytes: of the largest batch, which is looked at whole; 0: of lines
+// Returns: the most bytes that reading files takes: the part of a file that is mapped and in use,
+// and the records of its lines.
+//   batch_bytes: size of the largest batch, which is in use as a whole; 0: the files hold lines
 uint64_t agg_reader_memory(const agg_recipe *recipe, unsigned n_threads, uint64_t batch_bytes);
 
 // Reads a stream to its end.
-//   count: added to, not reset; also written on error
-//   name: what errors call the stream
+//   count: added to, not reset; also on error
+//   name:  of the stream, for error messages
 agg_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_reader *reader,
                           const char *name, FILE *stream) SHOAL_MUST_CHECK;
 
@@ -69,17 +70,18 @@ agg_err agg_reader_stream(agg_read_count *count, agg_error *error, const agg_rea
 agg_err agg_reader_file(agg_read_count *count, agg_error *error, const agg_reader *reader,
                         const char *path) SHOAL_MUST_CHECK;
 
-// The same for a file, where order does not matter and threads are to go on with what they have
-// checked. Most runs go to `share`, with the sink's context. Whatever is not for threads to share
-// goes to the sink, which is also called with n_runs 0 when threads have come together, and no call
-// of `share` is under way. After a damaged batch records of later ones may have been given out.
-//   span: records, about, after which threads come together; the fewer, the longer they wait for
-//   each other
+// The same for a file, where order does not matter: each thread goes on with the records that it
+// has just checked. Most runs go to `share`, with the sink's context. Runs that threads cannot
+// share go to the sink. The sink is also called with n_runs 0 at each barrier, when all threads
+// wait and no call of `share` is under way. When a damaged batch is found, records of later ones
+// may have been given out.
+//   span: records, about, between two barriers; the fewer, the more time threads spend waiting
 agg_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const agg_reader *reader,
                                agg_share share, uint32_t span, const char *path) SHOAL_MUST_CHECK;
 
-// Reads what a window (read_window.h) shows, and releases the window: the way of all of the above.
-//   share, span: as above; NULL where all runs go to the sink, in order
+// Reads all that a window (read_window.h) shows, and releases the window. The functions above open
+// a window and call this one.
+//   share, span: as for agg_reader_file_shared; NULL where all runs go to the sink, in order
 agg_err agg_reader_window(agg_read_count *count, agg_error *error, const agg_reader *reader,
                           const char *name, agg_share share, uint32_t span,
                           struct agg_read_window *window) SHOAL_MUST_CHECK;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text records read at speed, where a record is good and of a kind that there is much of.
-// Everything else, and every complaint, is the core's (core/compound/record.h): what is read here
-// it would read as the same record.
+// A fast reader of valid text records of the commonest kind, a row and its bits. All other records,
+// and every error message, are left to the core (core/compound/record.h), which reads the same
+// record from the same text.
 #ifndef RECORD_TEXT_H
 #define RECORD_TEXT_H
+
+#include <stdbool.h>
 
 #include "hex_digits.h"
 #include "recipe.h"
@@ -18,8 +20,8 @@ typedef struct agg_record_text {
 void agg_record_text_init(agg_record_text *reader, const shoal_recipe *recipe, agg_cpu cpu);
 
 // Reads recipe->text_size characters.
-//   record: recipe->record_size bytes; of any content where the text is no record
-// Returns: whether it is one.
-int agg_record_text_read(uint8_t *record, const agg_record_text *reader, const char *text);
+//   record: recipe->record_size bytes; of any content where the result is false
+// Returns: whether the text is a valid record.
+bool agg_record_text_read(uint8_t *record, const agg_record_text *reader, const char *text);
 
 #endif

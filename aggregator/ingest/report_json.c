@@ -13,7 +13,7 @@ static agg_err refuse(agg_error *error, agg_err code, const char *field, const c
     return agg_fail(error, code, AGG_EXIT_RUNTIME, "%s %s", field, why);
 }
 
-// The position of a parameter in the recipe's list, or -1.
+// Returns: the position of a parameter in the recipe's list, or -1.
 static int find_parameter(int64_t *micro, const shoal_recipe *recipe, const char *name)
 {
     const char *own = NULL;
@@ -117,8 +117,8 @@ agg_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *re
     return err;
 }
 
-// A micro-unit number in the form that JSON writers give it: no trailing zeros, no point when
-// whole.
+// Prints a number of micro-units as JSON writers do: without trailing zeros, and without a point
+// when it is whole.
 static int print_micro(char *out, size_t cap, int64_t micro)
 {
     uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
@@ -129,7 +129,7 @@ static int print_micro(char *out, size_t cap, int64_t micro)
     return len;
 }
 
-// Everything before the record's text.
+// Prints everything before the record's text.
 static size_t print_head(char out[AGG_REPORT_HEAD_MAX], const agg_recipe *recipe)
 {
     const char *name = NULL;
@@ -173,7 +173,7 @@ void agg_report_frame_init(agg_report_frame *frame, const agg_recipe *recipe, ag
     frame->size = frame->head_len + recipe->recipe.text_size + sizeof tail - 1;
 }
 
-int agg_report_read(uint8_t *record, const agg_report_frame *frame, const char *json)
+bool agg_report_read(uint8_t *record, const agg_report_frame *frame, const char *json)
 {
     const char *text = json + frame->head_len, *end = text + frame->text.recipe->text_size;
     return memcmp(json, frame->head, frame->head_len) == 0 &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON report: {"key", "recipe_hash", "parameters", "records": [one text record]}, read strictly
-// and written canonically.
+// JSON reports, {"key", "recipe_hash", "parameters", "records": [one text record]}: reading is
+// strict, writing canonical.
 #ifndef REPORT_JSON_H
 #define REPORT_JSON_H
 
@@ -12,15 +12,15 @@
 #include "record.h"
 #include "record_text.h"
 
-// Checks one report and decodes its record: exactly the four keys, the recipe's id, hash and
-// parameters, one record.
+// Checks one report and decodes its record. The report has exactly the four keys, the recipe's id,
+// hash and parameters, and one record.
 //   record: recipe->recipe.record_size bytes, written on OK
 // Returns: UNKNOWN_FIELD, MISSING_FIELD, DUPLICATE, TYPE, RECIPE_HASH, RECORD ... with the field
 // named.
 agg_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *recipe,
                          const char *json, size_t len) SHOAL_MUST_CHECK;
 
-// Returns: bytes of every report of the recipe, without a newline or a NUL.
+// Returns: the size of every report of the recipe, without a newline or a NUL.
 size_t agg_report_size(const agg_recipe *recipe);
 
 // Writes agg_report_size bytes: the report of one record.
@@ -30,8 +30,8 @@ agg_err agg_report_print(char *out, size_t cap, const agg_recipe *recipe,
 #define AGG_REPORT_HEAD_MAX                                                                        \
     768 // a key of 64, a hash of 64, at most ten parameters of 24, and their names
 
-// What all reports of a recipe that agg_report_print writes have in common: everything but the
-// record's text, which begins behind the head.
+// The bytes that all reports of a recipe have in common, as agg_report_print writes them:
+// everything but the record's text, which begins behind the head.
 typedef struct agg_report_frame {
     agg_record_text text;
     size_t size, head_len;
@@ -42,12 +42,13 @@ typedef struct agg_report_frame {
 //   cpu: as agg_cpu.h says
 void agg_report_frame_init(agg_report_frame *frame, const agg_recipe *recipe, agg_cpu cpu);
 
-// Reads a report if it is, byte for byte, one that agg_report_print writes: agg_report_parse would
+// Reads a report that is, byte for byte, one that agg_report_print writes. agg_report_parse would
 // read the same record.
 //   json: frame->size bytes
-//   record: recipe->recipe.record_size bytes; of any content where it is none
-// Returns: whether it is. If not, agg_report_parse may take it still, or says what is wrong.
+//   record: recipe->recipe.record_size bytes; of any content where the result is false
+// Returns: whether the report is one of these. If not, agg_report_parse takes it or says what is
+// wrong.
 // Cost: comparing the frame, and agg_record_text_read.
-int agg_report_read(uint8_t *record, const agg_report_frame *frame, const char *json);
+bool agg_report_read(uint8_t *record, const agg_report_frame *frame, const char *json);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "agg_size.h"
 
-// The least that a thread takes of the last lines of a span.
+// The smallest share at the end of a span.
 #define SHARE_BYTES_LAST ((size_t)1 << 19)
 
-// Lines [start, end) of the window, of which a thread took those before `stop`.
+// Bytes [start, end) of the window, whole lines, of which a thread has read those before `stop`.
 typedef struct line_share {
     size_t start, stop, end;
     uint8_t *records;
@@ -34,8 +34,8 @@ static void read_share(line_shares *shares, line_share *share, uint8_t *records)
     share->count =
         agg_line_reader_framed(records, shares->room, shares->frame, &at, bytes + share->end);
     share->stop = (size_t)(at - bytes);
-    agg_mapped_file_drop(&shares->window->mapped, share->start,
-                         share->stop); // what would take one thread long
+    // Each thread drops the pages that it has read: for one thread alone that takes long.
+    agg_mapped_file_drop(&shares->window->mapped, share->start, share->stop);
 }
 
 static uint8_t *records_of(const line_shares *shares, unsigned part)
@@ -50,7 +50,7 @@ static void read_own(void *context, unsigned part, unsigned n_parts)
     read_share(shares, &shares->at[part], records_of(shares, part));
 }
 
-// Reads shares and gives them out.
+// Takes shares from the queue, reads them and gives their records out.
 static void read_next(void *context, unsigned part, unsigned n_parts)
 {
     line_shares *shares = context;
@@ -62,7 +62,7 @@ static void read_next(void *context, unsigned part, unsigned n_parts)
     }
 }
 
-// Returns: where the next share begins.
+// Cuts a share of about `most` bytes at the end of a line. Returns: where the next share begins.
 static size_t cut_share(line_shares *shares, const agg_read_window *w, size_t at, size_t most)
 {
     line_share *share = &shares->at[shares->n];
@@ -73,7 +73,7 @@ static size_t cut_share(line_shares *shares, const agg_read_window *w, size_t at
     return share->end;
 }
 
-// Cuts what comes next where lines end.
+// Cuts the next n shares, one for each thread.
 static void cut_shares(line_shares *shares, const agg_read_window *w, unsigned n, size_t most)
 {
     size_t at = w->start;
@@ -81,8 +81,8 @@ static void cut_shares(line_shares *shares, const agg_read_window *w, unsigned n
         at = cut_share(shares, w, at, most);
 }
 
-// The same of about `left` bytes for the threads to take one after another: less and less each, so
-// that they end together.
+// Cuts about `left` bytes into shares that the threads take one after another. They become smaller
+// and smaller, so that the threads finish together.
 static void cut_span(line_shares *shares, const agg_read_window *w, unsigned n_threads, size_t left)
 {
     size_t at = w->start, end = w->end - at < left ? w->end : at + left,
@@ -95,8 +95,8 @@ static void cut_span(line_shares *shares, const agg_read_window *w, unsigned n_t
     }
 }
 
-// Gives out what the threads read, in order, unless they did; what they left of a share is read
-// first.
+// Gives out the records that the threads read, in order, unless the threads did. The lines that a
+// thread left are read before the next share's records are given out.
 static agg_err give_shares(agg_reading *r, agg_line_reader *rest, const line_shares *shares)
 {
     agg_run runs[AGG_RUNS_MAX];

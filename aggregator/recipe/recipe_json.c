@@ -8,6 +8,7 @@
 
 #include "agg_file.h"
 #include "agg_size.h"
+#include "builder.h"
 #include "front_coded.h"
 #include "json_walk.h"
 #include "track_law.h"
@@ -54,19 +55,26 @@ static int is_claim(const shoal_recipe *recipe)
     return mechanism != NULL && mechanism->is_permanent && recipe->eps_micro != 0;
 }
 
+// A recipe that is being read: its texts and fields go to different places.
+typedef struct reading {
+    agg_recipe *own; // keeps the texts of lists
+    shoal_recipe_builder builder;
+} reading;
+
 // What the core says of its last error. Its own path may leave an entry's number open
 // ("encoding.N.field"): that of the file is said then. Fields of a variable it calls as a recipe's
 // own.
-static agg_err core_said(agg_error *error, agg_err err, const shoal_recipe *recipe,
+static agg_err core_said(agg_error *error, agg_err err, const shoal_recipe_builder *builder,
                          const char *path)
 {
+    const shoal_recipe *recipe = &builder->recipe;
     char own[AGG_PATH_MAX];
     if (err == SHOAL_OK) return SHOAL_OK;
-    const char *field = recipe->error_field;
+    const char *field = builder->error_field;
     if (field == NULL || strstr(field, ".N") != NULL) {
         field = path;
-    } else if (recipe->error_variable > 0 && strcmp(field, variables_path) != 0) {
-        snprintf(own, sizeof own, "%s[%u].%s", variables_path, recipe->error_variable - 1, field);
+    } else if (builder->error_variable > 0 && strcmp(field, variables_path) != 0) {
+        snprintf(own, sizeof own, "%s[%u].%s", variables_path, builder->error_variable - 1, field);
         field = own;
     }
     if (err == SHOAL_ERR_RANGE && strcmp(field, "parameters.epsilon") == 0 &&
@@ -76,7 +84,7 @@ static agg_err core_said(agg_error *error, agg_err err, const shoal_recipe *reci
         return refuse(error, err, field,
                       "is below what one report of these p, q, f and hashes costs");
     return refuse(error, err, field,
-                  recipe->error_text != NULL ? recipe->error_text : shoal_err_text(err));
+                  builder->error_text != NULL ? builder->error_text : shoal_err_text(err));
 }
 
 // Reads "HEAD.N.NAME". Returns: N below `n`, or n where the path is another.
@@ -115,7 +123,7 @@ static int is_coded(const char *path, int *is_row)
            entry_of("encoding", SHOAL_ENCODED_MAX, "starts", path) < SHOAL_ENCODED_MAX;
 }
 
-static agg_err take_coded(agg_recipe *own, agg_error *error, const agg_path *path, const char *text,
+static agg_err take_coded(reading *r, agg_error *error, const agg_path *path, const char *text,
                           int is_row)
 {
     agg_texts texts;
@@ -125,23 +133,24 @@ static agg_err take_coded(agg_recipe *own, agg_error *error, const agg_path *pat
                          : agg_front_decode(&texts, error, path->shown, coded);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < texts.n && err == SHOAL_OK; i++)
-        err = shoal_recipe_add_text(&own->recipe, path->dotted, len, texts.texts[i].bytes,
-                                    texts.texts[i].len);
-    err = core_said(error, err, &own->recipe, path->shown);
+        err = shoal_builder_add_text(&r->builder, path->dotted, len, texts.texts[i].bytes,
+                                     texts.texts[i].len);
+    err = core_said(error, err, &r->builder, path->shown);
     if (err == SHOAL_OK)
-        err = agg_list_copy(place_of(own, path->dotted), error, path->shown, texts.texts, texts.n);
+        err =
+            agg_list_copy(place_of(r->own, path->dotted), error, path->shown, texts.texts, texts.n);
     agg_texts_release(&texts);
     return err;
 }
 
 static agg_err take_string(void *context, agg_error *error, const agg_path *path, const char *text)
 {
-    agg_recipe *own = context;
+    reading *r = context;
     int is_row = 0;
-    if (is_coded(path->dotted, &is_row)) return take_coded(own, error, path, text, is_row);
-    agg_err err = shoal_recipe_set_string(&own->recipe, path->dotted, strlen(path->dotted), text,
-                                          strlen(text));
-    return core_said(error, err, &own->recipe, path->shown);
+    if (is_coded(path->dotted, &is_row)) return take_coded(r, error, path, text, is_row);
+    agg_err err = shoal_builder_set_string(&r->builder, path->dotted, strlen(path->dotted), text,
+                                           strlen(text));
+    return core_said(error, err, &r->builder, path->shown);
 }
 
 // The name of a field of a variable, as if it were the recipe's own: their ranges are the same.
@@ -154,47 +163,44 @@ static const char *own_name(const char *path)
 
 static agg_err take_number(void *context, agg_error *error, const agg_path *path, int64_t micro)
 {
-    agg_recipe *own = context;
+    reading *r = context;
     size_t len = strlen(path->dotted);
     int64_t low = 0, high = 0;
-    agg_err err = shoal_recipe_set_number(&own->recipe, path->dotted, len, micro);
+    agg_err err = shoal_builder_set_number(&r->builder, path->dotted, len, micro);
     const char *name = own_name(path->dotted);
-    if (err == SHOAL_ERR_RANGE && shoal_recipe_range(&low, &high, name, strlen(name)))
+    if (err == SHOAL_ERR_RANGE && shoal_builder_range(&low, &high, name, strlen(name)))
         return agg_fail(error, err, AGG_EXIT_USAGE, "%s must be from %.15g to %.15g", path->shown,
                         (double)low / 1e6, (double)high / 1e6);
-    return core_said(error, err, &own->recipe, path->shown);
+    return core_said(error, err, &r->builder, path->shown);
 }
 
-static agg_err add_text(shoal_recipe *recipe, const char *path, const char *text)
-{
-    if (strcmp(path, values_path) == 0) return shoal_recipe_add_value(recipe, text, strlen(text));
-    return shoal_recipe_add_text(recipe, path, strlen(path), text, strlen(text));
-}
-
-static agg_err add_number(shoal_recipe *recipe, const agg_path *path, agg_error *error, double x)
+static agg_err add_number(shoal_recipe_builder *builder, const agg_path *path, agg_error *error,
+                          double x)
 {
     int64_t micro = 0;
     if (!agg_json_micro(&micro, x))
         return refuse(error, SHOAL_ERR_RANGE, path->shown,
                       "must hold numbers of at most six decimals and 15 digits");
     return core_said(error,
-                     shoal_recipe_add_number(recipe, path->dotted, strlen(path->dotted), micro),
-                     recipe, path->shown);
+                     shoal_builder_add_number(builder, path->dotted, strlen(path->dotted), micro),
+                     builder, path->shown);
 }
 
 static agg_err take_list(void *context, agg_error *error, const agg_path *path, const cJSON *array)
 {
-    agg_recipe *own = context;
-    agg_list *kept = place_of(own, path->dotted);
+    reading *r = context;
+    agg_list *kept = place_of(r->own, path->dotted);
     agg_err err = SHOAL_OK;
     if (kept != NULL && cJSON_IsNumber(array->child))
         return refuse(error, SHOAL_ERR_TYPE, path->shown, "must hold strings only");
     for (const cJSON *item = array->child; item != NULL && err == SHOAL_OK; item = item->next) {
         if (cJSON_IsNumber(item))
-            err = add_number(&own->recipe, path, error, item->valuedouble);
+            err = add_number(&r->builder, path, error, item->valuedouble);
         else
-            err = core_said(error, add_text(&own->recipe, path->dotted, item->valuestring),
-                            &own->recipe, path->shown);
+            err = core_said(error,
+                            shoal_builder_add_text(&r->builder, path->dotted, strlen(path->dotted),
+                                                   item->valuestring, strlen(item->valuestring)),
+                            &r->builder, path->shown);
     }
     return err == SHOAL_OK && kept != NULL ? agg_list_take(kept, error, path->shown, array) : err;
 }
@@ -262,16 +268,19 @@ static agg_err say_why_not(agg_error *error, const shoal_recipe *recipe)
 
 static agg_err read_fields(agg_recipe *own, agg_error *error, const cJSON *json)
 {
-    const agg_json_sink sink = {"a recipe", "signature", own, take_string, take_number, take_list};
-    shoal_recipe_init(&own->recipe);
+    reading r = {.own = own};
+    const agg_json_sink sink = {"a recipe", "signature", &r, take_string, take_number, take_list};
+    shoal_builder_init(&r.builder);
     if (!cJSON_IsObject(json))
         return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "a recipe is a JSON object");
     const cJSON *signature = cJSON_GetObjectItemCaseSensitive(json, "signature");
     agg_err err = agg_json_walk(error, &sink, json);
     if (err == SHOAL_OK && signature != NULL) err = take_signature(own, error, signature);
     if (err == SHOAL_OK)
-        err = core_said(error, shoal_recipe_finish(&own->recipe), &own->recipe, "the recipe");
-    if (err == SHOAL_ERR_RANGE && own->recipe.epochs > 0) err = say_why_not(error, &own->recipe);
+        err = core_said(error, shoal_builder_finish(&own->recipe, &r.builder), &r.builder,
+                        "the recipe");
+    if (err == SHOAL_ERR_RANGE && r.builder.recipe.epochs > 0)
+        err = say_why_not(error, &r.builder.recipe);
     if (err == SHOAL_OK) err = check_part(own, error);
     if (err != SHOAL_OK) return err;
     memcpy(own->id, own->recipe.key.bytes, own->recipe.key.len);

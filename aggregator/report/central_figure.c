@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cohort's guarantee against its size, as numbers and as plain SVG 1.1; see central_figure.h.
+// Prints the figure as numbers and as plain SVG 1.1; see central_figure.h.
 #include "central_figure.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define TOP 84.0
 #define PLOT_W 440.0
 #define PLOT_H 310.0
-#define LEAST 0.01 // of the epsilon axis, which is logarithmic
+#define LEAST 0.01 // lower end of the epsilon axis, which is logarithmic
 #define MOST 10.0
 
 static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3";
@@ -127,7 +127,7 @@ static void print_svg(FILE *stream, const agg_central_figure *f)
     fputs("</svg>\n", stream);
 }
 
-// `none` stands for what a bound does not say.
+// Prints a number, or `none` for a missing bound.
 static void number(FILE *stream, const char *format, double x, const char *none)
 {
     if (isnan(x))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons as text; see compare_print.h.
+// Prints comparisons; see compare_print.h.
 #include "compare_print.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "guarantee_print.h"
 #include "round_text.h"
 
-#define N_NUMBERS 7u // of a row
-#define N_SHOWN 6u   // of these in a table, which leaves out z
+#define N_NUMBERS 7u // numbers of a row
+#define N_SHOWN 6u   // numbers in a table, which leaves out z
 
 static const char *const names[N_NUMBERS] = {"a", "b", "difference", "stderr", "low", "high", "z"};
 
@@ -22,7 +22,8 @@ static void numbers_of(double out[N_NUMBERS], const agg_compare_row *row)
     memcpy(out, numbers, sizeof numbers);
 }
 
-// Beside the side that may be shown, a difference would tell the one that may not.
+// Returns: whether a number is withheld. With one side shown, the difference would reveal the
+// other.
 static bool is_withheld(const agg_compare_row *row, size_t number)
 {
     if (number == 0) return row->a_withheld;
@@ -122,7 +123,7 @@ static void print_csv(FILE *stream, const agg_compare *c)
     }
 }
 
-// Decimals that show two digits of the smallest error, in the table's unit.
+// Returns: the decimals that show two digits of the smallest error, in the table's unit.
 static int decimals_of(const agg_compare *c, double unit)
 {
     double least = INFINITY;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovered strings as text; see discover_print.h.
+// Prints discovered strings; see discover_print.h.
 #include "discover_print.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "compound.h"
 #include "guarantee_print.h"
 
-// The numbers of a row, in order.
+// The numbers of a row, in the order of the columns.
 #define N_COLUMNS 4u
 static const char *const column_names[N_COLUMNS] = {"count", "stderr", "low", "high"};
 
@@ -30,7 +30,7 @@ static void print_member(FILE *stream, const char *name, double x)
     fputc(',', stream);
 }
 
-// One line after the other, each in AGG_DISCOVERY_NOTE_MAX bytes.
+// Prints a list of lines, each of AGG_DISCOVERY_NOTE_MAX bytes.
 static void print_lines(FILE *stream, const char *name, const char *lines, uint32_t n)
 {
     fprintf(stream, "\"%s\":[", name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as text; see estimate_print.h.
+// Prints estimates; see estimate_print.h.
 #include "estimate_print.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@ static void print_field(FILE *stream, const char *name, double x)
     agg_print_number(stream, x);
 }
 
-// The columns of a result between `value` and `detected`.
+// The columns of a result between `value` and `detected`, and their numbers in one row.
 #define COLUMNS_MAX 5u
 typedef struct columns {
     size_t n;
     const char *names[COLUMNS_MAX];
-    double numbers[COLUMNS_MAX]; // of one row
+    double numbers[COLUMNS_MAX];
 } columns;
 
 static bool is_mean(const agg_estimate *e)
@@ -93,7 +93,7 @@ static void print_json_post(FILE *stream, const agg_post *post)
     fputs("},", stream);
 }
 
-// The variable that was counted, of a recipe that has several; NULL of others.
+// Returns: the variable that is counted in a recipe with several; NULL for other recipes.
 static const shoal_name *variable_of(const agg_estimate *e)
 {
     const shoal_recipe *r = &e->recipe->recipe;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as text: JSON, NDJSON, CSV, and a table for a terminal. Values are hostile text and are
-// escaped for each.
+// Prints estimates as JSON, NDJSON, CSV, or a table for a terminal. Values are hostile text and are
+// escaped (print_text.h).
 #ifndef ESTIMATE_PRINT_H
 #define ESTIMATE_PRINT_H
 
@@ -9,18 +9,23 @@
 #include "estimate.h"
 #include "print_text.h"
 
-// Writes a result. Numbers have 17 significant digits at most, the shortest that read back as the
-// same double.
-//   JSON: {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","multiple","rows":[...]}
-//   and a newline; before "rows", where there is one: "post":{"name","note"} (rows then have
-//   "raw"), "withheld" (how many rows; where the recipe has a release threshold), "by" (the field
-//   whose buckets the rows are), "variable" (of a recipe with variables, the one that is counted),
-//   "statistic":"mean" (the row then has "mean" for "count", and no "detected"), "guarantees"
-//   (guarantee.h) A row of a recipe with an encoding has "cell": its buckets' labels by field. A
-//   table ends with the guarantees; NDJSON and CSV are rows only, and leave them out. NDJSON: one
-//   row a line. CSV: RFC 4180 with a header; a value that a spreadsheet would run gets a leading
-//   apostrophe.
-// Returns: AGG_ERR_IO when the stream fails.
+// Prints an estimate. A number has the fewest digits, at most 17, that read back as the same
+// double.
+//
+// JSON is one object and a newline: {"schema":1, "recipe", "recipe_hash", "n", "epsilon",
+// "confidence", "multiple", "rows":[...]}, and before "rows", if they apply:
+//   "post":{"name", "note"}   post-processing; rows then have "raw"
+//   "withheld"                the number of withheld rows, if the recipe has a release threshold
+//   "variable"                the variable that is counted, in a recipe with variables
+//   "by"                      the field whose buckets are the rows
+//   "statistic":"mean"        the row then has "mean" in place of "count", and no "detected"
+//   "guarantees"              guarantee_print.h
+// If the recipe has an encoding, a row has "cell": the labels of its buckets, by field.
+//
+// NDJSON has one row a line. CSV follows RFC 4180 and has a header. Both leave the guarantees out;
+// a table ends with them.
+//
+// Returns: AGG_ERR_IO if the stream fails.
 agg_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate,
                            agg_format format) SHOAL_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joint distributions as text; see joint_print.h.
+// Prints joint distributions; see joint_print.h.
 #include "joint_print.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 
 #include "guarantee_print.h"
 
-#define MATRIX_COLUMNS 7u // categories of the second variable that a terminal has room for
+#define MATRIX_COLUMNS 7u // categories of the second variable that fit a terminal's width
 
-// The numbers of a share, in order.
+// The numbers of a share, in the order of the columns.
 #define N_COLUMNS 4u
 static const char *const column_names[N_COLUMNS] = {"p", "stderr", "low", "high"};
 
@@ -26,7 +26,7 @@ bool agg_joint_is_shown(const agg_joint_result *result, double p)
     return p * (double)result->n >= (double)result->recipe->recipe.release_threshold;
 }
 
-// The category of each axis that a cell lies in.
+// Finds the categories of a cell.
 static void locate(uint32_t at[SHOAL_VARIABLES_MAX], const agg_joint_result *r, size_t cell)
 {
     for (uint32_t i = r->n_axes; i-- > 0;) {
@@ -87,7 +87,7 @@ static void print_json_cell(FILE *stream, const agg_joint_result *r, size_t cell
     print_share(stream, share);
 }
 
-// Shares of cells, or rates: a cell that is not shown has no rate either.
+// Prints the shares or the rates of all cells. A withheld cell has no rate either.
 static void print_json_cells(FILE *stream, const agg_joint_result *r, const char *name,
                              const agg_joint_share *shares)
 {
@@ -237,7 +237,7 @@ static void print_csv(FILE *stream, const agg_joint_result *r)
 
 #define SHARE_WIDTH 15u
 
-// "12.34 +- 0.25", in percent, with two digits of the error.
+// Prints a share as "12.34 +- 0.25", in percent and with two digits of the error.
 static void print_percent(FILE *stream, const agg_joint_result *r, const agg_joint_share *share)
 {
     char text[64], error[32] = "?";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joint distributions as text: JSON, NDJSON, CSV, a table for a terminal, and a heat map with its
-// uncertainty (joint_svg.c). Category names may come from a dictionary and are escaped for each.
-// Pure; knows neither how the numbers were found nor what a mechanism is.
+// Prints joint distributions as JSON, NDJSON, CSV, a table for a terminal, or a heat map with its
+// uncertainty (joint_svg.c). Names of categories may be hostile text and are escaped
+// (print_text.h).
 #ifndef JOINT_PRINT_H
 #define JOINT_PRINT_H
 
@@ -11,35 +11,43 @@
 #include "joint_analysis.h"
 #include "print_text.h"
 
-// Writes a result. Cells, rates and marginals of fewer reports than the recipe's release threshold
-// are left out, and counted in "withheld".
-//   JSON:
-//   {"schema":1,"recipe","recipe_hash","n","epsilon","confidence","variables":[{"name","categories","other"}],"cells":[{"x","y","p","stderr","low",
-//   "high"}],"marginals":[{"variable","value","p",...}],"given","rates":[{"x","y",...}],"wald":{"statistic","df","p_value","form"},"iterations","converged",
-//   "log_likelihood","rank","parameters","withheld","guarantees"}; of more than two variables cells
-//   have "values" in place of x and y, there are no rates, and wald is a list of {"x","y",...}
-//   whose x and y are names. NDJSON and CSV: cells only; the columns of CSV are the variables'
-//   names, p, stderr, low, high.
-// Returns: AGG_ERR_IO when the stream fails.
+// Prints a result. Cells, rates and marginals below the recipe's release threshold are left out and
+// counted in "withheld".
+//
+// JSON is one object: {"schema":1, "recipe", "recipe_hash", "n", "epsilon", "confidence",
+// "variables":[{"name", "categories", "other"}], "cells":[{"x", "y", "p", "stderr", "low",
+// "high"}], "marginals":[{"variable", "value", "p", ...}], "given", "rates":[{"x", "y", ...}],
+// "wald":{"statistic", "df", "p_value", "form"}, "iterations", "converged", "log_likelihood",
+// "rank", "parameters", "withheld", "guarantees"}. With more than two variables cells have "values"
+// in place of x and y, there are no rates, and "wald" is a list of {"x", "y", ...} where x and y
+// are names of variables.
+//
+// NDJSON and CSV are cells only; the columns of CSV are the variables' names, p, stderr, low, high.
+//
+// Returns: AGG_ERR_IO if the stream fails.
+// Privacy: the release threshold is enforced here.
 agg_err agg_joint_print(FILE *stream, agg_error *error, const agg_joint_result *result,
                         agg_format format) SHOAL_MUST_CHECK;
 
-// Writes the heat map of two variables (SVG 1.1, no script): each cell's share as its shade and in
-// figures, its interval as a bar on one scale for all cells, hatched where the interval holds zero,
-// a mark where the whole interval of the rate lies above or below the marginal; both marginals with
-// their intervals; and the test of independence. Returns: AGG_ERR_USAGE for more than two variables
-// or more than AGG_JOINT_SVG_MAX categories of one; AGG_ERR_IO.
+#define AGG_JOINT_SVG_MAX 64u // categories of one variable in a heat map
+
+// Prints the heat map of two variables (SVG 1.1, no script). A cell shows its share as a shade and
+// in figures, and its interval as a bar on a scale that all cells share. It is hatched if the
+// interval contains zero, and marked if the whole interval of its rate is above or below the
+// marginal. The picture also has both marginals with their intervals, and the test of independence.
+// Returns: AGG_ERR_USAGE for more than two variables and for more than AGG_JOINT_SVG_MAX categories
+// of one; AGG_ERR_IO if the stream fails.
+// Privacy: the release threshold is enforced here.
 agg_err agg_joint_svg(FILE *stream, agg_error *error,
                       const agg_joint_result *result) SHOAL_MUST_CHECK;
 
-#define AGG_JOINT_SVG_MAX 64u
-
 #define AGG_JOINT_P_MAX 24u // bytes with a NUL
 
-// Writes "p = 0.0123", or "p < 1e-300" below that.
+// Writes a p-value: "p = 0.0123", or "p < 1e-300" if it is below that.
 void agg_joint_p_value(char out[AGG_JOINT_P_MAX], double p_value);
 
-// Returns: whether a share of the result may be shown.
+// Returns: whether a share of the result reaches the release threshold.
+//   p: the share
 bool agg_joint_is_shown(const agg_joint_result *result, double p);
 
 #endif

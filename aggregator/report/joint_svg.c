@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heat map of a joint distribution, with its uncertainty; see joint_print.h. Plain SVG 1.1: no
-// script, no font beyond the viewer's own.
+// Draws the heat map of a joint distribution with its uncertainty; see joint_print.h.
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -9,12 +8,12 @@
 #include "joint_print.h"
 #include "svg.h"
 
-#define LABEL_CHARACTERS 24u // of a category, after which it is cut
+#define LABEL_CHARACTERS 24u // characters after which the name of a category is cut
 #define LABEL_W 168.0
 #define MAP_X (24.0 + LABEL_W)
 #define MAP_Y 112.0
-#define SIDE_W 150.0 // the marginals of the rows
-#define SIDE_H 76.0  // those of the columns
+#define SIDE_W 150.0 // width of the marginals of the rows
+#define SIDE_H 76.0  // height of the marginals of the columns
 #define LEGEND_H 104.0
 
 static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3",
@@ -24,7 +23,7 @@ typedef struct colour {
     double red, green, blue;
 } colour;
 
-// From light (small) to dark (large).
+// The colours of shares, from light (small) to dark (large).
 static const colour scale[] = {
     {240, 247, 252}, {190, 217, 236}, {107, 168, 208}, {40, 110, 168}, {12, 52, 99}};
 #define STOPS (sizeof scale / sizeof scale[0])
@@ -32,10 +31,10 @@ static const colour scale[] = {
 typedef struct drawing {
     FILE *stream;
     const agg_joint_result *result;
-    const agg_joint_axis *x, *y; // rows, columns
+    const agg_joint_axis *x, *y; // the variable of the rows, and that of the columns
     double cell_w, cell_h;
-    double most, most_high;       // of the cells: the largest share, the largest end of an interval
-    double most_row, most_column; // of the marginals, the same end
+    double most, most_high;       // the largest share and the highest end of an interval, of cells
+    double most_row, most_column; // the highest ends of intervals, of the marginals
 } drawing;
 
 static colour shade(double at)
@@ -49,7 +48,7 @@ static colour shade(double at)
     return c;
 }
 
-// Writes at most `characters` of a text, the rest as three points.
+// Prints at most `characters` of a text, and three points for the rest.
 static void print_label(FILE *stream, agg_text text, uint32_t characters)
 {
     size_t cut = agg_characters_size(text, characters);
@@ -94,7 +93,7 @@ static double clamp(double x)
     return x < 0 ? 0 : x > 1 ? 1 : x;
 }
 
-// Two digits of the error behind the share, in percent.
+// Prints a share in percent, with two digits of its error.
 static void print_percent(char out[24], const agg_joint_share *share)
 {
     int decimals = isfinite(share->stderr_) ? agg_error_decimals(100 * share->stderr_) - 1 : 1;
@@ -110,8 +109,8 @@ static void print_tip(const drawing *d, const agg_joint_share *share)
         fprintf(d->stream, ": %.4g %%, of any error</title>", 100 * share->p);
 }
 
-// Whether the rate's whole interval lies above (1) or below (-1) the marginal of what it is the
-// rate of.
+// Returns: 1 if the rate's whole interval is above the marginal of the rate's category, -1 if it is
+// below, else 0.
 static int side_of(const drawing *d, uint32_t row, uint32_t column)
 {
     if (d->result->rates == NULL) return 0;
@@ -132,7 +131,7 @@ static void draw_mark(const drawing *d, double x, double y, int side)
             x - 5, y - rise / 2, rise, signal);
 }
 
-// The interval of a share as a bar from x over `w`, on a scale that ends at `most`.
+// Draws the interval of a share as a bar from x over the width w, on a scale up to `most`.
 static void draw_interval(const drawing *d, double x, double y, double w,
                           const agg_joint_share *share, double most, const char *stroke)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans as text; see plan_print.h.
+// Prints plans; see plan_print.h.
 #include "plan_print.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ typedef struct printing {
     double width;
 } printing;
 
-// A whole number with commas: 1,000,000.
+// Prints a whole number with commas: 1,000,000.
 static void print_whole(FILE *stream, double x)
 {
     char digits[32];
@@ -31,7 +31,7 @@ static void print_whole(FILE *stream, double x)
     }
 }
 
-// Three digits and a unit: 4.19 MB, 35 ms.
+// Prints three digits and a unit: 4.19 MB, 35 ms.
 static void scaled(char out[24], double x, double step, const char *const *units)
 {
     while (x >= 0.9995 * step && units[1] != NULL) {

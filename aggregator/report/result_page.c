@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result page; see result_page.h. Bars are drawn in percent of their cell, so that text keeps
-// its size at any width.
+// Prints the result page; see result_page.h. Bars are drawn in percent of their cell, so that text
+// keeps its size at any width.
 #include "result_page.h"
 
 #include <inttypes.h>
@@ -16,14 +16,15 @@
 #include "result_style.h"
 #include "sha256.h"
 
-// The part of the number line that a section's bars share.
+// The axis that all bars of a section share.
 typedef struct axis {
     double low, high; // low <= 0 <= high, low < high
     double step;      // between ticks: 1, 2 or 5 times a power of ten
-    int decimals;     // of the numbers beside the bars
+    int decimals;     // decimals of the numbers beside the bars
 } axis;
 
-// Bytes of the UTF-8 sequence at the start of bytes[0..len), or 0 where there is none.
+// Returns: the number of bytes of the UTF-8 sequence at the start of bytes[0..len); 0 if there is
+// no valid one.
 static size_t sequence_len(const char *bytes, size_t len)
 {
     for (size_t n = 1; n <= 4 && n <= len; n++) {
@@ -32,8 +33,8 @@ static size_t sequence_len(const char *bytes, size_t len)
     return 0;
 }
 
-// Characters that show nothing or turn the text around them: C0 and C1 controls, joiners, marks of
-// direction.
+// Returns: whether a character is invisible or reorders the text around it: a C0 or C1 control, a
+// joiner, or a mark of direction.
 static bool is_hidden(const char *bytes, size_t n)
 {
     const unsigned char *b = (const unsigned char *)bytes;
@@ -46,7 +47,8 @@ static bool is_hidden(const char *bytes, size_t n)
     return b[2] >= 0xa0 && b[2] <= 0xaf;
 }
 
-// Hostile text for an element or a quoted attribute. What cannot be shown becomes U+FFFD.
+// Prints hostile text for an element or a quoted attribute. Characters that cannot be shown become
+// U+FFFD.
 static void put_text(FILE *out, const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len;) {
@@ -74,7 +76,7 @@ static void put_string(FILE *out, const char *text)
     put_text(out, text, strlen(text));
 }
 
-// A number with thin spaces between thousands and a true minus.
+// Prints a number with thin spaces between thousands and a typographic minus sign.
 static void put_number(FILE *out, double x, int decimals)
 {
     char digits[400];
@@ -103,8 +105,8 @@ static bool is_histogram(const agg_estimate *e)
     return e->recipe->recipe.value == SHOAL_VALUE_NUMBER && !is_mean(e);
 }
 
-// At least one, at most five ticks on each side of zero. A mean is drawn in the range of its
-// numbers.
+// Chooses an axis with one to five ticks on each side of zero. The axis of a mean is the range of
+// its numbers.
 static axis axis_of(const agg_estimate *estimate, size_t n_rows)
 {
     axis a = {0, 0, 1, 0};
@@ -230,7 +232,7 @@ static void put_facts(FILE *out, const agg_page_section *section)
     fputs("</li></ul>\n", out);
 }
 
-// The lower end of a bucket's label, "[low, high)".
+// Returns: the lower end in a bucket's label "[low, high)".
 static int compare_buckets(const void *a, const void *b)
 {
     const agg_estimate_row *x = *(const agg_estimate_row *const *)a,
@@ -246,8 +248,8 @@ static int compare_buckets(const void *a, const void *b)
     return (low[0] > low[1]) - (low[0] < low[1]);
 }
 
-// The rows in the order of the page: a histogram that is shown whole goes along its numbers, all
-// else by count.
+// Returns: the rows in the order of the page: by bucket if a whole histogram is shown, else by
+// count.
 static const agg_estimate_row **order_rows(const agg_estimate *e, size_t n_rows)
 {
     const agg_estimate_row **rows = agg_alloc(NULL, n_rows, sizeof *rows);
@@ -280,7 +282,7 @@ static void put_table(FILE *out, const agg_page_section *section)
           out);
     for (size_t i = 0; i < n_rows; i++) {
         const agg_estimate_row *row =
-            rows != NULL ? rows[i] : &e->rows[i]; // without memory: by count
+            rows != NULL ? rows[i] : &e->rows[i]; // by count if memory is short
         bool is_mute = !row->detected && !is_mean(e);
         put_row(out, &a, row, is_mute);
         n_mute += (size_t)is_mute;
@@ -303,7 +305,7 @@ static void put_table(FILE *out, const agg_page_section *section)
                                           : "each value alone");
 }
 
-// The lines are columns for a terminal; here blanks fall together.
+// Prints the guarantees. HTML collapses the blanks that align their columns on a terminal.
 static void put_guarantee(FILE *out, const agg_guarantee *guarantee)
 {
     char line[AGG_GUARANTEE_LINE_MAX];

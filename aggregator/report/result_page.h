@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results as an HTML page: a bar for every value, with error whiskers. A pure function of estimates
-// to a stream; no network, no clock, no files, so that a command can write the same page as a
-// report.
+// Prints results as an HTML page: a bar for every value, with error whiskers. Pure: no network, no
+// clock, no files, so that a command and the server print the same page.
 //
-// The page has one inline style sheet and no inline script; AGG_PAGE_CSP names the sheet by its
-// hash. Values come from reports' collections and are hostile text: they are escaped, and shown
-// without control characters.
+// The page has one inline style sheet and no inline script; its Content-Security-Policy names the
+// sheet by its hash. Values are hostile text: they are escaped, and control characters are
+// replaced.
 #ifndef RESULT_PAGE_H
 #define RESULT_PAGE_H
 
@@ -13,26 +12,26 @@
 
 #include "estimate.h"
 
-// One collection's part of a page.
+// The part of one collection in a page.
 typedef struct agg_page_section {
     const agg_recipe *recipe;
-    const agg_estimate *estimate; // NULL: `note` is shown instead
-    const char *note; // why there is no estimate; UTF-8, escaped here; may be NULL with an estimate
-    const char *period; // the days it covers, as "2026-11-21"; NULL: all
-    const char *link;   // path of the collection's own page; NULL: none
-    size_t top; // rows shown; 0: all; the estimate's guarantee, where it has one, is shown with it
+    const agg_estimate *estimate; // with its guarantee, if set; NULL to print `note` instead
+    const char *note; // why there is no estimate: UTF-8, escaped here; may be NULL with an estimate
+    const char *period; // its days, such as "2026-11-21"; NULL for all
+    const char *link;   // path of the collection's own page; may be NULL
+    size_t top;         // rows to print; 0 for all
 } agg_page_section;
 
 typedef struct agg_page {
     const char *title;
     const agg_page_section *sections;
     size_t n_sections;
-    const char *script; // path of a script of the same origin; NULL: none
-    const char *home;   // path that the title links to; NULL: none
+    const char *script; // path of a script of the same origin; may be NULL
+    const char *home;   // path that the title links to; may be NULL
 } agg_page;
 
-// Writes the whole page.
-// Returns: AGG_ERR_IO when the stream fails.
+// Prints the whole page.
+// Returns: AGG_ERR_IO if the stream fails.
 agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page) SHOAL_MUST_CHECK;
 
 #define AGG_PAGE_CSP_SIZE 256

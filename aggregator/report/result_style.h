@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result page's style sheet. Private to result_page.c, which also hashes it for the
+// The style sheet of the result page. Private to result_page.c, which also hashes the sheet for the
 // Content-Security-Policy.
 #ifndef RESULT_STYLE_H
 #define RESULT_STYLE_H

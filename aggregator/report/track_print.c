@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A series in print; see track_print.h.
+// Prints series; see track_print.h.
 #include "track_print.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static const char *unit_name(const agg_track_law *law)
     return agg_track_is_heavy(law) ? "of a value's share" : "of the range";
 }
 
-// The threshold beyond which a change is voted on at once.
+// Returns: the threshold beyond which devices vote on a change at once.
 static double highest(const agg_track_law *law)
 {
     return (law->figures.levels + 1) * law->unit;
@@ -194,7 +194,7 @@ static size_t count_withheld(const agg_track_result *result)
     return n;
 }
 
-// Values to print: the first of the order, and all that moved; none below the release threshold.
+// Returns: whether to print a value: it is among the first `top` or has moved, and is not withheld.
 static bool is_shown(const agg_track_result *result, size_t u, size_t rank)
 {
     const agg_track_items *items = result->items;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A series as a picture; see track_print.h: its steps with the band of their intervals, a mark at
-// each update, the truth where it is known; of items the shares of the first values. Plain SVG 1.1,
-// no script, no font beyond the viewer's own. Names are hostile: nothing of them is markup.
+// Draws a series; see track_print.h. The picture has the steps of the values with the band of their
+// intervals, a mark at each update, and the truth if it is known; for items, the shares of the
+// first values. Names are hostile text and are escaped (svg.h).
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #define WIDTH 960.0
 #define HEIGHT 460.0
 #define LEFT 72.0
-#define RIGHT 200.0 // labels of items
+#define RIGHT 200.0 // width of the labels of items
 #define TOP 92.0
 #define BOTTOM 78.0
-#define LINES_MAX 8u // items drawn
+#define LINES_MAX 8u // items that are drawn
 #define LABEL_CHARACTERS 22u
 
 static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3",
@@ -26,8 +26,8 @@ static const char *const colours[LINES_MAX] = {"#286ea8", "#c2410c", "#3a7d44", 
 typedef struct plot {
     FILE *stream;
     const agg_track_result *result;
-    double low, high; // of the values drawn
-    double right;     // x of the last epoch's end
+    double low, high; // range of the drawn values
+    double right;     // x at the end of the last epoch
 } plot;
 
 static void text(const plot *p, double x, double y, int size, const char *anchor, const char *fill,
@@ -46,7 +46,7 @@ static void words(const plot *p, double x, double y, int size, const char *ancho
     text(p, x, y, size, anchor, fill, text_, strlen(text_));
 }
 
-// Where an epoch begins; an epoch has a width, so that its value is a step.
+// Returns: x at the beginning of an epoch. An epoch has a width, so that its value is a step.
 static double x_of(const plot *p, double epoch)
 {
     double n = (double)p->result->track->n_rows;
@@ -97,7 +97,7 @@ static void find_range(plot *p)
     }
 }
 
-// The largest of 1, 2, 5 times a power of ten that gives four lines at least.
+// Returns: the largest of 1, 2, 5 times a power of ten that gives at least four lines.
 static double step_of(double span)
 {
     double power = pow(10, floor(log10(span / 4))), times = span / 4 / power;
@@ -134,7 +134,7 @@ static void draw_updates(const plot *p)
         }
 }
 
-// The end of the stretch of epochs that begins at row i and has one value.
+// Returns: the end of the epochs from row i on that have the same value.
 static size_t end_of_stretch(const agg_track *t, size_t i)
 {
     size_t end = i + 1;
@@ -180,7 +180,7 @@ static void draw_truth(const plot *p)
     fprintf(p->stream, "\" stroke=\"%s\"/>\n", ink);
 }
 
-// One value: a step from each update to the next, its interval at the update.
+// Draws one item: a step from each update to the next, with its interval at the update.
 static void draw_item(const plot *p, uint32_t k)
 {
     const agg_track *t = p->result->track;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The surface of apple-2017 Figure 4b as a picture: a heat map over m and k with its numbers, and
-// the same as one line an m. Plain SVG 1.1, no script, no font beyond the viewer's own.
+// Draws the surface of apple-2017 Figure 4b; see trade_off_print.h: a heat map over m and k with its
+// numbers, and one line an m.
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -25,12 +25,12 @@ typedef struct colour {
     double red, green, blue;
 } colour;
 
-// From light (small) to dark (large).
+// The colours of deviations, from light (small) to dark (large).
 static const colour scale[] = {
     {240, 247, 252}, {190, 217, 236}, {107, 168, 208}, {40, 110, 168}, {12, 52, 99}};
 #define STOPS (sizeof scale / sizeof scale[0])
 
-// Where a standard deviation lies between the least and the most, by its logarithm.
+// Returns: the position of a standard deviation between the least and the most, by its logarithm.
 static double place(const agg_trade_off *s, double error)
 {
     double span = log(s->most) - log(s->least);
@@ -48,7 +48,7 @@ static colour shade(double at)
     return c;
 }
 
-// Three digits: 14.1k, 1.43M.
+// Prints three digits: 14.1k, 1.43M.
 static void brief(char out[16], double x)
 {
     static const char *const units[] = {"", "k", "M", "G", "T"};
@@ -89,7 +89,7 @@ static double cell_x(uint32_t column)
     return MAP_X + CELL_W * column;
 }
 
-// Large k on top.
+// Returns: y of a row; large k are on top.
 static double cell_y(uint32_t row)
 {
     return MAP_Y + CELL_H * (SIDE - 1 - row);
@@ -124,7 +124,8 @@ static bool is_within(const agg_trade_off *s, uint32_t row, uint32_t column, dou
     return isnan(s->error[row][column]) || s->error[row][column] <= level;
 }
 
-// The border of the cells up to a level, as a staircase; cells that no sketch has are no border.
+// Draws the border of the cells up to a level, as a staircase. Cells without a sketch have no
+// border.
 static void draw_contour(FILE *stream, const agg_trade_off *s, double level, double width,
                          const char *stroke)
 {
@@ -174,7 +175,7 @@ static double line_y(const agg_trade_off *s, double error)
     return MAP_Y + MAP_H * (1 - place(s, error));
 }
 
-// One line an m, labelled where it starts.
+// Draws one line an m, with a label at its start.
 static void draw_line(FILE *stream, const agg_trade_off *s, uint32_t column)
 {
     char words[32];

@@ -11,7 +11,7 @@
 #include "item_label.h"
 #include "multiple.h"
 
-// A bucket of a prefix and a listed token.
+// A sequence: a prefix followed by a listed token.
 typedef struct sequence {
     uint32_t bucket;
     double score, count;
@@ -27,8 +27,8 @@ static int compare_counts(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// A bound of what every sequence holds: were it more, the lowest tenth of their counts would be
-// higher.
+// Lowers *random to the bound that the lowest tenth of the counts gives: with more random answers
+// that tenth would be higher.
 static agg_err bound_by_tenth(double *most, agg_error *error, const sequence *all, size_t n,
                               double noise)
 {
@@ -49,13 +49,14 @@ static agg_err find_random(double *random, agg_error *error, const shoal_encoded
     agg_err err = SHOAL_OK;
     *random = fmin(most, (double)n_reports / field->size);
     if (*random > noise / 8)
-        err = bound_by_tenth(random, error, all, n, noise); // less is no matter, nor worth sorting
+        err = bound_by_tenth(random, error, all, n,
+                             noise); // a smaller bound is not worth the sorting
     *random = fmax(*random, 0);
     return err;
 }
 
-// A count without its random answers, and how far that stands out of the noise: theirs, a Poisson
-// number's, with the rest.
+// Subtracts random answers from a count and scores the rest. The noise includes theirs, which is
+// that of a Poisson number.
 static void take_off(sequence *s, double noise, double random)
 {
     if (!(random > 0)) return;
@@ -100,7 +101,7 @@ static int by_text(const void *a, const void *b)
     return agg_text_compare(*(const agg_text *)a, *(const agg_text *)b);
 }
 
-// Moves those that may be kept to the front. Returns: their number.
+// Moves the sequences that may be kept to the front. Returns: their number.
 static size_t take_frequent(agg_next_prefixes *next, sequence *all, const agg_recipe *recipe,
                             uint32_t field)
 {
@@ -117,8 +118,8 @@ static size_t take_frequent(agg_next_prefixes *next, sequence *all, const agg_re
     return n;
 }
 
-// Finds how many bytes the texts have, each with a NUL; in a recipe none takes fewer than that and
-// two more.
+// Finds how many bytes the texts have, each with a NUL. In a recipe each takes at least two bytes
+// more.
 static agg_err find_room(size_t *room, agg_error *error, const agg_next_prefixes *next,
                          const agg_recipe *recipe, uint32_t field, const sequence *kept)
 {
@@ -184,7 +185,7 @@ agg_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error,
 uint64_t agg_next_prefixes_memory(const shoal_recipe *recipe, uint32_t field)
 {
     return recipe->encoding.fields[field].size *
-           (sizeof(sequence) + 2 * sizeof(double)); // scores, and those in order
+           (sizeof(sequence) + 2 * sizeof(double)); // the scores, unsorted and sorted
 }
 
 void agg_next_prefixes_release(agg_next_prefixes *next)
@@ -201,5 +202,6 @@ size_t agg_next_prefixes_fit(const shoal_recipe *recipe, uint32_t field, size_t 
     for (uint32_t i = 0; i < recipe->encoding.n_fields; i++)
         if (i != field) others *= recipe->encoding.fields[i].size;
     return (SHOAL_DOMAIN_SIZE_MAX / others - 1) /
-           (n_tokens + 2); // each: ends, not listed, each token; one bucket for the rest
+           (n_tokens +
+            2); // each prefix: its end, other tokens, each token; and one bucket for the rest
 }

@@ -15,8 +15,8 @@ static agg_err no_memory(agg_error *error)
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
 }
 
-// Puts a member in the place of the one that is there, or at the end. Takes `value`, which may be
-// NULL for want of memory.
+// Replaces a member in its place, or appends it. Takes ownership of `value`; NULL means out of
+// memory.
 static agg_err put(cJSON *object, agg_error *error, const char *name, cJSON *value)
 {
     int is_there = cJSON_GetObjectItemCaseSensitive(object, name) != NULL, is_put = 0;
@@ -47,7 +47,7 @@ static agg_err put_texts(cJSON *object, agg_error *error, const char *name, cons
     return put(object, error, name, array);
 }
 
-// A number of millionths, as a decimal: printing the double could show an error of the last digit.
+// Prints millionths as a decimal from integers, since printing a double could show rounding errors.
 static cJSON *create_micro(int64_t micro)
 {
     char text[AGG_MICRO_MAX];
@@ -66,8 +66,8 @@ static agg_err put_boundaries(cJSON *object, agg_error *error, const int64_t *bo
     return put(object, error, "boundaries", array);
 }
 
-// Does a reader of the decimal, who holds it as a double, arrive at the same millionth? Beyond 9 *
-// 10^9 not at each.
+// Returns: whether a reader that parses the decimal as a double gets the same millionths. Above
+// 9 * 10^9 some are lost.
 static int is_exact(int64_t micro)
 {
     char text[AGG_MICRO_MAX];
@@ -141,7 +141,7 @@ static agg_err put_field(cJSON *root, agg_error *error, const agg_next_recipe *n
     return err;
 }
 
-// "ngrams-1" of round 1 gives "ngrams-2"; any other id gets "-2" behind it.
+// Counts the id up: "ngrams-1" of round 1 gives "ngrams-2"; any other id gets "-2" appended.
 static agg_err put_id(cJSON *root, agg_error *error, const agg_recipe *recipe,
                       const agg_next_recipe *next)
 {
@@ -256,7 +256,8 @@ static int print_root(FILE *stream, const cJSON *root)
     const cJSON *item;
     cJSON_ArrayForEach(item, root)
     {
-        fprintf(stream, "%s\"%s\": ", separator, item->string); // a name of the core's table
+        fprintf(stream, "%s\"%s\": ", separator,
+                item->string); // the names come from the core's table and need no escapes
         if (!(strcmp(item->string, "encoding") == 0 ? print_rows(stream, item)
                                                     : print_value(stream, item)))
             return 0;

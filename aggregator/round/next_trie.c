@@ -21,7 +21,7 @@ static int by_text(const void *a, const void *b)
 
 // ---- how many devices, which step ----
 
-// Devices that have not answered; NAN where the round does not say.
+// Returns: devices that have not answered; NAN if the round does not reveal it.
 static double devices_left(const shoal_recipe *recipe, const agg_trie_layer *layer)
 {
     double answered = (double)layer->n / recipe->contributions, sample = recipe->sample_micro / 1e6;
@@ -29,7 +29,7 @@ static double devices_left(const shoal_recipe *recipe, const agg_trie_layer *lay
     return recipe->round_index <= 1 ? NAN : 0;
 }
 
-// The share of contributions that a start had to have to stand out.
+// Returns: the share of contributions from which on a start was detected.
 static double weakest_share(const agg_trie_layer *layer)
 {
     double least = (double)layer->n;
@@ -38,7 +38,7 @@ static double weakest_share(const agg_trie_layer *layer)
     return fmax(least, 0) / (double)layer->n;
 }
 
-// Plans the rest of a pass. Returns: devices for it and all passes after it.
+// Plans the rest of the pass. Returns: devices for it and all later passes.
 static double plan_pass(agg_next_trie *next, const shoal_recipe *recipe,
                         const agg_trie_layer *layer, const agg_next_trie_wish *wish)
 {
@@ -55,16 +55,17 @@ static double plan_pass(agg_next_trie *next, const shoal_recipe *recipe,
                        .n_starts = (double)next->n_starts,
                        .least_share = weakest_share(layer),
                        .step = wish->step};
-    if (wish->step > 0 && wish->sample > 0) return w.devices * passes; // all is settled
+    if (wish->step > 0 && wish->sample > 0)
+        return w.devices * passes; // the caller has decided both
     agg_trie_plan_run(&next->plan, &w);
     if (left > 0 || next->plan.n_rounds == 0) return w.devices * passes;
     w.devices =
-        fmax(1, answered * next->plan.n_rounds); // again, with as many a round as this one had
+        fmax(1, answered * next->plan.n_rounds); // assume as many for each round as this one had
     agg_trie_plan_run(&next->plan, &w);
     return w.devices * passes;
 }
 
-// Starts that a step of one character has room for: cells and indices of a set.
+// Returns: the most starts that fit the cells and a record's indices at a step of one character.
 static size_t starts_that_fit(const shoal_recipe *recipe, uint32_t step)
 {
     double choices = agg_trie_cells(1, recipe->encoding.fields[0].tokens.count, step) - 1;
@@ -81,7 +82,7 @@ static void settle(agg_next_trie *next, const shoal_recipe *recipe, const agg_tr
     uint32_t room = recipe->depth - next->depth, step = wish->step > 0 ? wish->step : 1;
     if (next->plan.n_rounds > 0) {
         share = next->plan.rounds[0].devices / all;
-        step = next->plan.rounds[0].step; // the wish's, where it has one
+        step = next->plan.rounds[0].step; // the wish's step if there is one
     }
     next->step = step < room ? step : room;
     next->sample =
@@ -102,7 +103,7 @@ static agg_err make_room(agg_next_trie *next, agg_error *error, const agg_recipe
     return AGG_ERR_MEMORY;
 }
 
-// Those that the strongest come from, at most `most` of them.
+// Chooses the strongest starts, at most `most`.
 static void take_starts(agg_next_trie *next, const agg_recipe *recipe, const agg_trie_layer *layer,
                         size_t most)
 {

@@ -7,9 +7,9 @@
 #include "multiple.h"
 
 #define AGG_BOUNDARIES (sizeof((agg_refined){0}.boundaries) / sizeof(int64_t))
-#define BUCKETS_MAX (AGG_BOUNDARIES - 1) // between the ends
+#define BUCKETS_MAX (AGG_BOUNDARIES - 1) // buckets between the ends
 
-// What lies between the ends: n buckets, boundaries n + 1.
+// The buckets between the ends: n buckets, n + 1 boundaries.
 typedef struct middle {
     const int64_t *boundaries;
     double counts[BUCKETS_MAX];
@@ -35,7 +35,7 @@ static agg_err count_middle(middle *m, agg_refined *refined, agg_error *error,
                     "no bucket between the first and the last boundary can be told from zero");
 }
 
-// Pieces of bucket i.
+// Returns: how many pieces bucket i is cut into.
 static uint32_t pieces_of(const middle *m, uint32_t i, double share)
 {
     uint64_t width = (uint64_t)m->boundaries[i + 1] - (uint64_t)m->boundaries[i];
@@ -43,7 +43,7 @@ static uint32_t pieces_of(const middle *m, uint32_t i, double share)
     return width < (uint64_t)wanted ? (uint32_t)width : (uint32_t)wanted;
 }
 
-// Where piece j of `pieces` of bucket i ends; width * j may not fit 64 bits.
+// Returns: the end of piece j of `pieces` of bucket i. width * j may exceed 64 bits.
 static int64_t cut_of(const middle *m, uint32_t i, uint32_t j, uint32_t pieces)
 {
     uint64_t width = (uint64_t)m->boundaries[i + 1] - (uint64_t)m->boundaries[i];
@@ -51,7 +51,7 @@ static int64_t cut_of(const middle *m, uint32_t i, uint32_t j, uint32_t pieces)
     return (int64_t)((uint64_t)m->boundaries[i] + offset);
 }
 
-// A piece of a bucket, or several joined.
+// A piece of a bucket, or several joined ones.
 typedef struct piece {
     int64_t from, to;
     double count;
@@ -62,9 +62,9 @@ static uint64_t width_of(piece p)
     return (uint64_t)p.to - (uint64_t)p.from;
 }
 
-// What is zero joins only what is zero; else the tail of a distribution, less than half a share,
-// would be one with the empty wide space beyond it. For the same reason no bucket swallows one that
-// is many times as wide.
+// A zero piece joins zero pieces only: otherwise the tail of a distribution, which holds less than
+// half a share, would be joined with the empty space beyond it. For the same reason pieces of very
+// different widths stay apart.
 static int are_alike(piece a, piece b)
 {
     uint64_t narrow = width_of(a) < width_of(b) ? width_of(a) : width_of(b);
@@ -73,8 +73,8 @@ static int are_alike(piece a, piece b)
     return wide / AGG_REFINE_PIECES <= narrow;
 }
 
-// Adds a piece, joined to the one before it where both are small.
-//   is_strict: and alike
+// Adds a piece and joins it to the one before it if both are small.
+//   is_strict: join only pieces that are alike in width and in being zero
 static void add_piece(agg_refined *refined, piece *before, piece p, int is_strict)
 {
     int is_joined = refined->n > 1 && before->count + p.count < refined->share / 2;
@@ -115,7 +115,7 @@ agg_err agg_refine(agg_refined *refined, agg_error *error, const int64_t *bounda
     agg_err err = count_middle(&m, refined, error, counts, fdr);
     if (err != SHOAL_OK) return err;
     double total = refined->share, share = total / (target - 2);
-    // It ends: with a share above twice the total all is one piece.
+    // The loop ends, since a share above twice the total makes one piece of all.
     while (!cut_and_join(refined, &m, share, total, target - 1)) share *= 1.0625;
     return SHOAL_OK;
 }

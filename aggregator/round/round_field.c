@@ -16,7 +16,7 @@ static bool is_name(const shoal_name *name, const char *text)
     return strlen(text) == name->len && memcmp(name->bytes, text, name->len) == 0;
 }
 
-// The field that changes: the one that is named, or the only one of its scheme.
+// Finds the field that changes: the one that is named, or the only one of its scheme.
 static agg_err find_field(round_work *w, agg_error *error)
 {
     const shoal_encoding *encoding = &w->recipe.recipe.encoding;
@@ -192,7 +192,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// Prefixes whose texts a recipe has room for, in quotes and between commas.
+// Returns: the most prefixes that a recipe's text can hold, each with quotes and a comma.
 static uint64_t prefixes_max(const round_work *w)
 {
     uint64_t most = AGG_RECIPE_FILE_MAX / 4, size = w->recipe.recipe.encoding.fields[w->field].size;

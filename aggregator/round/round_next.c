@@ -34,7 +34,7 @@ static agg_err run(round_work *w, agg_error *error)
 // small.
 #define JSON_OF_BYTE 12u
 
-// Before the accumulator is read, which stays until the end.
+// Runs before the accumulator is read, which stays in memory until the end.
 static agg_err state_memory(round_work *w, agg_error *error)
 {
     char command[] = "round";

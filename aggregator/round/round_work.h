@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the steps of `shoal round next` share; only the files round_*.c include it.
+// The state and the steps that `shoal round next` shares among its files; only round_*.c include
+// it.
 #ifndef ROUND_WORK_H
 #define ROUND_WORK_H
 
@@ -14,16 +15,16 @@
 // One call's state.
 typedef struct round_work {
     const round_options *options;
-    agg_recipe recipe; // of this round
+    agg_recipe recipe; // the recipe of this round
     agg_accumulator acc;
     uint32_t field;    // the field that changes
-    agg_count *counts; // of the field's buckets
+    agg_count *counts; // counts of the field's buckets
     agg_bytes token_bytes;
-    agg_text *tokens; // of --tokens; NULL where it is not given
+    agg_text *tokens; // the tokens of --tokens; NULL without it
     size_t n_tokens;
     agg_next_prefixes prefixes;
     agg_refined refined;
-    agg_trie_layer layer; // of a trie
+    agg_trie_layer layer; // the kept cells of a trie
     agg_next_trie trie;
 } round_work;
 

@@ -11,7 +11,7 @@
 #include "recipe_write.h"
 #include "round_work.h"
 
-#define LARGE_RECORD 4096u // bytes, from where one bit a cell is worth a word of advice
+#define LARGE_RECORD 4096u // bytes of a record from which on smaller mechanisms are suggested
 
 void round_say(const char *format, ...)
 {
@@ -23,7 +23,7 @@ void round_say(const char *format, ...)
     agg_log_line(command, text);
 }
 
-// Reads a text back; what came is what went, or it is not written.
+// Reads the text back and refuses it unless it states what `next` states.
 static agg_err read_back(agg_recipe *again, agg_error *error, const char *text,
                          const agg_next_recipe *next)
 {
@@ -42,7 +42,7 @@ static agg_err read_back(agg_recipe *again, agg_error *error, const char *text,
                     "the next recipe does not read back as it was written");
 }
 
-// Bytes of a record of another mechanism; 0 where it cannot follow.
+// Returns: the bytes of a record of another mechanism; 0 if that cannot follow.
 static uint32_t record_with(const round_work *w, const agg_next_recipe *next, const char *mechanism)
 {
     agg_error error;
@@ -91,7 +91,7 @@ static void say_next(const round_work *w, const agg_recipe *again, const agg_nex
               again->id);
 }
 
-// Where the domain is too large for the mechanism another may do.
+// Suggests a mechanism that takes so large a domain, if there is one.
 static void say_too_large(const round_work *w, const agg_next_recipe *next)
 {
     const char *shortest = usual(AGG_USUAL_SHORTEST_RECORDS);

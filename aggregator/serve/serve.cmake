@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# The store, HTTP and the server, native only: libraries, so that tests and fuzzers link them, and the command on top.
+# The store, HTTP and the server, native only: libraries, which tests and fuzzers link, and the command.
 if(SHOAL_NATIVE)
     find_package(PkgConfig REQUIRED)
     pkg_check_modules(sqlite3 REQUIRED IMPORTED_TARGET sqlite3)
     pkg_check_modules(microhttpd REQUIRED IMPORTED_TARGET libmicrohttpd)
 
-    # shoal_server_room(NAME): library shoal_NAME of aggregator/NAME/*.c.
+    # shoal_server_room(NAME) makes the library shoal_NAME from aggregator/NAME/*.c.
     function(shoal_server_room name)
         file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/aggregator/${name}/*.c)
         add_library(shoal_${name} STATIC ${sources})
@@ -15,7 +15,7 @@ if(SHOAL_NATIVE)
 
     shoal_server_room(store)
     target_link_libraries(shoal_store PUBLIC PkgConfig::sqlite3)
-    # HTTP, answers and secrets: what every server of ours is made of.
+    # HTTP is common to `shoal serve` and to the servers of DAP.
     shoal_server_room(http)
     target_link_libraries(shoal_http PRIVATE PkgConfig::microhttpd)
     shoal_server_room(serve)

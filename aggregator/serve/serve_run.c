@@ -82,8 +82,9 @@ static agg_err start(server *s, agg_error *error)
     return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &parts) : err;
 }
 
-// Nothing new, then the answers under way, then a last fold of all that was acknowledged. Open
-// connections may ask until HTTP has stopped, so what answers them is released after that.
+// Ends the server: it takes no new connections, finishes the answers under way, and folds
+// everything that was acknowledged. Open connections may send requests until HTTP has stopped, so
+// the results are released after that.
 static agg_err stop(server *s, agg_error *error)
 {
     if (s->http != NULL) serve_http_quiesce(s->http);

@@ -11,14 +11,14 @@
 #include "agg_error.h"
 
 // Runs a server until it is told to stop.
-//   path: of the configuration
+//   path: the configuration file
 //   memory_limit: bytes, 0: no limit
-//   is_check: reads everything that the configuration names, and ends
+//   is_check: only read and check everything that the configuration names, then return
 agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit,
                   bool is_check) SHOAL_MUST_CHECK;
 
-// Returns: the bytes of a limit that are left for data once the program has its own; 0 for no
-// limit, 1 where nothing is left.
+// Returns: the bytes of a limit that remain for data after the program's own; 0 for no limit, 1
+// when none remain.
 uint64_t serve_data_limit(uint64_t memory_limit);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "agg_size.h"
 
-#define TAIL 1e-22        // of the mode's weight: lighter outcomes are left out
-#define INVERT_BELOW 10.0 // n p from which on rejection is used
+#define TAIL 1e-22        // outcomes lighter than this part of the mode's weight are omitted
+#define INVERT_BELOW 10.0 // n p from which on the rejection sampler is used
 
 // ---- the table ----
 
@@ -16,7 +16,7 @@ typedef struct range {
     uint32_t first, last;
 } range;
 
-// Outcomes that weigh more than TAIL times the mode.
+// Finds the outcomes that weigh more than TAIL times the mode.
 static range find_range(uint32_t n, double odds, uint32_t mode)
 {
     range r = {mode, mode};
@@ -31,7 +31,7 @@ static range find_range(uint32_t n, double odds, uint32_t mode)
     return r;
 }
 
-// Weights of the range, scaled to a mean of 1.
+// Writes the weights of the range, scaled to a mean of 1.
 static void fill_weights(double *weights, const range *r, uint32_t n, double odds, uint32_t mode)
 {
     uint32_t size = r->last - r->first + 1;
@@ -51,7 +51,7 @@ static uint64_t threshold_of(double share)
     return share >= 1 ? UINT64_MAX : (uint64_t)(share * 18446744073709551616.0);
 }
 
-// Gives what a light outcome leaves of its slot to a heavy one, until every slot is full.
+// Gives the rest of a light outcome's slot to a heavy one, until every slot is full.
 static void fill_slots(binomial_table *table, double *weights, uint32_t *order)
 {
     uint32_t size = table->n_slots, n_light = 0, n_heavy = 0;
@@ -69,7 +69,7 @@ static void fill_slots(binomial_table *table, double *weights, uint32_t *order)
         n_heavy--;
         order[n_light++] = heavy;
     }
-    while (n_heavy > 0) { // full but for rounding
+    while (n_heavy > 0) { // these slots are full up to rounding
         uint32_t i = order[size - n_heavy--];
         table->slots[i] = (binomial_slot){UINT64_MAX, i};
     }
@@ -117,13 +117,13 @@ void binomial_table_release(binomial_table *table)
 
 // ---- the sampler ----
 
-// In (0, 1), of 53 bits.
+// Returns: a uniform number in (0, 1) of 53 bits.
 static double uniform(shoal_rng *rng)
 {
     return ((double)(shoal_rng_u64(rng) >> 11) + 0.5) / 9007199254740992.0;
 }
 
-// Walks up the probabilities. With p at most 1/2 and n p below INVERT_BELOW, q^n is above 1e-7.
+// Draws by inversion. With p at most 1/2 and n p below INVERT_BELOW, q^n is above 1e-7.
 static uint32_t invert(shoal_rng *rng, uint32_t n, double p)
 {
     double q = 1 - p, odds = p / q;
@@ -137,7 +137,7 @@ static uint32_t invert(shoal_rng *rng, uint32_t n, double p)
     }
 }
 
-// ln k! less Stirling's leading terms, at k + 1.
+// Returns: ln k! without Stirling's leading terms at k + 1.
 static double stirling_rest(double k)
 {
     static const double small[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
@@ -149,7 +149,8 @@ static double stirling_rest(double k)
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
 }
 
-// p at most 1/2, n p at least INVERT_BELOW. The constants are Hoermann's.
+// Draws by rejection (BTRS) for p at most 1/2 and n p at least INVERT_BELOW. The constants are
+// Hoermann's.
 static uint32_t reject(shoal_rng *rng, uint32_t n, double p)
 {
     double q = 1 - p, spread = sqrt(n * p * q), odds = p / q;

@@ -28,7 +28,7 @@ static const char *const fishes[] = {
 #define N_FISHES (sizeof fishes / sizeof fishes[0])
 #define N_KINDS 1000u
 
-// Kind r is seen in proportion to 1 / (r + 2).
+// Makes up counts: kind r in proportion to 1 / (r + 2).
 static agg_err made_up_counts(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe)
 {
     char *text = agg_alloc(error, N_KINDS, 32);
@@ -53,7 +53,7 @@ static agg_err fold_batch(void *context, agg_error *error, const uint8_t *batch,
     return agg_folder_add(context, error, batch + SHOAL_BATCH_HEADER, count);
 }
 
-// Of a folder: no more than all records take.
+// Returns: the size of the folder's buffer, no larger than all records; 0: the default.
 static size_t buffer_bytes(const agg_demo *a, const agg_accumulator *acc)
 {
     uint64_t most = a->n_devices * acc->record_size;
@@ -81,7 +81,7 @@ static agg_err simulate(agg_accumulator *acc, agg_error *error, const agg_demo *
     return err;
 }
 
-// Rows point into the counts' own bytes, which lie in file order.
+// A binary search by address: rows point into the bytes of `counts`, which are in file order.
 uint64_t agg_demo_truth(const agg_demo *demo, agg_text value)
 {
     const agg_dictionary *counts = &demo->counts;
@@ -96,8 +96,8 @@ uint64_t agg_demo_truth(const agg_demo *demo, agg_text value)
     return demo->drawn[low];
 }
 
-// The counts lie in memory already, and took more while they were read; devices come before
-// estimates.
+// The counts are in memory already and took more while they were read. Simulating and estimating
+// follow each other, so the larger of the two counts.
 static agg_err state_memory(agg_error *error, const agg_demo *a, const agg_accumulator *acc)
 {
     const agg_recipe *recipe = &a->recipe;

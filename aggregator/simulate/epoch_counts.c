@@ -16,7 +16,7 @@ typedef struct line {
     agg_text value, group;
     uint32_t value_index, group_index, epoch;
     uint64_t count;
-    size_t number; // in the file, from 1
+    size_t number; // of the line in the file, from 1
 } line;
 
 typedef struct lines {
@@ -44,7 +44,7 @@ static int read_whole(uint64_t *out, agg_text text)
     return sum <= SUM_MAX;
 }
 
-// Cuts a line at its tabs. Returns: how many columns; 5 where there are more than 4.
+// Cuts a line at its tabs. Returns: the number of columns; 5 for more than 4.
 static int cut(agg_text columns[4], const char *at, size_t len)
 {
     int n = 0;
@@ -102,7 +102,7 @@ static int by_text(const void *a, const void *b)
     return agg_text_compare(*(const agg_text *)a, *(const agg_text *)b);
 }
 
-// The texts that occur, each once, by their bytes.
+// Lists the texts that occur, each once, sorted by bytes.
 static agg_err name(agg_list *names, agg_error *error, const lines *all, const char *path,
                     int is_group)
 {
@@ -235,7 +235,7 @@ void epoch_counts_release(epoch_counts *counts)
 
 const epoch_law *epoch_counts_law(const epoch_counts *counts, uint32_t group, uint32_t epoch)
 {
-    size_t low = 0, high = counts->n_laws; // the last law that is not behind (group, epoch)
+    size_t low = 0, high = counts->n_laws; // find the last law that is not after (group, epoch)
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
         const epoch_law *law = &counts->laws[middle];

@@ -60,7 +60,7 @@ static void print_truth(FILE *stream, const char *bytes, size_t len, uint64_t co
     fprintf(stream, "\t%llu\n", (unsigned long long)count);
 }
 
-// Every value of the file; of a domain of cells those that anyone is in.
+// Writes every value of the counts file; if the domain has cells, those that a device drew.
 static agg_err write_truth(const char *path, agg_error *error, const agg_simulation *s,
                            const agg_drawn *drawn)
 {
@@ -150,8 +150,8 @@ static agg_err simulate_file(agg_error *error, const simulate_devices_options *a
     return err;
 }
 
-// Counts that are being read take more than they do later; a large file of them takes more than all
-// the rest.
+// Reading the counts takes more memory than holding them, and for a large file more than all the
+// rest.
 static agg_err state_memory(agg_error *error, const simulate_devices_options *a,
                             const agg_recipe *recipe, const agg_dictionary *counts)
 {

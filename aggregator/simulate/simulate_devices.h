@@ -10,16 +10,16 @@
 
 typedef struct simulate_devices_options {
     const char *counts, *seed;
-    const char *output; // where the reports go; "-": standard output
-    const char *truth;  // where value<TAB>count of what was really drawn goes; NULL: nowhere
+    const char *output; // file of the reports; "-": standard output
+    const char *truth;  // file of value<TAB>count lines, what was really drawn; NULL: none
     uint64_t n_devices, first;
-    uint32_t n_events; // of one device
+    uint32_t n_events; // events of one device
     bool is_ndjson;
     unsigned n_threads;
     uint64_t memory_limit; // bytes, 0: no limit
 } simulate_devices_options;
 
-// Runs it. An output file appears when it is complete.
+// Simulates the devices. An output file appears when it is complete.
 agg_err simulate_devices(agg_error *error, const agg_recipe *recipe,
                          const simulate_devices_options *options) SHOAL_MUST_CHECK;
 

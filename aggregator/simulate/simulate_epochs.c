@@ -20,7 +20,7 @@
 
 typedef struct writer {
     const char *folder;
-    char *path; // room for one
+    char *path; // room for the longest path
     size_t path_size;
     uint32_t n_updates;
 } writer;
@@ -31,7 +31,8 @@ static agg_err fail_write(agg_error *error, const char *path)
                     strerror(errno));
 }
 
-// Simulated files are written plainly: a run has thousands, and none is worth waiting for the disk.
+// Simulated files are not synchronized to the disk: a run has thousands, and each can be made
+// again.
 static FILE *open_epoch(writer *out, agg_error *error, uint32_t epoch, const char *kind)
 {
     snprintf(out->path, out->path_size, "%s/%04u.%s", out->folder, epoch, kind);

@@ -9,6 +9,7 @@
 #include "agg_size.h"
 #include "batch.h"
 #include "bytes.h"
+#include "sha256.h"
 #include "trie.h"
 
 #define BATCH_RECORDS 65536u
@@ -24,8 +25,8 @@ void agg_simulation_seed(uint8_t seed[32], const char *text)
     shoal_sha256_final(seed, &sha);
 }
 
-// A seed of its own for one purpose: SHA-256 of the label, the simulation's seed and, where there
-// is one, a hash.
+// Derives a seed for one purpose: SHA-256 of the label, the simulation's seed and, if there is one,
+// a hash.
 static void derive_seed(uint8_t seed[32], const agg_simulation *s, const char *label,
                         const uint8_t hash[32])
 {
@@ -54,10 +55,10 @@ static void batch_id(uint8_t id[16], const agg_simulation *s, uint64_t number)
     memcpy(id, digest, 16);
 }
 
-// In place of what a device drew:
-#define NOTHING (UINT32_MAX - 2)   // it says that it has nothing (more) to report
-#define AT_RANDOM (UINT32_MAX - 1) // it had nothing to say
-#define OUTSIDE UINT32_MAX         // it sends nothing here
+// Values of `drawn` for devices that drew no cell:
+#define NOTHING (UINT32_MAX - 2)   // the contribution reports that there is nothing (more)
+#define AT_RANDOM (UINT32_MAX - 1) // no event matched, and the device answered at random
+#define OUTSIDE UINT32_MAX         // the device sends to another part
 
 typedef struct device_round {
     agg_err (*run)(uint8_t *records, uint32_t *drawn, const struct device_round *r,
@@ -65,7 +66,7 @@ typedef struct device_round {
     const agg_simulation *simulation;
     const uint64_t *upto;           // running sums of the counts
     uint8_t secrets[32], coins[32]; // seeds
-    uint64_t first;                 // number of the round's first device
+    uint64_t first;                 // number of the first device of this round of batches
     uint32_t count;
     uint32_t per_device; // records
     uint8_t *records;
@@ -84,7 +85,7 @@ size_t agg_drawn_size(const agg_simulation *simulation)
                                   : simulation->counts->n;
 }
 
-// The first value whose running sum is above the draw.
+// Returns: the first value whose running sum is above the draw.
 static uint32_t find_value(const uint64_t *upto, size_t n, uint64_t draw)
 {
     size_t low = 0, high = n - 1;
@@ -120,8 +121,9 @@ static agg_err run_device(uint8_t *record, uint32_t *drawn, const device_round *
                                   (uint32_t)width, is_permanent ? &permanent : NULL, &rng);
 }
 
-// Draws the device's events; the first says which part it is of. Returns: the first, or OUTSIDE
-// where its part is not the recipe's; matching holds those of that part that match.
+// Draws the device's events; the first one decides its part.
+//   matching: written; the events of that part that match
+// Returns: the first event, or OUTSIDE if its part is not the recipe's.
 static uint32_t draw_events(uint32_t matching[AGG_EVENTS_MAX], uint32_t *n_matching,
                             const device_round *r, uint64_t device)
 {
@@ -155,7 +157,7 @@ static agg_err run_device_with_events(uint8_t *record, uint32_t *drawn, const de
     return shoal_record_randomize(record, recipe, &item, 1, NULL, &coins);
 }
 
-// All of its words at once, and a record for each contribution.
+// Draws all words of a device and writes a record for each contribution.
 static agg_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const device_round *r,
                                   uint64_t device)
 {
@@ -190,8 +192,8 @@ static void run_devices(void *context, unsigned part, unsigned n_parts)
             r->run(r->records + i * size, r->drawn + (size_t)i * r->per_device, r, r->first + i);
 }
 
-// Counts what the round's records say, and closes the gaps of those outside. Returns: the records
-// that are left.
+// Counts the drawn values and closes the gaps of devices that send nothing. Returns: the number of
+// records that are left.
 static uint32_t settle(agg_drawn *drawn, device_round *r)
 {
     size_t size = r->simulation->recipe->recipe.record_size;
@@ -213,7 +215,7 @@ static uint32_t records_per_device(const agg_simulation *s)
     return s->recipe->recipe.contributions > 0 ? s->recipe->recipe.contributions : 1;
 }
 
-// Devices of one batch, one at least: none has more than 64 records of 16 KiB.
+// Returns: devices of one batch, at least one; no device has more than 64 records of 16 KiB.
 static uint32_t batch_devices(const agg_simulation *s)
 {
     size_t fit = BATCH_BYTES / s->recipe->recipe.record_size;

@@ -14,45 +14,45 @@
 #include "record.h"
 #include "thresh.h"
 
-// A device of thresh.
+// The state of a device of thresh.
 typedef struct device {
     shoal_thresh state;
     shoal_rng rng;
 } device;
 
-// A device of heavythresh; its fractions lie elsewhere.
+// The state of a device of heavythresh; its fractions are in world.fractions.
 typedef struct heavy_device {
     shoal_epoch_books books;
     shoal_rng rng;
 } heavy_device;
 
-// What one thread works with, and what it found in an epoch.
+// A thread's scratch memory, and its findings in an epoch.
 typedef struct worker {
-    uint32_t *counts, *now; // of heavythresh: by value, and by coordinate
-    uint32_t (*sums)[256];  // of the values of a byte, four of them
+    uint32_t *counts, *now; // heavythresh: samples by value, and sums by coordinate
+    uint32_t (*sums)[256];  // four tables of the sums of a byte's values
     uint64_t n_spent;       // devices without a vote left
-    uint32_t privacy;       // most that one has spent, micro-units
+    uint32_t privacy;       // the most that a device has spent, in micro-units
     agg_err err;
 } worker;
 
 typedef struct world {
     const track_simulation *simulation;
-    const agg_recipe *recipe; // of the epoch
+    const agg_recipe *recipe; // the recipe of the epoch
     shoal_evolving run;
     uint32_t w; // coordinates; 0 for thresh
     uint32_t n_groups, n_values;
-    uint64_t *items; // by value
+    uint64_t *items; // item of each value
     uint64_t *first; // first device of each group, and n_devices
     epoch_sampler *samplers;
     device *devices;
     heavy_device *heavy_devices;
-    uint32_t *fractions; // 2 w of each device: reference, previous
+    uint32_t *fractions; // 2 w for each device: reference, previous
     uint8_t *signs;      // bit i of [group of 8 values][coordinate] is value 8 group + i's sign
     uint8_t *records;
     worker *workers;
 } world;
 
-// Values are taken 32 at a time; those that there are not have no sample.
+// Values are taken 32 at a time; those beyond the last have no samples.
 static size_t padded(uint32_t n_values)
 {
     return ((size_t)n_values + 31) / 32 * 32;
@@ -112,7 +112,7 @@ static agg_err run_device(worker *own, const world *w, uint64_t i, const epoch_s
     return shoal_record_randomize(w->records + i * r->record_size, r, items, 2, NULL, &d->rng);
 }
 
-// What each byte of signs adds: sums[x] is the sum of the counts whose bit is set in x.
+// Writes to sums[x] the sum of the counts whose bit is set in x.
 static void fill_sums(uint32_t sums[256], const uint32_t counts[8])
 {
     for (uint32_t x = 1, top = 0; x < 256; x++) {
@@ -121,8 +121,8 @@ static void fill_sums(uint32_t sums[256], const uint32_t counts[8])
     }
 }
 
-// positive[j]: how many samples have a value whose sign j is +. Thirty-two values at a time, by
-// four tables.
+// Counts the samples whose value has the sign + at each coordinate, 32 values at a time by four
+// tables.
 static void project(uint32_t *positive, const worker *own, const world *w)
 {
     uint32_t(*sums)[256] = own->sums;
@@ -166,7 +166,7 @@ static void run_group(worker *own, const world *w, uint32_t group, uint64_t star
 static void run_part(void *context, unsigned part, unsigned n_parts)
 {
     const world *w = context;
-    worker own = w->workers[part]; // a copy: neighbours in memory are other threads'
+    worker own = w->workers[part]; // a copy, since other threads write to its neighbours in memory
     uint64_t n = w->simulation->n_devices, start = n * part / n_parts,
              stop = n * (part + 1) / n_parts;
     own.n_spent = 0;
@@ -182,8 +182,9 @@ static void run_part(void *context, unsigned part, unsigned n_parts)
 static agg_err set_samplers(world *w, agg_error *error)
 {
     const shoal_recipe *r = &w->recipe->recipe;
-    uint32_t epoch =
-        r->round_index < r->epochs ? r->round_index : r->epochs; // the closing one says nothing new
+    uint32_t epoch = r->round_index < r->epochs
+                         ? r->round_index
+                         : r->epochs; // the closing epoch has no law of its own
     for (uint32_t g = 0; g < w->n_groups; g++) {
         const epoch_law *law = epoch_counts_law(w->simulation->counts, g, epoch);
         agg_err err = epoch_sampler_set(&w->samplers[g], error, w->simulation->counts, law,
@@ -214,7 +215,7 @@ static agg_err settle(track_spent *spent, agg_error *error, const world *w)
     return SHOAL_OK;
 }
 
-// Runs an epoch's devices and sums their reports.
+// Runs the devices of an epoch and sums their reports.
 static agg_err run_epoch(track_spent *spent, agg_accumulator *acc, agg_error *error, world *w)
 {
     const track_simulation *s = w->simulation;
@@ -231,7 +232,7 @@ static agg_err run_epoch(track_spent *spent, agg_accumulator *acc, agg_error *er
     return err;
 }
 
-// The recipe that follows; writes is_over where there is none.
+// Reads the recipe that follows, or writes is_over if none does.
 static agg_err follow(agg_recipe *after, int *is_over, agg_error *error, const agg_recipe *recipe,
                       const agg_accumulator *acc)
 {
@@ -248,7 +249,7 @@ static agg_err follow(agg_recipe *after, int *is_over, agg_error *error, const a
     return err;
 }
 
-// One epoch from recipe to sink; the next recipe takes the place of this one.
+// Runs one epoch from recipe to sink; the next recipe replaces this one.
 static agg_err live_epoch(track_spent *spent, int *is_over, agg_error *error, world *w,
                           agg_recipe *recipe)
 {

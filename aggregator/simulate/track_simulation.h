@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated devices that live through the epochs of a run of thresh or heavythresh: each keeps its
-// state, draws its samples of every epoch and answers every recipe, and the next recipe is decided
-// by the ordinary rule (next_epoch.h).
+// Simulated devices that live through the epochs of a run of thresh or heavythresh. Each keeps its
+// state, draws its samples of every epoch and answers every recipe; the ordinary rule
+// (next_epoch.h) decides the next recipe.
 //
-// Device i uses stream i of the seed for all it ever draws: in each epoch first its samples, by the
-// law of its group (epoch_counts.h), then what the core draws for the record. So neither the number
-// of threads nor anything else changes a byte; and for a law of two values, the same seed gives the
-// same samples whatever epsilon is. Devices take the core's step and keep their states as structs;
-// bytes, checksums and refusals are the clients' tests. After the run 2 c_V + c_E of every device
-// is compared with epsilon; more is an error, and would be one of the core.
+// Device i uses stream i of the seed for everything it draws: in each epoch first its samples, by
+// the law of its group (epoch_counts.h), then the coins of its record. So the number of threads
+// changes no byte; and for a law of two values, the same seed gives the same samples at every
+// epsilon. Devices take the core's step and keep their states as structs: the clients' tests cover
+// bytes, checksums and refusals. After the run, 2 c_V + c_E of every device is compared with
+// epsilon; more would be an error of the core.
 #ifndef TRACK_SIMULATION_H
 #define TRACK_SIMULATION_H
 
@@ -16,16 +16,16 @@
 #include "epoch_counts.h"
 #include "recipe_json.h"
 
-// Takes an epoch's recipe and what its reports sum to.
+// Takes an epoch's recipe and accumulator.
 typedef agg_err (*track_sink)(void *context, agg_error *error, const agg_recipe *recipe,
                               const agg_accumulator *acc);
 
 typedef struct track_simulation {
-    const agg_recipe *recipe; // of epoch 1
+    const agg_recipe *recipe; // the recipe of epoch 1
     const epoch_counts *counts;
     uint8_t seed[32];
     uint64_t n_devices;
-    uint32_t n_epochs; // at most; 0: the whole run
+    uint32_t n_epochs; // the most epochs; 0: the whole run
     unsigned n_threads;
     track_sink sink;
     void *sink_context;
@@ -33,31 +33,31 @@ typedef struct track_simulation {
     void *progress_context;
 } track_simulation;
 
-// What only a simulation can know, by epoch.
+// The spending of devices, which only a simulation knows, by epoch.
 typedef struct track_spent {
     uint32_t n;          // epochs, without the closing one
     double *votes_spent; // share of devices without a vote left
     double *privacy;     // 2 c_V + c_E of the device that has spent most
 } track_spent;
 
-// Runs. Memory: 350 bytes a device of thresh, 8 w + 350 of heavythresh.
+// Runs the simulation. Memory: 350 bytes a device for thresh, 8 w + 350 for heavythresh.
 //   spent: release on OK only
-// Returns: AGG_ERR_USAGE for a recipe of another mechanism, or that is not of epoch 1, and for
-// values that are no numbers where numbers are followed.
+// Returns: AGG_ERR_USAGE for a recipe of another mechanism or epoch, and for values of thresh that
+// are not numbers.
 agg_err track_simulation_run(track_spent *spent, agg_error *error,
                              const track_simulation *simulation) SHOAL_MUST_CHECK;
 
-// Returns: the bytes that it takes at its peak, beside the counts. The seed, the sink and the
-// progress are not read.
+// Returns: the peak bytes of a run, without the counts. Ignores the seed, the sink and the
+// progress.
 uint64_t track_simulation_memory(const track_simulation *simulation);
 void track_spent_release(track_spent *spent);
 
-// Writes what the values of a counts file are to a recipe: items[i] of value i.
+// Writes the item of the recipe for each value of a counts file: items[i] for value i.
 agg_err track_items(uint64_t *items, agg_error *error, const agg_recipe *recipe,
                     const epoch_counts *counts) SHOAL_MUST_CHECK;
 
-// Writes the statistic's truth of every epoch, in the recipe's units. Of thresh alone.
-//   truth: n_epochs of them
+// Writes the true statistic of every epoch, in the recipe's units. For thresh only.
+//   truth: n_epochs numbers
 agg_err track_truth(double *truth, agg_error *error, const agg_recipe *recipe,
                     const epoch_counts *counts, uint64_t n_devices,
                     uint32_t n_epochs) SHOAL_MUST_CHECK;

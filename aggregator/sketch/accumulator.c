@@ -81,6 +81,8 @@ static agg_err add_to_parts(agg_accumulator *acc, agg_error *error, const uint8_
     return SHOAL_OK;
 }
 
+// Takes the counts' bits from the most significant on: doubles the sums, then adds the records
+// whose count has the bit.
 agg_err agg_accumulator_sum_records(agg_accumulator *acc, agg_error *error)
 {
     uint32_t any = 0;
@@ -89,8 +91,8 @@ agg_err agg_accumulator_sum_records(agg_accumulator *acc, agg_error *error)
         if (bit > any) continue;
         for (uint32_t i = 0; i < acc->n_parts; i++)
             agg_sketch_merge(&acc->parts[i], &acc->parts[i]);
-        for (uint64_t first = 0, last; first < acc->set.n_distinct;
-             first = last) { // runs, which are added together
+        // Records that follow one another and have the bit are added together.
+        for (uint64_t first = 0, last; first < acc->set.n_distinct; first = last) {
             for (last = first; last < acc->set.n_distinct && (acc->set.counts[last] & bit) != 0;)
                 last++;
             if (last == first) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulators: everything that was learnt from the records of one recipe, as mergeable integers.
+// An accumulator holds what was learnt from the records of one recipe, as integers that merge.
 //
-// Sums, and for recipes whose decoder must know which parts came together (keeps_records of
-// core/compound/compound.h) the distinct records themselves (record_set.h) beside them, until they
-// are forgotten: then sums alone, for good.
+// It holds sums. Some decoders must know which parts of a record came together (keeps_records of
+// core/compound/compound.h); for their recipes it holds the distinct records too (record_set.h),
+// until they are forgotten. From then on it holds sums alone.
 //
 // Adding and merging commute: any split of the records over files, machines and threads, in any
-// order, gives the same bytes; what is merged with an accumulator that forgot its records has none.
-// An accumulator does not hold the recipe; it holds its id, its hash and the shape of each part,
-// enough to be merged without it.
+// order, gives the same bytes. Merging with an accumulator that forgot its records gives one
+// without records. An accumulator does not hold the recipe, but its id, its hash and the shape of
+// each part, which is enough for merging.
 //
 // File, little-endian:
 //     0    8  magic "shoalacc"
@@ -19,10 +19,10 @@
 //    52   64  recipe id, zero-padded
 //   116    8  n, records added
 //   124   12  per part: mechanism id, k, m
-//   version 1:  per part: records per row (4 bytes each, only where the mechanism keeps them), then
-//   the cells (4 bytes each) version 2:  number of distinct records (8 bytes); each of them, in
-//   ascending order of its bytes: the record, how often it came (4 bytes).
-//               Cells and rows are what these records sum to
+//   version 1: per part: records per row (4 bytes each, only where the mechanism keeps them), then
+//              the cells (4 bytes each)
+//   version 2: the number of distinct records (8 bytes); then each record, in ascending order of
+//              its bytes, and how often it came (4 bytes). Rows and cells are their sums
 //   end    8  checksum of everything before it (XXH64)
 #ifndef ACCUMULATOR_H
 #define ACCUMULATOR_H
@@ -41,7 +41,7 @@
 typedef struct agg_accumulator {
     uint8_t recipe_hash[32];
     char recipe_id[SHOAL_NAME_MAX + 1]; // NUL-terminated
-    uint64_t n;                         // records added
+    uint64_t n;                         // records that were added
     uint32_t n_parts;
     uint32_t record_size; // bytes of one record, all parts
     agg_sketch parts[SHOAL_PARTS_MAX];
@@ -54,37 +54,37 @@ static inline bool agg_accumulator_keeps_records(const agg_accumulator *acc)
     return acc->set.record_size > 0;
 }
 
-// An empty accumulator of a finished recipe. Memory: 4 k m bytes a part, at most 1 GiB; records as
-// record_set.h says.
+// Makes an empty accumulator of a finished recipe. Memory: 4 k m bytes a part, at most 1 GiB;
+// records as record_set.h says.
 agg_err agg_accumulator_init(agg_accumulator *acc, agg_error *error,
                              const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 void agg_accumulator_release(agg_accumulator *acc);
 
-// Adds records that shoal_batch_open or shoal_record_check accepted. Fastest when called with many
-// at once (several records a row): collect with folder.h.
+// Adds records that shoal_batch_open or shoal_record_check accepted. A call is fast when it brings
+// several records a row: folder.h collects them.
 //   records: count * record_size bytes
-// Returns: SHOAL_ERR_OVERFLOW (nothing added) when a count could no longer be exact, or distinct
-// records would be too many to keep.
+// Returns: SHOAL_ERR_OVERFLOW, with nothing added, when a count could no longer be exact or the
+// distinct records would be too many to keep.
 agg_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_t *records,
                             uint32_t count, unsigned n_threads) SHOAL_MUST_CHECK;
 
-// Refuses what some cell could not count exactly, before anything is added: the rule depends on n
-// alone, so that no order of adding and merging decides.
-//   more: records that would come to those that are there
+// Checks, before anything is added, that every cell can count `more` records exactly. The rule
+// depends on n alone, so the order of adding and merging does not decide.
 // Returns: SHOAL_ERR_OVERFLOW.
 agg_err agg_accumulator_check_room(const agg_accumulator *acc, agg_error *error,
                                    uint64_t more) SHOAL_MUST_CHECK;
 
 // Adds another accumulator of the same recipe.
-// Returns: SHOAL_ERR_RECIPE_HASH naming both recipes, SHOAL_ERR_OVERFLOW; nothing added then.
+// Returns: SHOAL_ERR_RECIPE_HASH, naming both recipes, or SHOAL_ERR_OVERFLOW; nothing is added
+// then.
 agg_err agg_accumulator_merge(agg_accumulator *into, agg_error *error,
                               const agg_accumulator *from) SHOAL_MUST_CHECK;
 
-// Drops the records that are kept, if any: what stays are the sums, to which records and
-// accumulators are added as before.
+// Drops the records that are kept, if any. The sums stay; records and accumulators are added to
+// them as before.
 void agg_accumulator_forget(agg_accumulator *acc);
 
-// Finds whether the file of an accumulator keeps records, without reading more than its head.
+// Finds whether an accumulator's file keeps records. Reads its head only.
 // Returns: AGG_ERR_IO, SHOAL_ERR_MAGIC, SHOAL_ERR_VERSION, SHOAL_ERR_TRUNCATED.
 agg_err agg_accumulator_peek(bool *keeps_records, agg_error *error,
                              const char *path) SHOAL_MUST_CHECK;
@@ -92,8 +92,8 @@ agg_err agg_accumulator_peek(bool *keeps_records, agg_error *error,
 // Returns: bytes of the accumulator's file.
 uint64_t agg_accumulator_size(const agg_accumulator *acc);
 
-// Finds the same for a finished recipe, without making one; of one that keeps records the most that
-// it can take.
+// Finds the size of the file of a finished recipe's accumulator, without making one. Where records
+// are kept it is the most that the file can take.
 agg_err agg_accumulator_size_of(uint64_t *size, agg_error *error,
                                 const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
@@ -106,20 +106,21 @@ agg_err agg_accumulator_write(FILE *stream, agg_error *error,
 agg_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error,
                              const char *path) SHOAL_MUST_CHECK;
 
-// The same on two threads, where n_threads is 2 or more and it is large.
+// The same on two threads, if n_threads is at least 2 and the file is 1 MiB or larger.
 agg_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path,
                                 unsigned n_threads) SHOAL_MUST_CHECK;
 
-// Reads one, refusing anything but exactly what agg_accumulator_write writes. On error nothing is
-// left to release.
-//   name: what errors call it
+// Reads an accumulator. Anything but exactly what agg_accumulator_write writes is refused. On error
+// nothing is left to release.
+//   name: of the stream, for error messages
 agg_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name,
                              FILE *stream) SHOAL_MUST_CHECK;
 agg_err agg_accumulator_load(agg_accumulator *acc, agg_error *error,
                              const char *path) SHOAL_MUST_CHECK;
 
-// SHOAL_ERR_RECIPE_HASH, naming both, unless the accumulator is of this recipe: by its hash, and by
-// its sketches, which decoders read as the recipe's parts say. A file may claim any hash.
+// Checks that the accumulator belongs to this recipe: its hash, and also the shapes of its
+// sketches, since a file may claim any hash and decoders read sketches as the recipe's parts say.
+// Returns: SHOAL_ERR_RECIPE_HASH, naming both recipes.
 agg_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error,
                                      const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 

@@ -16,7 +16,12 @@
 static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'a', 'c', 'c'};
 #define HEADER 124u
 #define SHAPE 12u
-#define SHARED_BYTES ((uint64_t)1 << 20) // of a file, below which one thread is faster
+#define SHARED_BYTES ((uint64_t)1 << 20)    // size of a file, below which one thread is faster
+#define WRITEBACK_BYTES ((uint64_t)8 << 20) // written between two requests for writeback
+#define CHUNK 16384u                        // numbers that are converted at once
+#define NEAR 65536u             // numbers that are summed, then written while the cache has them
+#define FAR ((uint64_t)1 << 20) // numbers that are only written: one large write is faster
+#define READ_AHEAD ((uint64_t)1 << 16) // records for which memory is reserved at once
 
 uint64_t agg_accumulator_size(const agg_accumulator *acc)
 {
@@ -42,15 +47,14 @@ agg_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_re
     return SHOAL_OK;
 }
 
-// Where bytes go: to a stream, into a running checksum, or both.
+// A stream with a running checksum. Bytes go to the stream, into the checksum, or both.
 typedef struct summed {
-    FILE *stream; // NULL: they are summed only
+    FILE *stream; // NULL: bytes are only summed
     shoal_checksum sum;
-    bool is_apart;           // another sums them
-    uint64_t written, begun; // bytes of the stream; those that are on their way to the disk
+    bool is_apart;    // another thread computes the checksum
+    uint64_t written; // bytes written to the stream
+    uint64_t begun;   // of these, bytes whose writeback to the disk was requested
 } summed;
-
-#define BEGIN_BYTES ((uint64_t)8 << 20) // written between two calls for the disk to begin
 
 static bool put(summed *out, const uint8_t *bytes, size_t len)
 {
@@ -58,22 +62,18 @@ static bool put(summed *out, const uint8_t *bytes, size_t len)
     if (out->stream == NULL) return true;
     if (fwrite(bytes, 1, len, out->stream) != len) return false;
     out->written += len;
-    if (out->written - out->begun < BEGIN_BYTES) return true;
+    if (out->written - out->begun < WRITEBACK_BYTES) return true;
     agg_file_begin_sync(out->stream, out->begun, out->written - out->begun);
     out->begun = out->written;
     return true;
 }
 
-#define CHUNK 16384u            // numbers converted at once
-#define NEAR 65536u             // numbers that are summed, then written while they are near
-#define FAR ((uint64_t)1 << 20) // numbers that are written only: the kernel is faster at many
-
 static bool put_numbers(summed *out, const uint32_t *numbers, uint64_t n)
 {
     static const uint32_t one = 1;
     uint8_t bytes[4 * CHUNK];
-    bool is_little_endian =
-        load32_le((const uint8_t *)&one) == one; // then they lie in memory as they do in a file
+    // Then numbers have the same bytes in memory as in the file.
+    bool is_little_endian = load32_le((const uint8_t *)&one) == one;
     uint64_t most = !is_little_endian ? CHUNK : out->is_apart ? FAR : NEAR;
     for (uint64_t first = 0; first < n; first += most) {
         size_t some = (size_t)(n - first < most ? n - first : most);
@@ -120,7 +120,7 @@ static bool put_records(summed *out, const agg_record_set *set)
     return ok;
 }
 
-// Everything before the checksum.
+// Writes everything before the checksum.
 static bool put_all(summed *out, const agg_accumulator *acc)
 {
     uint8_t header[HEADER], shape[SHAPE];
@@ -149,8 +149,8 @@ static void put_part(void *context, unsigned part, unsigned n_parts)
     w->is_ok[part] = put_all(&w->parts[part], w->acc);
 }
 
-// One thread sums what it writes. Of two one writes, the caller's own, and one sums: no sum of a
-// part could be joined to another's.
+// With one thread, it sums what it writes. With two, the caller's thread writes and the other sums
+// the same bytes: XXH64 sums of parts cannot be combined, so the sum is not split.
 static agg_err write_by(FILE *stream, agg_error *error, const agg_accumulator *acc,
                         unsigned n_threads)
 {
@@ -270,7 +270,7 @@ static agg_err get_sums(agg_accumulator *acc, summed *in)
     return SHOAL_OK;
 }
 
-// A record as the mechanisms of the parts write it: what adds it up trusts its row.
+// Checks a record as the mechanisms of its parts do: adding trusts the row that it states.
 static agg_err check_record(const agg_accumulator *acc, const uint8_t *record)
 {
     for (uint32_t i = 0; i < acc->n_parts; i++) {
@@ -283,10 +283,8 @@ static agg_err check_record(const agg_accumulator *acc, const uint8_t *record)
     return SHOAL_OK;
 }
 
-#define READ_AHEAD                                                                                 \
-    ((uint64_t)1                                                                                   \
-     << 16) // records: room is made for what a file really holds, not for what it claims
-
+// Reads the records that are kept. Memory grows with what the file really holds, not with the
+// number that it claims.
 static agg_err get_records(agg_accumulator *acc, agg_error *error, summed *in)
 {
     agg_record_set *set = &acc->set;

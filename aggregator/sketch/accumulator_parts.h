@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading an accumulator's file needs of accumulators beside their public face. Private to
+// Functions of accumulators that reading their file needs beside the public ones. Private to
 // sketch/.
 #ifndef ACCUMULATOR_PARTS_H
 #define ACCUMULATOR_PARTS_H

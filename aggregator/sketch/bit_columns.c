@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertical counting of bits in portable C, 256 columns at a time: the reference of its variants.
-// The algorithm is in bit_columns_body.h; loops over WORDS are independent, so that a compiler can
-// make vectors of them.
+// Vertical counting of bits in portable C, 256 columns at a time: the reference of all variants.
+// The algorithm is in bit_columns_body.h. Iterations of the loops over WORDS are independent, so
+// that a compiler can vectorize them.
 #include "bit_columns.h"
 
 #include "bytes.h"
 
-#define WORDS 4u // 64-column words worked on at once
+#define WORDS 4u // words of 64 columns that are worked on at once
 #define VECTOR_BYTES (8u * WORDS)
 
 typedef struct vector {
@@ -86,7 +86,7 @@ static inline uint64_t transpose_bits(uint64_t x)
     return x ^ t ^ t << 28;
 }
 
-// Adds the numbers of up to 64 columns.
+// Adds the counters of up to 64 columns to their counts.
 static inline void add_word(uint32_t *counts, uint32_t columns, const vector *planes, unsigned word)
 {
     uint64_t x[8];

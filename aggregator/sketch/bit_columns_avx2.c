@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertical counting of bits with AVX2, 256 columns at a time: the algorithm is in
-// bit_columns_body.h, its reference in bit_columns.c.
+// Vertical counting of bits with AVX2, 256 columns at a time. The algorithm is in
+// bit_columns_body.h, the reference in bit_columns.c.
 #include "bit_columns.h"
 
 #include <immintrin.h>
@@ -27,7 +27,7 @@ static inline void store_whole(uint8_t *to, const vector *x)
 
 static inline vector load_part(const uint8_t *from, uint32_t len)
 {
-    if (len % 4 == 0) { // words that are masked out are not read
+    if (len % 4 == 0) { // maskload does not read words that are masked out
         const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         return _mm256_maskload_epi32((const void *)from,
                                      _mm256_cmpgt_epi32(_mm256_set1_epi32((int)len / 4), places));
@@ -61,8 +61,8 @@ static inline void swap_bits(vector *x, vector *y, int shift, int mask)
     *x = _mm256_xor_si256(*x, _mm256_slli_epi64(t, shift));
 }
 
-// Bit c of byte b of plane p becomes bit p of byte b of vector c: the numbers of every eighth
-// column.
+// Transposes bits: bit c of byte b of plane p becomes bit p of byte b of vector c. Vector c then
+// holds the numbers of every eighth column.
 static inline void transpose_bits(vector x[8])
 {
     for (unsigned i = 0; i < 4; i++) swap_bits(&x[i], &x[i + 4], 4, 0x0f);
@@ -84,7 +84,7 @@ static inline void add_numbers(uint32_t *counts, uint32_t columns, const vector 
     vector x[8], pairs[8], fours[8];
     memcpy(x, planes, sizeof x);
     transpose_bits(x);
-    // Vector c has column 8 b + c in byte b: three interleavings bring eight neighbours together,
+    // Vector c has column 8 b + c in byte b. Three interleavings bring eight neighbours together
     // in each half of the vectors.
     for (unsigned i = 0; i < 4; i++) {
         pairs[i] = _mm256_unpacklo_epi8(x[2 * i], x[2 * i + 1]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertical counting of bits with AVX-512 (F, BW), 1024 columns at a time: the algorithm is in
-// bit_columns_body.h, its reference in bit_columns.c. An adder is two ternary operations; a plane's
-// word is a mask of 64 byte lanes, under which 2^p is added.
+// Vertical counting of bits with AVX-512 (F, BW), 1024 columns at a time. The algorithm is in
+// bit_columns_body.h, the reference in bit_columns.c. An adder is two ternary operations. A word of
+// plane p is a mask of 64 bytes, to which 2^p is added.
 //
-// Two registers a vector and not one, so that records of 1024 bits are read from front to back:
-// from memory, passes over every other cache line take twice as long.
+// A vector is two registers, not one, so that records of 1024 bits are read from front to back:
+// passes over every other cache line of memory take twice as long.
 #include "bit_columns.h"
 
 #include <immintrin.h>
@@ -32,7 +32,7 @@ static inline void store_whole(uint8_t *to, const vector *x)
     _mm512_storeu_si512(to + 64, x->high);
 }
 
-// The first `len` of 64 bytes; the others are not read.
+// Loads the first `len` of 64 bytes; the others are not read.
 static inline __m512i load_masked(const uint8_t *from, uint32_t len)
 {
     return _mm512_maskz_loadu_epi8(len < 64 ? ((__mmask64)1 << len) - 1 : ~(__mmask64)0, from);
@@ -106,7 +106,7 @@ static inline void add_numbers(uint32_t *counts, uint32_t columns, const vector 
 
 #include "bit_columns_body.h"
 
-#define NARROW 512u // columns: up to there half a vector would be empty, and AVX2 is no slower
+#define NARROW 512u // columns, with which half a vector is empty and AVX2 is no slower
 
 static void add(uint32_t *counts, uint32_t m, const uint8_t *const *vectors, uint32_t n)
 {

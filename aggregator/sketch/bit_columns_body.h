@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vertical counting of bits, for one width of vector: included by bit_columns.c, which is the
-// reference, and by the file of each instruction set. The file before it defines, for VECTOR_BYTES
-// bytes of a bit vector:
+// Vertical counting of bits for one width of vector. bit_columns.c, the reference, and the file of
+// each instruction set include this file. For VECTOR_BYTES bytes of a bit vector the including file
+// defines:
 //
-//   vector                        the type
-//   no_bits()                     all zero
-//   load_whole(from)              VECTOR_BYTES bytes, unaligned
-//   store_whole(to, vector)       the same, to memory
-//   load_part(from, len)          len < VECTOR_BYTES bytes, zero behind them; nothing beyond is
-//   read full_add, half_add            carry and sum of three, of two bits, column by column
-//   add_numbers(counts, columns, planes)   adds the numbers that eight planes hold to up to 8 *
-//   VECTOR_BYTES counts
+//   vector                    the type
+//   no_bits()                 all zero
+//   load_whole(from)          loads VECTOR_BYTES bytes, unaligned
+//   store_whole(to, vector)   stores them
+//   load_part(from, len)      loads len < VECTOR_BYTES bytes and reads nothing beyond; zero behind
+//   full_add, half_add        carry and sum of three, of two bits, column by column
+//   add_numbers(counts, columns, planes)
+//                             adds the numbers that eight planes hold to up to 8 * VECTOR_BYTES
+//                             counts
 //
-// A number per column is held as eight bit planes: bit i of the numbers is one vector. Carry-save
-// adders sum sixteen vectors into the four lower planes and one carry, which ripples through the
-// upper four (Harley and Seal's counter); after at most 255 vectors the planes are turned into
-// numbers and added to the 32-bit counts. Or they are kept in memory until then, a quarter of what
-// counts take.
+// A column's carry-save counter is eight bits wide, one in each of eight bit planes: bit i of all
+// numbers is one vector. Carry-save adders sum sixteen vectors into the four lower planes and one
+// carry, which ripples through the upper four (Harley and Seal's counter). After at most 255
+// vectors the planes are turned into numbers and added to the 32-bit counts. Until then they may be
+// counters in memory, where they take a quarter of the counts' bytes.
 #define PLANES 8u
 
-// Adds eight vectors to the three lowest planes. Returns: what they carry into the fourth.
+// Adds eight vectors to the three lowest planes. Returns: the carry into the fourth.
 static inline vector add_eight(vector planes[PLANES], const vector x[8])
 {
     vector twos[4], fours[2], eight;
@@ -31,15 +32,15 @@ static inline vector add_eight(vector planes[PLANES], const vector x[8])
     return eight;
 }
 
-// Adds one bit to the numbers' planes from `first`. At most 255 = 2^8 - 1 vectors have come: no
+// Adds one bit to the planes from `first` on. At most 255 = 2^8 - 1 vectors are counted, so no
 // carry leaves the last plane.
 static inline void ripple(vector planes[PLANES], unsigned first, vector carry)
 {
     for (unsigned i = first; i < PLANES; i++) half_add(&carry, &planes[i], &planes[i], &carry);
 }
 
-// Adds the part of `n` vectors that starts `at` bytes into them to the planes' numbers.
-//   len: VECTOR_BYTES, or fewer in the last part
+// Adds the part of `n` vectors that starts at byte `at` to the planes.
+//   len: VECTOR_BYTES, or less in the last part
 static inline void count_part(vector planes[PLANES], const uint8_t *const *vectors, uint32_t n,
                               uint32_t at, uint32_t len)
 {
@@ -87,39 +88,40 @@ static inline void count_vectors(uint32_t *counts, uint32_t m, const uint8_t *co
     }
 }
 
-// The planes of the part that starts `at` bytes into the vectors lie PLANES * at bytes into `kept`.
-static inline void load_planes(vector planes[PLANES], const uint8_t *kept, uint32_t at)
+// The planes of the part that starts at byte `at` of the vectors lie at byte PLANES * at of the
+// counters.
+static inline void load_planes(vector planes[PLANES], const uint8_t *counters, uint32_t at)
 {
     for (unsigned i = 0; i < PLANES; i++)
-        planes[i] = load_whole(kept + PLANES * at + i * VECTOR_BYTES);
+        planes[i] = load_whole(counters + PLANES * at + i * VECTOR_BYTES);
 }
 
-static inline void store_planes(uint8_t *kept, uint32_t at, const vector planes[PLANES])
+static inline void store_planes(uint8_t *counters, uint32_t at, const vector planes[PLANES])
 {
     for (unsigned i = 0; i < PLANES; i++)
-        store_whole(kept + PLANES * at + i * VECTOR_BYTES, &planes[i]);
+        store_whole(counters + PLANES * at + i * VECTOR_BYTES, &planes[i]);
 }
 
-static inline void collect_vectors(uint8_t *kept, uint32_t m, const uint8_t *const *vectors,
+static inline void collect_vectors(uint8_t *counters, uint32_t m, const uint8_t *const *vectors,
                                    uint32_t n)
 {
     uint32_t size = (m + 7) / 8;
     for (uint32_t at = 0; at < size; at += VECTOR_BYTES) {
         vector planes[PLANES];
-        load_planes(planes, kept, at);
+        load_planes(planes, counters, at);
         count_part(planes, vectors, n, at, length_at(size, at));
-        store_planes(kept, at, planes);
+        store_planes(counters, at, planes);
     }
 }
 
-static inline void drain_counters(uint32_t *counts, uint32_t m, uint8_t *kept)
+static inline void drain_counters(uint32_t *counts, uint32_t m, uint8_t *counters)
 {
     uint32_t size = (m + 7) / 8;
     for (uint32_t at = 0; at < size; at += VECTOR_BYTES) {
         vector planes[PLANES];
-        load_planes(planes, kept, at);
+        load_planes(planes, counters, at);
         add_numbers(counts + 8 * at, m - 8 * at, planes);
         for (unsigned i = 0; i < PLANES; i++) planes[i] = no_bits();
-        store_planes(kept, at, planes);
+        store_planes(counters, at, planes);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which variant of the folds' hot loops an instruction set takes: the one place that knows. See
-// agg_cpu.h.
+// Chooses the variant of bit_columns.h for an instruction set (agg_cpu.h). No other file knows
+// which variants a build has.
 #include "bit_columns.h"
 
 const agg_bit_columns *agg_bit_columns_of(agg_cpu cpu)

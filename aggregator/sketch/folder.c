@@ -131,11 +131,8 @@ agg_err agg_folder_add_runs(agg_folder *folder, agg_error *error, const agg_fold
 
 agg_err agg_folder_add(agg_folder *folder, agg_error *error, const uint8_t *records, uint32_t count)
 {
-    // A run that fills the buffer is added where it lies; with counters, which keep what comes of
-    // it for the next run, a quarter is enough.
-    uint32_t least = folder->plan.method == AGG_FOLD_COUNTERS   ? folder->plan.cap / 4
-                     : folder->plan.method == AGG_FOLD_IN_ORDER ? folder->plan.cap
-                                                                : 0;
+    // A run that fills the buffer is added where it lies; buckets need no buffer.
+    uint32_t least = folder->plan.method == AGG_FOLD_BUCKETS ? 0 : folder->plan.cap;
     if (count < least) return add_to_buffer(folder, error, records, count);
     agg_err err = fold_buffer(folder, error);
     return err == SHOAL_OK ? fold(folder, error, records, count) : err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generalized randomized response: how many records give each answer.
+// Generalized randomized response sums: how many records give each answer.
 #include "grr.h"
 
 #include "bytes.h"

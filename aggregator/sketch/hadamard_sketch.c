@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hadamard response: the sum of the signs sent for each row of each block's matrix, and the records
-// of each block.
+// Hadamard response sums: the signs sent for each row of each block's matrix, and the number of
+// records of each block.
 //
-// |sum| is at most the number of records, which is kept under 2^31: no order of adding and merging
+// |sum| is at most the number of records, which stays below 2^31, so no order of adding and merging
 // can overflow a cell.
 #include "hadamard.h"
 

@@ -2,7 +2,7 @@
 // Hadamard Count Mean Sketch sums (apple-2017 Algorithm 7, before its transform): the signs sent
 // for each row and column.
 //
-// |sum| is at most the number of records, which is kept under 2^31: no order of adding and merging
+// |sum| is at most the number of records, which stays below 2^31, so no order of adding and merging
 // can overflow a cell.
 #include "hcms.h"
 

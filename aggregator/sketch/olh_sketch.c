@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local hashing: how many records give each answer in each row, the histograms of Wang et al.
-// 2017's supports.
+// Local hashing sums: how many records give each answer in each row. The supports of Wang et al.
+// 2017 are read from these histograms.
 #include "olh.h"
 
 #include "bytes.h"
@@ -20,7 +20,7 @@ static agg_err check(const agg_shape *shape)
     return fits ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-// A record is its cell's position.
+// A record is the position of its cell.
 static uint32_t update_of(const uint8_t *record, uint32_t m)
 {
     (void)m;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One-bit mean sums (Ding, Kulkarni, Yekhanin 2017, section 3, before its affine step): how many
-// records are 1. With rows, how many of each row are 0 and how many are 1.
+// records are 1. With rows, the sums are how many records of each row are 0, and how many are 1.
 #include "one_bit_mean.h"
 
 #include "bytes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many records of one bit an entry have each bit set: the sums of both one-hot encodings.
-// Private to sketch/.
+// The sums of both one-hot encodings, whose records have one bit per entry: how many records have
+// each bit set. Private to sketch/.
 #ifndef ONEHOT_SUMS_H
 #define ONEHOT_SUMS_H
 
@@ -8,7 +8,7 @@
 #include "row_fold.h"
 #include "sketch.h"
 
-// The three functions of agg_sketch_kind.
+// These are the three functions of agg_sketch_kind.
 static inline uint32_t onehot_record_size(const agg_shape *shape)
 {
     return (shape->m + 7) / 8;

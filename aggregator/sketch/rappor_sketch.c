@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR sums: how many records of a cohort have each bit set. A record is laid out as a CMS record
-// with the cohort for a row, and is counted by the same code.
+// RAPPOR sums: how many records of each cohort have each bit set. A record is laid out as a CMS
+// record whose row is the cohort, so the same code counts it.
 #include "rappor.h"
 
 #include "sketch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorted distinct records: sorting what comes, and merging it in from behind; see record_set.h.
+// Sorted distinct records: newcomers are sorted, then merged in from the end; see record_set.h.
 #include "record_set.h"
 
 #include <stdbool.h>
@@ -36,18 +36,19 @@ agg_err agg_record_set_reserve(agg_record_set *set, agg_error *error, uint64_t n
                     sizeof *set->counts, error);
 }
 
-// Distinct records in order that are about to join a set, wherever they lie.
+// A distinct record that is about to join a set.
 typedef struct newcomer {
-    uint64_t start; // the first eight bytes as a number that compares alike, so that most
-                    // comparisons end here
+    uint64_t start; // the first eight bytes as a number that compares as they do: most comparisons
+                    // need no more
     uint32_t index, count;
 } newcomer;
 
+// Distinct records in ascending order that are about to join a set.
 typedef struct incoming {
     const uint8_t *records;
     size_t size;     // bytes of one
     uint64_t n;      // distinct
-    newcomer *order; // NULL: they lie in order, counts beside
+    newcomer *order; // NULL: the records lie in order, and `counts` counts them
     const uint32_t *counts;
 } incoming;
 
@@ -68,8 +69,8 @@ static uint64_t start_of(const uint8_t *record, size_t size)
     return (uint64_t)load32_be(eight) << 32 | load32_be(eight + 4);
 }
 
-// How many records of the set come before the newcomer, at least `from`: newcomers are few beside
-// the set, or as many.
+// Returns: how many records of the set come before the newcomer, at least `from`. The search
+// gallops, since newcomers may be few beside the set, or as many.
 static uint64_t find_place(const agg_record_set *set, uint64_t from, const uint8_t *record)
 {
     uint64_t low = from, step = 1;
@@ -105,7 +106,7 @@ static uint64_t count_shared(const agg_record_set *set, const incoming *in)
     return shared;
 }
 
-// From behind, so that every record moves once, into room that is free by then.
+// Merges from the end, so that every record moves once, to a place that is free by then.
 static void join(agg_record_set *set, const incoming *in, uint64_t n_after)
 {
     uint64_t left = set->n_distinct, out = n_after;
@@ -116,7 +117,7 @@ static void join(agg_record_set *set, const incoming *in, uint64_t n_after)
                (order = memcmp(agg_record_set_at(set, left - 1), record, in->size)) > 0) {
             left--;
             out--;
-            if (out == left) continue; // it lies where it belongs
+            if (out == left) continue; // the record lies where it belongs
             memcpy(set->records + out * in->size, agg_record_set_at(set, left), in->size);
             set->counts[out] = set->counts[left];
         }
@@ -137,7 +138,8 @@ static agg_err take(agg_record_set *set, agg_error *error, const incoming *in)
     return err;
 }
 
-// Records that newcomers point into; qsort cannot be handed it, so it sorts by starts alone.
+// The records that newcomers point into. qsort cannot pass it to its comparison, which therefore
+// compares starts alone.
 typedef struct run {
     const uint8_t *records;
     size_t size;
@@ -150,7 +152,8 @@ static int compare_starts(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-// Sorts newcomers of one start by the rest of their bytes: a heap sort, since all may start alike.
+// A heap sort of newcomers of one start by the rest of their bytes: all may have the same start,
+// and its worst case is no worse than its mean. sift restores the heap below `at`.
 static void sift(const run *r, newcomer *order, uint64_t at, uint64_t n)
 {
     for (uint64_t child; (child = 2 * at + 1) < n; at = child) {
@@ -177,7 +180,7 @@ static void sort_alike(const run *r, newcomer *order, uint64_t n)
     }
 }
 
-// Sorts, and makes one of those that are alike. Returns: how many are distinct.
+// Sorts newcomers and joins equal ones. Returns: how many are distinct.
 static uint64_t sort_newcomers(newcomer *order, size_t n, const run *r)
 {
     uint64_t kept = 0;

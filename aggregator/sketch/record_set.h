@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The multiset of distinct records: what an accumulator keeps where its estimator needs to know
-// which parts came together (decision 7 of docs/design.md). Records lie in ascending order of their
-// bytes, each once, with how often it came: equal multisets have equal bytes, however they were
-// added and merged.
+// A multiset of records. An accumulator keeps one where its estimator needs to know which parts
+// came together (decision 7 of docs/design.md). Each distinct record is stored once, with a count,
+// in ascending order of its bytes. So equal multisets have equal bytes, however they were added and
+// merged.
 //
-// Memory: record_size + 4 bytes a distinct record, AGG_RECORD_SET_BYTES in all, which 10^7 records
-// of 100 bytes fit; adding takes 16 bytes a record besides. Knows no recipe and no mechanism.
+// Memory: record_size + 4 bytes a distinct record, at most AGG_RECORD_SET_BYTES, enough for 10^7
+// records of 100 bytes. Adding takes 16 more bytes per added record. Must not depend on recipes or
+// mechanisms.
 #ifndef RECORD_SET_H
 #define RECORD_SET_H
 
@@ -24,23 +25,23 @@ typedef struct agg_record_set {
     size_t records_cap, counts_cap;
 } agg_record_set;
 
-// An empty set; nothing to release yet.
+// Makes an empty set, which holds no memory yet.
 //   record_size: at least 1
 void agg_record_set_init(agg_record_set *set, uint32_t record_size);
 void agg_record_set_release(agg_record_set *set);
 
-// Adds `count` records, once each. The caller sees to it that no count passes 2^32 - 1.
+// Adds `count` records, once each. The caller makes sure that no count exceeds 2^32 - 1.
 //   records: count * record_size bytes
-// Returns: SHOAL_ERR_OVERFLOW, nothing added, when the distinct records would not fit
-// AGG_RECORD_SET_BYTES. Cost: a sort of the added, then one pass over the set.
+// Returns: SHOAL_ERR_OVERFLOW, with nothing added, when the distinct records would not fit
+// AGG_RECORD_SET_BYTES. Cost: sorting the added records, then one pass over the set.
 agg_err agg_record_set_add(agg_record_set *set, agg_error *error, const uint8_t *records,
                            uint32_t count) SHOAL_MUST_CHECK;
 
-// Adds another set of the same record size; errors and limits as above.
+// Adds another set of the same record size. Errors and limits: as for agg_record_set_add.
 agg_err agg_record_set_merge(agg_record_set *into, agg_error *error,
                              const agg_record_set *from) SHOAL_MUST_CHECK;
 
-// Makes room for `n_distinct` records, for a reader that writes them in order and then sets
+// Reserves memory for `n_distinct` records, for a caller that writes them in order and then sets
 // n_distinct. Returns: SHOAL_ERR_OVERFLOW as above.
 agg_err agg_record_set_reserve(agg_record_set *set, agg_error *error,
                                uint64_t n_distinct) SHOAL_MUST_CHECK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all sketches share; see sketch.h.
+// The functions that all sketches share; see sketch.h.
 #include "sketch.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One mechanism's sums over records, exact in integers: what an accumulator holds for each part of
-// a record.
+// A sketch is one mechanism's sums over records, in exact integers. An accumulator has one for each
+// part of a record.
 //
-// A sketch is two flat arrays: `cells` (k * m four-byte integers, or m where k is no number of
-// rows) and `rows` (records seen per row, where the mechanism has rows). The table below says how
-// records are added; everything else (merge, save, load, zero) is the same for all.
+// A sketch is two flat arrays: `cells` (k * m four-byte integers, or m where k is not a number of
+// rows) and `rows` (records per row, where the mechanism has rows). agg_sketch_kind says how
+// records are added; merging, saving, loading and clearing are the same for all mechanisms.
 #ifndef SKETCH_H
 #define SKETCH_H
 
@@ -14,7 +14,7 @@
 #include "agg_error.h"
 #include "mechanism.h"
 
-// What a sketch must know of a part; a file carries it.
+// The parameters of a part that a sketch depends on. Files carry them.
 typedef struct agg_shape {
     uint32_t mechanism; // id of core/mechanism/mechanisms.def
     uint32_t k, m;      // as in shoal_part
@@ -35,17 +35,15 @@ typedef struct agg_sketch {
 
 typedef struct agg_sketch_kind {
     uint32_t id;
-    uint64_t
-        n_max; // records that can be added before a cell could overflow: above, adding is refused
-    bool has_rows;        // keeps records per row
+    uint64_t n_max;       // records that cells can count; beyond, adding is refused
+    bool has_rows;        // counts records per row
     bool is_signed;       // cells are signed
-    bool is_one_row;      // m cells, whatever k says
-    bool is_rows_of_bits; // a record is its row and m bits, as row_fold.h adds them
+    bool is_one_row;      // m cells, whatever k is
+    bool is_rows_of_bits; // a record is its row and m bits, which row_fold.h adds
     uint32_t (*record_size)(const agg_shape *shape);
-    // SHOAL_ERR_RANGE unless the mechanism can have this shape.
+    // Returns: SHOAL_ERR_RANGE unless the mechanism can have this shape.
     agg_err (*check)(const agg_shape *shape);
-    // Adds `count` checked records that lie `stride` bytes apart. Rows may be shared out over
-    // n_threads.
+    // Adds `count` checked records that lie `stride` bytes apart, on up to n_threads threads.
     agg_err (*add)(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
                    uint32_t count, unsigned n_threads);
 } agg_sketch_kind;
@@ -57,13 +55,13 @@ const agg_sketch_kind *agg_sketch_kind_of(uint32_t mechanism);
 #include "mechanisms.def"
 #undef SHOAL_MECHANISM
 
-// An empty sketch; SHOAL_ERR_MECHANISM or SHOAL_ERR_RANGE for a shape that cannot be.
+// Makes an empty sketch. Returns: SHOAL_ERR_MECHANISM or SHOAL_ERR_RANGE for an impossible shape.
 agg_err agg_sketch_init(agg_sketch *sketch, agg_error *error,
                         const agg_shape *shape) SHOAL_MUST_CHECK;
 void agg_sketch_release(agg_sketch *sketch);
 
-// Adds the cells of another sketch of the same shape. The caller has checked that the sum of
-// records stays under n_max.
+// Adds the cells of another sketch of the same shape. The caller checks that the sum of their
+// records is at most n_max.
 void agg_sketch_merge(agg_sketch *into, const agg_sketch *from);
 
 #endif

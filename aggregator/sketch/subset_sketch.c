@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subset selection: how many records' sets hold each index. One row of m cells: k is the size of a
-// set.
+// Subset selection sums: how many records' sets contain each index. The sketch is one row of m
+// cells; k is the size of a set.
 #include "subset.h"
 
 #include "bytes.h"

@@ -71,7 +71,8 @@ bool agg_period_kind_parse(agg_period_kind *kind, const char *text)
     return false;
 }
 
-// Reads exactly `width` digits. Returns: the number, or -1.
+// Reads exactly `width` digits.
+// Returns: the number, or -1.
 static int32_t digits(const char *text, int width)
 {
     int32_t number = 0;

@@ -8,6 +8,7 @@
 #include "field_table.h"
 #include "probability.h"
 #include "sentence.h"
+#include "sha256.h"
 
 // Where a member lives: in the policy, a stream, a field of a stream, an analysis, a budgeted field
 // of an analysis. Behind an entry come its fields.

@@ -40,13 +40,11 @@ typedef struct shoal_compound {
 #include "compounds.def"
 #undef SHOAL_COMPOUND
 
-// Returns: the compound of that id or name, or NULL; none in a module built with
-// SHOAL_WITHOUT_COMPOUNDS.
+// Returns: the compound of that id or name, or NULL where this build does not carry it.
 const shoal_compound *shoal_compound_by_id(uint32_t id);
 const shoal_compound *shoal_compound_by_name(const char *name, size_t len);
 
-// Copies what the recipe states into a part, as of a recipe of one mechanism: epsilon, k, m, g or
-// bits, hashes, p, q, f, seed; domain and hash are the caller's to set.
-void shoal_compound_part(shoal_part *part, const shoal_recipe *recipe);
+// Returns: the static name of the recipe's mechanism, a compound or not.
+const char *shoal_recipe_mechanism_name(const shoal_recipe *recipe);
 
 #endif

@@ -15,7 +15,7 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
     *field = "grams";
     if (grams > positions) return SHOAL_ERR_RANGE;
     shoal_part part;
-    shoal_compound_part(&part, recipe);
+    shoal_recipe_fill_part(&part, recipe);
     part.mechanism = shoal_rappor_id;
     part.domain = SHOAL_DOMAIN_OPEN;
     part.hash = SHOAL_HASH_POLY1;

@@ -15,19 +15,11 @@ static int is_finished(const shoal_recipe *recipe)
     return recipe->n_parts >= 1 && recipe->n_parts <= SHOAL_PARTS_MAX;
 }
 
-#ifdef SHOAL_WITHOUT_COMPOUNDS
-static const shoal_compound *compound_of_strings(const shoal_recipe *recipe)
-{
-    (void)recipe;
-    return NULL;
-}
-#else
 static const shoal_compound *compound_of_strings(const shoal_recipe *recipe)
 {
     const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
     return compound != NULL && compound->randomize != NULL ? compound : NULL;
 }
-#endif
 
 shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, const uint64_t *items,
                                  uint32_t n_items, const shoal_permanent *permanent, shoal_rng *rng)

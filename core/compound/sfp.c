@@ -19,7 +19,7 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
     uint8_t block[64];
     *field = "length";
     if (recipe->length % 2 != 0) return SHOAL_ERR_RANGE;
-    shoal_compound_part(string, recipe);
+    shoal_recipe_fill_part(string, recipe);
     string->mechanism = mechanism;
     string->domain = SHOAL_DOMAIN_OPEN;
     string->hash = SHOAL_HASH_POLY1;

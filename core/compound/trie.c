@@ -17,7 +17,7 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
         return SHOAL_ERR_RANGE;
     *field = "pass";
     if (recipe->pass > recipe->passes) return SHOAL_ERR_RANGE;
-    shoal_compound_part(part, recipe);
+    shoal_recipe_fill_part(part, recipe);
     part->mechanism = shoal_subset_id;
     part->domain = SHOAL_DOMAIN_CLOSED;
     part->size = cells;

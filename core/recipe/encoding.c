@@ -3,6 +3,7 @@
 #include "encoding.h"
 
 #include "bytes.h"
+#include "encoding_characters.h"
 #include "sentence.h"
 #include "sha256.h"
 
@@ -21,7 +22,7 @@ void shoal_list_add(shoal_list *list, const char *text, size_t len)
     list->count++;
 }
 
-static shoal_encoded *field_at(shoal_encoding *encoding, uint32_t index, const char **why)
+shoal_encoded *shoal_encoding_at(shoal_encoding *encoding, uint32_t index, const char **why)
 {
     *why = SHOAL_SENTENCE("has too many fields, or skips one");
     if (index > encoding->n_fields || index >= SHOAL_ENCODED_MAX) return NULL;
@@ -32,7 +33,7 @@ static shoal_encoded *field_at(shoal_encoding *encoding, uint32_t index, const c
 shoal_err shoal_encoding_set_field(shoal_encoding *encoding, uint32_t index, const char *name,
                                    size_t len, const char **why)
 {
-    shoal_encoded *field = field_at(encoding, index, why);
+    shoal_encoded *field = shoal_encoding_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
     *why = SHOAL_SENTENCE("is given twice");
     if (field->field.len != 0) return SHOAL_ERR_DUPLICATE;
@@ -42,7 +43,7 @@ shoal_err shoal_encoding_set_field(shoal_encoding *encoding, uint32_t index, con
 shoal_err shoal_encoding_add_boundary(shoal_encoding *encoding, uint32_t index, int64_t micro,
                                       const char **why)
 {
-    shoal_encoded *field = field_at(encoding, index, why);
+    shoal_encoded *field = shoal_encoding_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
     *why = SHOAL_SENTENCE("has more than 64 boundaries");
     if (field->n_boundaries == SHOAL_BOUNDARIES_MAX) return SHOAL_ERR_RANGE;
@@ -114,83 +115,6 @@ static shoal_err add_token(shoal_encoded *field, const char *text, size_t len, c
     return SHOAL_OK;
 }
 
-#ifndef SHOAL_WITHOUT_COMPOUNDS
-// The characters of a text: code points of well-formed UTF-8, of which each prints. Returns: their
-// number, or SHOAL_NOT_LISTED.
-static uint32_t count_characters(const char *text, size_t len)
-{
-    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    uint32_t n = 0;
-    for (size_t i = 0; i < len; n++) {
-        uint8_t c = (uint8_t)text[i++];
-        uint32_t more = c < 0xc0   ? 0
-                        : c < 0xe0 ? 1
-                        : c < 0xf0 ? 2
-                                   : 3,
-                 point = c & (0x7fu >> more >> (more > 0));
-        if (c <= ' ' || c == 0x7f || (c >= 0x80 && c < 0xc2) || c > 0xf4 || more > len - i)
-            return SHOAL_NOT_LISTED;
-        for (uint32_t j = 0; j < more; j++) {
-            c = (uint8_t)text[i++];
-            if (c >> 6 != 2) return SHOAL_NOT_LISTED;
-            point = point << 6 | (c & 0x3f);
-        }
-        if (point < least[more] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
-            return SHOAL_NOT_LISTED;
-        if (point >= 0x80 && point < 0xa0) return SHOAL_NOT_LISTED;
-    }
-    return n;
-}
-
-static shoal_err add_start(shoal_encoded *field, const char *text, size_t len, const char **why)
-{
-    uint32_t depth = count_characters(text, len);
-    *why = SHOAL_SENTENCE("holds what is not the start of a word: printing characters, no space");
-    if (depth == SHOAL_NOT_LISTED) return SHOAL_ERR_TYPE;
-    *why = SHOAL_SENTENCE("holds a start of more than 64 characters");
-    if (depth > SHOAL_DEPTH_MAX) return SHOAL_ERR_RANGE;
-    *why = SHOAL_SENTENCE("holds starts of different lengths");
-    if (field->prefixes.count > 0 && depth != field->depth) return SHOAL_ERR_RANGE;
-    *why = SHOAL_SENTENCE("holds the empty start twice");
-    if (field->prefixes.count > 0 && depth == 0) return SHOAL_ERR_DUPLICATE;
-    field->depth = depth;
-    shoal_list_add(&field->prefixes, text, len);
-    return SHOAL_OK;
-}
-
-static shoal_err add_character(shoal_encoded *field, const char *text, size_t len, const char **why)
-{
-    *why = SHOAL_SENTENCE("holds what is not one printing character");
-    if (count_characters(text, len) != 1) return SHOAL_ERR_TYPE;
-    shoal_list_add(&field->tokens, text, len);
-    return SHOAL_OK;
-}
-
-// A field's lists are of tokens or of characters, and stay what the first entry makes them.
-static shoal_err add_of_word(shoal_encoded *field, int is_start, const char *text, size_t len,
-                             const char **why)
-{
-    *why = SHOAL_SENTENCE("mixes starts and characters with prefixes and tokens");
-    if (!field->is_word && field->prefixes.count + field->tokens.count > 0)
-        return SHOAL_ERR_DUPLICATE;
-    field->is_word = 1;
-    return is_start ? add_start(field, text, len, why) : add_character(field, text, len, why);
-}
-
-shoal_err shoal_encoding_set_step(shoal_encoding *encoding, uint32_t index, uint32_t step,
-                                  const char **why)
-{
-    shoal_encoded *field = field_at(encoding, index, why);
-    if (field == NULL) return SHOAL_ERR_RANGE;
-    *why = SHOAL_SENTENCE("is given twice");
-    if (field->step != 0) return SHOAL_ERR_DUPLICATE;
-    *why = SHOAL_SENTENCE("must be from 1 to 4 characters");
-    if (step < 1 || step > SHOAL_STEP_MAX) return SHOAL_ERR_RANGE;
-    field->step = step;
-    return SHOAL_OK;
-}
-#endif
-
 static shoal_err add_value(shoal_encoded *field, const char *text, size_t len, const char **why)
 {
     *why = SHOAL_SENTENCE("holds a value that is empty or has control characters");
@@ -207,18 +131,14 @@ shoal_err shoal_encoding_add_text(shoal_encoding *encoding, uint32_t index,
                                   enum shoal_encoded_list list, const char *text, size_t len,
                                   const char **why)
 {
-    shoal_encoded *field = field_at(encoding, index, why);
+    shoal_encoded *field = shoal_encoding_at(encoding, index, why);
     if (field == NULL) return SHOAL_ERR_RANGE;
-    const shoal_list *lists[] = {&field->values, &field->prefixes, &field->tokens, &field->prefixes,
-                                 &field->tokens};
+    if (list > SHOAL_LIST_TOKENS) return SHOAL_ERR_ARGUMENT;
+    const shoal_list *lists[] = {&field->values, &field->prefixes, &field->tokens};
     *why = SHOAL_SENTENCE("holds too many entries, or one over 256 bytes");
     if (len > SHOAL_TOKEN_TEXT_MAX || lists[list]->count == SHOAL_LIST_MAX) return SHOAL_ERR_RANGE;
-#ifndef SHOAL_WITHOUT_COMPOUNDS
-    if (list >= SHOAL_LIST_STARTS)
-        return add_of_word(field, list == SHOAL_LIST_STARTS, text, len, why);
     *why = SHOAL_SENTENCE("mixes starts and characters with prefixes and tokens");
     if (field->is_word) return SHOAL_ERR_DUPLICATE;
-#endif
     if (list == SHOAL_LIST_PREFIXES) return add_prefix(field, text, len, why);
     return list == SHOAL_LIST_TOKENS ? add_token(field, text, len, why)
                                      : add_value(field, text, len, why);
@@ -325,7 +245,6 @@ int shoal_encoded_next_of(uint32_t *prefix, uint32_t *next, const shoal_encoded 
     return 1;
 }
 
-#ifndef SHOAL_WITHOUT_COMPOUNDS
 uint32_t shoal_encoded_run(const shoal_encoded *field, const uint32_t *characters, uint32_t n)
 {
     uint32_t base = field->tokens.count, before = 0, runs = 1, run = 0;
@@ -350,7 +269,6 @@ uint32_t shoal_encoded_run_of(uint32_t characters[SHOAL_STEP_MAX], const shoal_e
     for (uint32_t i = n; i-- > 0; next /= base) characters[i] = next % base;
     return n;
 }
-#endif
 
 uint64_t shoal_encoding_item(const shoal_encoding *encoding, const uint32_t *buckets)
 {

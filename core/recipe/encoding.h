@@ -93,10 +93,6 @@ shoal_err shoal_encoding_add_text(shoal_encoding *encoding, uint32_t index,
                                   enum shoal_encoded_list list, const char *text, size_t len,
                                   const char **why) SHOAL_MUST_CHECK;
 
-// Sets the step of a field of characters.
-shoal_err shoal_encoding_set_step(shoal_encoding *encoding, uint32_t index, uint32_t step,
-                                  const char **why) SHOAL_MUST_CHECK;
-
 // Checks the whole and writes schemes and sizes.
 //   size: cells of the combined domain, 2 .. SHOAL_DOMAIN_SIZE_MAX; written on OK
 shoal_err shoal_encoding_finish(shoal_encoding *encoding, uint32_t *size,

@@ -7,7 +7,6 @@
 #include "field_text.h"
 #include "name.h"
 #include "sentence.h"
-#include "url.h"
 
 static int is_wide(const shoal_field *f)
 {
@@ -142,9 +141,6 @@ shoal_err shoal_field_set_string(const shoal_field *f, void *at, const char *tex
     switch (f->kind) {
     case FIELD_NAME: return shoal_name_set((shoal_name *)(void *)to, text, len, why);
     case FIELD_BYTES: return shoal_parse_bytes(to, text, len, why);
-#ifndef SHOAL_WITHOUT_SERVERS
-    case FIELD_URL: return shoal_url_set((shoal_url *)(void *)to, text, len, why);
-#endif
     case FIELD_CHOICE: err = parse_choice(&number, f, text, len, why); break;
     case FIELD_DAY: err = parse_day(&number, text, len, why); break;
     case FIELD_DELTA: err = parse_delta(&number, f, text, len, why); break;

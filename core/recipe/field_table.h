@@ -15,7 +15,6 @@ enum field_kind {
     FIELD_LIST,    // its table's own to set
     FIELD_NAME,    // shoal_name
     FIELD_BYTES,   // 32 bytes, 64 hex digits, not all zero
-    FIELD_URL,     // shoal_url
     FIELD_OTHER,   // uint32_t, from a string that its table reads; it and all below hold a number
     FIELD_CHOICE,  // uint32_t, one of `choices`
     FIELD_DAY,     // uint32_t, "YYYY-MM-DD", as days since 1970-01-01

@@ -88,7 +88,7 @@ typedef struct pipeline {
 
 static void note_batch(pipeline *p, agg_error *error, const agg_run *run)
 {
-    int was_there = 0;
+    bool was_there = false;
     if (run->batch_id != NULL)
         bench_check(agg_batch_ids_add(&p->ids, error, run->batch_id, &was_there), "ids");
     if (was_there) bench_die("a batch came twice");

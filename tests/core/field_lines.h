@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "building.h"
 #include "policy.h"
-#include "recipe.h"
 
 typedef struct field_line {
     const char *path, *text;
@@ -55,17 +55,17 @@ static inline shoal_err policy_line(shoal_policy *policy, const field_line *l)
     return SHOAL_OK;
 }
 
-static inline shoal_err recipe_line(shoal_recipe *recipe, const field_line *l)
+static inline shoal_err recipe_line(const field_line *l)
 {
     if (l->kind == '=')
-        return shoal_recipe_set_string(recipe, l->path, l->path_len, l->text, l->text_len);
+        return shoal_builder_set_string(&building, l->path, l->path_len, l->text, l->text_len);
     if (l->kind == ':')
-        return shoal_recipe_set_number(recipe, l->path, l->path_len, line_number(l));
+        return shoal_builder_set_number(&building, l->path, l->path_len, line_number(l));
     if (l->kind == '#')
-        return shoal_recipe_add_number(recipe, l->path, l->path_len, line_number(l));
+        return shoal_builder_add_number(&building, l->path, l->path_len, line_number(l));
     if (l->kind != '+') return SHOAL_OK;
-    if (l->path_len == 0) return shoal_recipe_add_value(recipe, l->text, l->text_len);
-    return shoal_recipe_add_text(recipe, l->path, l->path_len, l->text, l->text_len);
+    if (l->path_len == 0) return shoal_builder_add_value(&building, l->text, l->text_len);
+    return shoal_builder_add_text(&building, l->path, l->path_len, l->text, l->text_len);
 }
 
 static inline int is_changed(const field_line *line, const char *changes)
@@ -107,16 +107,16 @@ static inline shoal_err recipe_of(shoal_recipe *recipe, const char *lines, const
     shoal_err err = SHOAL_OK;
     field_line l, own = {"policy", NULL, 6, 0, '='};
     char hex[65];
-    shoal_recipe_init(recipe);
+    shoal_builder_init(&building);
     while (err == SHOAL_OK && next_line(&l, &lines, &left))
-        if (!is_changed(&l, changes)) err = recipe_line(recipe, &l);
+        if (!is_changed(&l, changes)) err = recipe_line(&l);
     while (err == SHOAL_OK && next_line(&l, &added, &more))
-        if (!is_again(&l, added)) err = recipe_line(recipe, &l);
+        if (!is_again(&l, added)) err = recipe_line(&l);
     if (err == SHOAL_OK && policy != NULL && !is_changed(&own, changes)) {
         for (int i = 0; i < 32; i++) snprintf(hex + 2 * i, 3, "%02x", policy->policy_hash[i]);
-        err = shoal_recipe_set_string(recipe, "policy", 6, hex, 64);
+        err = shoal_builder_set_string(&building, "policy", 6, hex, 64);
     }
-    return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
+    return end_recipe(recipe, err);
 }
 
 // ---- a policy and a query under it ----

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
+#include "building.h"
 #include "policy.h"
 
 typedef struct json_feed {
-    shoal_recipe *recipe; // one of the two
-    shoal_policy *policy;
+    shoal_policy *policy; // NULL: the text is of a recipe
     const char *at;
     char path[200];
 } json_feed;
@@ -52,15 +52,15 @@ static inline shoal_err json_scalar(json_feed *f, int is_entry)
     if (*f->at != '"') {
         int64_t micro = json_micro(f);
         if (f->policy != NULL) return shoal_policy_set_number(f->policy, f->path, n, micro);
-        return is_entry ? shoal_recipe_add_number(f->recipe, f->path, n, micro)
-                        : shoal_recipe_set_number(f->recipe, f->path, n, micro);
+        return is_entry ? shoal_builder_add_number(&building, f->path, n, micro)
+                        : shoal_builder_set_number(&building, f->path, n, micro);
     }
     len = json_string(f, &text);
     if (f->policy != NULL)
         return is_entry ? shoal_policy_add_text(f->policy, f->path, n, text, len)
                         : shoal_policy_set_string(f->policy, f->path, n, text, len);
-    return is_entry ? shoal_recipe_add_text(f->recipe, f->path, n, text, len)
-                    : shoal_recipe_set_string(f->recipe, f->path, n, text, len);
+    return is_entry ? shoal_builder_add_text(&building, f->path, n, text, len)
+                    : shoal_builder_set_string(&building, f->path, n, text, len);
 }
 
 static inline shoal_err json_members(json_feed *f, size_t path_len);
@@ -105,10 +105,10 @@ static inline shoal_err json_members(json_feed *f, size_t path_len)
 // Makes the finished recipe or policy of a text.
 static inline shoal_err json_recipe(shoal_recipe *recipe, const char *text)
 {
-    json_feed f = {.recipe = recipe, .at = text};
-    shoal_recipe_init(recipe);
+    json_feed f = {.at = text};
+    shoal_builder_init(&building);
     shoal_err err = json_value(&f);
-    return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
+    return end_recipe(recipe, err);
 }
 
 static inline shoal_err json_policy(shoal_policy *policy, const char *text)

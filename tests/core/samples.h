@@ -54,41 +54,36 @@ static inline int sample_is_list(const sample_field *f)
     return strncmp(f->path, "variables.", 10) == 0 && strstr(f->path, ".parameters.values") != NULL;
 }
 
-static inline shoal_err sample_entry(shoal_recipe *recipe, const char *path, const char *text,
-                                     size_t len)
+static inline shoal_err sample_entry(const char *path, const char *text, size_t len)
 {
-    return strcmp(path, "parameters.values") == 0
-               ? shoal_recipe_add_value(recipe, text, len)
-               : shoal_recipe_add_text(recipe, path, strlen(path), text, len);
+    return shoal_builder_add_text(&building, path, strlen(path), text, len);
 }
 
-static inline shoal_err sample_list(shoal_recipe *recipe, const char *path, const char *text)
+static inline shoal_err sample_list(const char *path, const char *text)
 {
     shoal_err err = SHOAL_OK;
     for (;;) {
         size_t len = strcspn(text, ",");
-        if (err == SHOAL_OK) err = sample_entry(recipe, path, text, len);
+        if (err == SHOAL_OK) err = sample_entry(path, text, len);
         if (text[len] == '\0') return err;
         text += len + 1;
     }
 }
 
-static inline shoal_err sample_set(shoal_recipe *recipe, const sample_field *f)
+static inline shoal_err sample_set(const sample_field *f)
 {
-    if (f->text == NULL) return set_micro(recipe, f->path, f->micro);
-    return sample_is_list(f) ? sample_list(recipe, f->path, f->text)
-                             : set_text(recipe, f->path, f->text);
+    if (f->text == NULL) return set_micro(f->path, f->micro);
+    return sample_is_list(f) ? sample_list(f->path, f->text) : set_text(f->path, f->text);
 }
 
 // Makes the finished recipe of a sample.
 static inline shoal_err sample_recipe(shoal_recipe *recipe, const char *mechanism, const sample *s)
 {
     int is_joint = strcmp(s->kind, "variables") == 0;
-    shoal_err err =
-        is_joint ? start_joint_recipe(recipe) : start_any_recipe(recipe, mechanism, s->kind);
+    shoal_err err = is_joint ? start_joint_recipe() : start_any_recipe(mechanism, s->kind);
     for (int i = 0; i < SAMPLE_FIELDS && err == SHOAL_OK && s->fields[i].path != NULL; i++)
-        err = sample_set(recipe, &s->fields[i]);
-    return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
+        err = sample_set(&s->fields[i]);
+    return end_recipe(recipe, err);
 }
 
 // Returns: the item of a sample's value, where a record is made of an item; see sample_randomize.

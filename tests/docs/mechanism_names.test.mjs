@@ -77,5 +77,8 @@ test('a planted name is found, and words and comments are not', () => {
   assert.deepEqual(namingLines('aggregator/account/grr_account.c', 'a = shoal_olh_id;'), [
     'aggregator/account/grr_account.c:1: olh',
   ]);
-  assert.deepEqual(namingLines(path, '// shoal_grr_id\nfail("--surface is for cms and hcms");'), []);
+  assert.deepEqual(
+    namingLines(path, '// shoal_grr_id\nfail("--surface is for cms and hcms");'),
+    [],
+  );
 });

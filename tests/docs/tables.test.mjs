@@ -76,11 +76,24 @@ test('the options of the client', () => {
   assert.deepEqual([...new Set(documented)].sort(), [...options, 'client'].sort());
 });
 
+/** Rows of the recipe's fields. @type {{tag: number, path: string, isRequired: boolean, isOwn: boolean}[]} */
+const recipeFields = [
+  ...read('core/recipe/recipe_fields.def').matchAll(
+    /^SHOAL_(FIELD|OWN)\((\d+), \w+, "([a-z._]+)", \w+, (?:\w+, )?([\w| ]+),/gm,
+  ),
+].map(([, macro, tag, path, flags]) => ({
+  tag: Number(tag),
+  path,
+  isRequired: flags.includes('SHOAL_REQUIRED'),
+  isOwn: macro === 'OWN',
+}));
+
+// Fields with a form of their own that pages describe in sections of their own, by their tags.
+const LATER = [42, 43, 44, 58, 59, 60];
+
 test('the fields of a recipe', () => {
-  const source = part('core/recipe/recipe.c', 'static const row fields[]', '\n};');
-  const fields = [...source.matchAll(/^ {4}\{\{"([a-z._]+)",[^}]*,\s+([01])\}/gm)].map(
-    ([, path, isRequired]) => ({ path, isRequired: isRequired === '1' }),
-  );
+  const fields = recipeFields.filter(({ tag }) => !LATER.includes(tag));
+  assert.equal(fields.length, recipeFields.length - LATER.length);
   const rows = tableBelow(read('docs/formats.md'), 'Recipe (JSON)');
   assert.deepEqual(
     rows.flatMap(([paths]) => codes(paths)),
@@ -94,6 +107,15 @@ test('the fields of a recipe', () => {
       `${path} is ${isRequired ? '' : 'not '}required`,
     );
   }
+  assert.equal(new Set(recipeFields.map(({ tag }) => tag)).size, recipeFields.length);
+});
+
+test('the fields that come last in the canonical bytes', () => {
+  const rows = tableBelow(read('docs/formats.md'), 'Canonical bytes and hash');
+  assert.deepEqual(
+    rows.map(([tag, path]) => [Number(tag), codes(path)[0]]),
+    recipeFields.filter(({ tag }) => LATER.includes(tag)).map(({ tag, path }) => [tag, path]),
+  );
 });
 
 test("the aggregator's configuration", () => {

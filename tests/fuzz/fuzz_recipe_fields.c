@@ -6,6 +6,7 @@
 #include "field_lines.h"
 #include "fuzz_recipe.h"
 #include "record.h"
+#include "sha256.h"
 
 static size_t put_line(uint8_t *out, size_t cap, const char *path, const char *text, int64_t micro)
 {
@@ -68,7 +69,7 @@ static void use(const shoal_recipe *recipe)
     size_t len = 0;
     shoal_rng rng;
     shoal_sha256 sha;
-    PROPERTY(shoal_recipe_canonical(canonical, sizeof canonical, &len, recipe) == SHOAL_OK);
+    PROPERTY(whole_bytes(canonical, sizeof canonical, &len, recipe) == SHOAL_OK);
     shoal_sha256_init(&sha);
     shoal_sha256_update(&sha, canonical, len);
     shoal_sha256_final(digest, &sha);
@@ -94,12 +95,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     shoal_err err = SHOAL_OK;
     const char *text = (const char *)data;
     field_line line;
-    shoal_recipe_init(&recipe);
-    while (err == SHOAL_OK && next_line(&line, &text, &len)) err = recipe_line(&recipe, &line);
+    shoal_builder_init(&building);
+    while (err == SHOAL_OK && next_line(&line, &text, &len)) err = recipe_line(&line);
     if (err != SHOAL_OK) {
-        PROPERTY(recipe.error_text != NULL && recipe.n_parts == 0);
-        PROPERTY(shoal_recipe_finish(&recipe) != SHOAL_OK);
-    } else if (shoal_recipe_finish(&recipe) == SHOAL_OK) {
+        PROPERTY(building.error_text != NULL && building.recipe.n_parts == 0);
+        PROPERTY(finish_recipe(&recipe) != SHOAL_OK);
+    } else if (finish_recipe(&recipe) == SHOAL_OK) {
         use(&recipe);
     }
     return 0;

@@ -7,7 +7,7 @@
 #define SHOAL_WASM_RECIPES 16u // that may live at a time
 #endif
 
-static shoal_recipe recipes[SHOAL_WASM_RECIPES];
+static shoal_recipe_builder builders[SHOAL_WASM_RECIPES]; // a finished recipe stays in its builder
 static lease leases[SHOAL_WASM_RECIPES];
 static uint8_t
     signatures[SHOAL_WASM_RECIPES]; // members of `signature` that were given, see signature_bit
@@ -38,20 +38,21 @@ uint32_t lease_end(lease *all, uint32_t n, uint32_t handle)
     return i;
 }
 
-static shoal_recipe *recipe_in(uint32_t handle, uint32_t state)
+static shoal_recipe_builder *builder_in(uint32_t handle, uint32_t state)
 {
     uint32_t i = lease_find(leases, SHOAL_WASM_RECIPES, handle, state);
-    return i < SHOAL_WASM_RECIPES ? &recipes[i] : NULL;
+    return i < SHOAL_WASM_RECIPES ? &builders[i] : NULL;
 }
 
-shoal_recipe *building_recipe(uint32_t handle)
+shoal_recipe_builder *building_recipe(uint32_t handle)
 {
-    return recipe_in(handle, LEASE_BUILDING);
+    return builder_in(handle, LEASE_BUILDING);
 }
 
 const shoal_recipe *ready_recipe(uint32_t handle)
 {
-    return recipe_in(handle, LEASE_READY);
+    const shoal_recipe_builder *b = builder_in(handle, LEASE_READY);
+    return b ? &b->recipe : NULL;
 }
 
 // ---- recipes ----
@@ -62,16 +63,16 @@ EXPORT(recipe_open) int32_t export_recipe_open(void)
     int32_t handle = lease_take(leases, SHOAL_WASM_RECIPES);
     if (handle < 0) return handle;
     signatures[(uint32_t)handle % SHOAL_WASM_RECIPES] = 0;
-    shoal_recipe_init(&recipes[(uint32_t)handle % SHOAL_WASM_RECIPES]);
+    shoal_builder_init(&builders[(uint32_t)handle % SHOAL_WASM_RECIPES]);
     return handle;
 }
 
 EXPORT(recipe_set_number)
 uint32_t export_recipe_set_number(uint32_t handle, uint32_t path, uint32_t path_len, int64_t micro)
 {
-    shoal_recipe *r = building_recipe(handle);
-    if (!r || !inside(path, path_len)) return SHOAL_ERR_ARGUMENT;
-    return shoal_recipe_set_number(r, (const char *)at(path), path_len, micro);
+    shoal_recipe_builder *b = building_recipe(handle);
+    if (!b || !inside(path, path_len)) return SHOAL_ERR_ARGUMENT;
+    return shoal_builder_set_number(b, (const char *)at(path), path_len, micro);
 }
 
 // A member of the recipe's signature. It is no field: taken off here, in no hash; JavaScript, which
@@ -100,74 +101,67 @@ EXPORT(recipe_set_string)
 uint32_t export_recipe_set_string(uint32_t handle, uint32_t path, uint32_t path_len, uint32_t text,
                                   uint32_t len)
 {
-    shoal_recipe *r = building_recipe(handle);
-    if (!r || !inside(path, path_len) || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
+    shoal_recipe_builder *b = building_recipe(handle);
+    if (!b || !inside(path, path_len) || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
     uint32_t bit = signature_bit(path, path_len);
     if (bit) return take_signature(handle, bit, text, len);
-    return shoal_recipe_set_string(r, (const char *)at(path), path_len, (const char *)at(text),
-                                   len);
+    return shoal_builder_set_string(b, (const char *)at(path), path_len, (const char *)at(text),
+                                    len);
 }
 
 EXPORT(recipe_add_value)
 uint32_t export_recipe_add_value(uint32_t handle, uint32_t text, uint32_t len)
 {
-    shoal_recipe *r = building_recipe(handle);
-    if (!r || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
-    return shoal_recipe_add_value(r, (const char *)at(text), len);
+    shoal_recipe_builder *b = building_recipe(handle);
+    if (!b || !inside(text, len)) return SHOAL_ERR_ARGUMENT;
+    return shoal_builder_add_value(b, (const char *)at(text), len);
 }
 
 EXPORT(recipe_finish) uint32_t export_recipe_finish(uint32_t handle)
 {
-    shoal_recipe *r = building_recipe(handle);
-    if (!r) return SHOAL_ERR_ARGUMENT;
+    shoal_recipe_builder *b = building_recipe(handle);
+    if (!b) return SHOAL_ERR_ARGUMENT;
     if (signatures[handle % SHOAL_WASM_RECIPES] % 3 != 0) {
-        r->error_field = "signature";
+        b->error_field = "signature";
         return SHOAL_ERR_MISSING_FIELD;
     }
-    shoal_err err = shoal_recipe_finish(r);
+    shoal_err err = shoal_builder_finish(&b->recipe, b);
     if (!err) leases[handle % SHOAL_WASM_RECIPES].state = LEASE_READY;
     return err;
 }
 
-#ifdef SHOAL_WITHOUT_COMPOUNDS
-static const char *error_path(const shoal_recipe *recipe)
-{
-    return recipe->error_field;
-}
-#else
 // A variable's field, as the recipe spells it.
-static const char *error_path(const shoal_recipe *recipe)
+static const char *error_path(const shoal_recipe_builder *b)
 {
     static char path[80] = "variables.N.";
     const size_t head = sizeof "variables.N." - 1;
     size_t len = 0;
-    if (recipe->error_variable == 0 || recipe->error_field == NULL) return recipe->error_field;
-    while (recipe->error_field[len] != '\0' && head + len + 1 < sizeof path) len++;
-    path[head - 2] = (char)('0' + recipe->error_variable - 1);
-    memcpy(path + head, recipe->error_field, len);
+    if (b->error_variable == 0 || b->error_field == NULL) return b->error_field;
+    while (b->error_field[len] != '\0' && head + len + 1 < sizeof path) len++;
+    path[head - 2] = (char)('0' + b->error_variable - 1);
+    memcpy(path + head, b->error_field, len);
     path[head + len] = '\0';
     return path;
 }
-#endif
 
 // What the last recipe_* error on this handle was about: text until the next call, or 0.
 EXPORT(recipe_error_field) const char *export_recipe_error_field(uint32_t handle)
 {
-    const shoal_recipe *r = building_recipe(handle);
-    return r ? error_path(r) : NULL;
+    const shoal_recipe_builder *b = building_recipe(handle);
+    return b ? error_path(b) : NULL;
 }
 
 EXPORT(recipe_error_text) const char *export_recipe_error_text(uint32_t handle)
 {
-    const shoal_recipe *r = building_recipe(handle);
-    return r ? r->error_text : NULL;
+    const shoal_recipe_builder *b = building_recipe(handle);
+    return b ? b->error_text : NULL;
 }
 
 EXPORT(recipe_release) uint32_t export_recipe_release(uint32_t handle)
 {
     uint32_t i = lease_end(leases, SHOAL_WASM_RECIPES, handle);
     if (i == SHOAL_WASM_RECIPES) return SHOAL_ERR_ARGUMENT;
-    wipe(&recipes[i], sizeof recipes[i]);
+    wipe(&builders[i], sizeof builders[i]);
     return SHOAL_OK;
 }
 

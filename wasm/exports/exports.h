@@ -15,6 +15,7 @@
 #ifndef SHOAL_WASM_EXPORTS_H
 #define SHOAL_WASM_EXPORTS_H
 
+#include "builder.h"
 #include "bytes.h"
 #include "record.h"
 
@@ -62,8 +63,9 @@ uint32_t lease_find(const lease *leases, uint32_t n, uint32_t handle, uint32_t s
 // none is.
 uint32_t lease_end(lease *leases, uint32_t n, uint32_t handle);
 
-// Returns: the recipe of a handle, being built or finished; NULL where there is none.
-shoal_recipe *building_recipe(uint32_t handle);
+// Returns: the builder of a handle whose recipe is not finished, or the recipe of one that is; NULL
+// where there is none.
+shoal_recipe_builder *building_recipe(uint32_t handle);
 const shoal_recipe *ready_recipe(uint32_t handle);
 
 // Where a record's randomness lies: 32 bytes of fresh seed and, unless it is 0, 32 bytes of the

@@ -323,7 +323,7 @@ test('new writes recipes of compounds by what is planned, and simulate takes the
   );
   bad(2, /parameters\.oracle is none of the known names/, ...base('sfp', '--oracle', 'hcms'));
   bad(2, /parameters\.length is not a field/, ...base('trie', '--length', '9'));
-  bad(2, /--devices and --step go with sfp and trie/, ...base('cms', '--devices', '9'));
+  bad(2, /--devices and --step are for recipes that find words/, ...base('cms', '--devices', '9'));
 });
 
 test('check says what each part costs, and diff what is looser', () => {

@@ -673,7 +673,7 @@ static void ids_are_remembered(void **state)
 {
     agg_batch_ids set = {NULL, NULL, 0, 0};
     agg_error error;
-    int was_there = 0;
+    bool was_there = false;
     (void)state;
     for (unsigned round = 0; round < 2; round++)
         for (unsigned i = 0; i < 3000; i++) {
@@ -778,9 +778,8 @@ static void dictionaries_warn_of_changed_lines(void **state)
 
 static void text_rules_are_followed(void **state)
 {
-    shoal_recipe recipe;
+    shoal_recipe recipe = {.text_form = SHOAL_FORM_NFC, .text_case = SHOAL_CASE_LOWER};
     (void)state;
-    shoal_recipe_init(&recipe);
     recipe.text_min = 2;
     recipe.text_max = 4;
     assert_true(agg_text_is_kept(&recipe, "abcd", 4));

@@ -64,12 +64,11 @@ static void definition(void)
 static void buckets(void)
 {
     shoal_recipe recipe;
-    CHECK(start_any_recipe(&recipe, "onehot-asymmetric", "number") == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.size", 20) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.low", -10) == SHOAL_OK &&
-          set_int(&recipe, "parameters.high", 10) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_OK);
+    CHECK(start_any_recipe("onehot-asymmetric", "number") == SHOAL_OK);
+    CHECK(set_int("parameters.epsilon", 2) == SHOAL_OK);
+    CHECK(set_int("parameters.size", 20) == SHOAL_OK);
+    CHECK(set_int("parameters.low", -10) == SHOAL_OK && set_int("parameters.high", 10) == SHOAL_OK);
+    CHECK(finish_recipe(&recipe) == SHOAL_OK);
     const struct {
         int64_t micro;
         uint64_t item;
@@ -84,24 +83,23 @@ static void buckets(void)
 static void refusals(void)
 {
     shoal_recipe recipe;
-    CHECK(start_any_recipe(&recipe, "onehot-asymmetric", "number") == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.size", 20) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD &&
-          strcmp(recipe.error_field, "parameters.low") == 0);
-    CHECK(start_any_recipe(&recipe, "onehot-asymmetric", "number") == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK &&
-          set_int(&recipe, "parameters.size", 20) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.low", 3) == SHOAL_OK &&
-          set_int(&recipe, "parameters.high", 3) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_RANGE &&
-          strcmp(recipe.error_field, "parameters.low") == 0);
-    CHECK(start_any_recipe(&recipe, "onehot-asymmetric", "word") == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK &&
-          set_int(&recipe, "parameters.size", 20) == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.low", 3) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_UNKNOWN_FIELD &&
-          strcmp(recipe.error_field, "parameters.low") == 0);
+    CHECK(start_any_recipe("onehot-asymmetric", "number") == SHOAL_OK);
+    CHECK(set_int("parameters.epsilon", 2) == SHOAL_OK);
+    CHECK(set_int("parameters.size", 20) == SHOAL_OK);
+    CHECK(finish_recipe(&recipe) == SHOAL_ERR_MISSING_FIELD &&
+          strcmp(building.error_field, "parameters.low") == 0);
+    CHECK(start_any_recipe("onehot-asymmetric", "number") == SHOAL_OK);
+    CHECK(set_int("parameters.epsilon", 2) == SHOAL_OK &&
+          set_int("parameters.size", 20) == SHOAL_OK);
+    CHECK(set_int("parameters.low", 3) == SHOAL_OK && set_int("parameters.high", 3) == SHOAL_OK);
+    CHECK(finish_recipe(&recipe) == SHOAL_ERR_RANGE &&
+          strcmp(building.error_field, "parameters.low") == 0);
+    CHECK(start_any_recipe("onehot-asymmetric", "word") == SHOAL_OK);
+    CHECK(set_int("parameters.epsilon", 2) == SHOAL_OK &&
+          set_int("parameters.size", 20) == SHOAL_OK);
+    CHECK(set_int("parameters.low", 3) == SHOAL_OK);
+    CHECK(finish_recipe(&recipe) == SHOAL_ERR_UNKNOWN_FIELD &&
+          strcmp(building.error_field, "parameters.low") == 0);
 }
 
 int main(void)

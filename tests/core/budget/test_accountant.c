@@ -36,8 +36,8 @@ static const shoal_recipe *query(const char *changes)
 {
     static shoal_recipe recipe;
     if (!CHECK(recipe_of(&recipe, keyboard_query, changes, &policy) == SHOAL_OK))
-        printf("  %s: %s %s\n", changes, recipe.error_field ? recipe.error_field : "-",
-               recipe.error_text ? recipe.error_text : "-");
+        printf("  %s: %s %s\n", changes, building.error_field ? building.error_field : "-",
+               building.error_text ? building.error_text : "-");
     return &recipe;
 }
 

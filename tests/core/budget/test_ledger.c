@@ -13,18 +13,16 @@ static uint8_t ledger[SHOAL_LEDGER_SIZE_MAX], before[SHOAL_LEDGER_SIZE_MAX];
 static void limited_recipe(shoal_recipe *recipe, const char *analysis, uint32_t per_day,
                            const char *fresh)
 {
-    shoal_recipe_init(recipe);
-    CHECK(set_text(recipe, "recipe", "r") == SHOAL_OK &&
-          set_text(recipe, "analysis", analysis) == SHOAL_OK);
-    CHECK(set_text(recipe, "stream", "s") == SHOAL_OK &&
-          set_text(recipe, "value", "item") == SHOAL_OK);
-    CHECK(set_text(recipe, "mechanism", "onehot-asymmetric") == SHOAL_OK &&
-          set_int(recipe, "parameters.size", 8) == SHOAL_OK);
-    CHECK(set_micro(recipe, "parameters.epsilon", 1500000) == SHOAL_OK &&
-          set_int(recipe, "limit.per_day", per_day) == SHOAL_OK);
-    CHECK(set_text(recipe, "expires", "2030-01-01") == SHOAL_OK &&
-          set_text(recipe, "send.fresh", fresh) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(recipe) == SHOAL_OK);
+    shoal_builder_init(&building);
+    CHECK(set_text("recipe", "r") == SHOAL_OK && set_text("analysis", analysis) == SHOAL_OK);
+    CHECK(set_text("stream", "s") == SHOAL_OK && set_text("value", "item") == SHOAL_OK);
+    CHECK(set_text("mechanism", "onehot-asymmetric") == SHOAL_OK &&
+          set_int("parameters.size", 8) == SHOAL_OK);
+    CHECK(set_micro("parameters.epsilon", 1500000) == SHOAL_OK &&
+          set_int("limit.per_day", per_day) == SHOAL_OK);
+    CHECK(set_text("expires", "2030-01-01") == SHOAL_OK &&
+          set_text("send.fresh", fresh) == SHOAL_OK);
+    CHECK(finish_recipe(recipe) == SHOAL_OK);
 }
 
 #define TODAY 20700u

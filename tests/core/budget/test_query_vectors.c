@@ -233,8 +233,8 @@ static int add(spec s)
     append(text, n_queries % 3 == 1 ? ", \"aggregation\": {\"protocol\": \"sum\"}" : "", "");
     append(text, ", \"expires\": \"%s\"}", either(s.expires, "2026-12-31"));
     if (!CHECK(json_recipe(&recipes[n_queries], text) == SHOAL_OK))
-        printf("%s\n%s: %s\n", text, either(recipes[n_queries].error_field, "?"),
-               either(recipes[n_queries].error_text, "?"));
+        printf("%s\n%s: %s\n", text, either(building.error_field, "?"),
+               either(building.error_text, "?"));
     return ++n_queries;
 }
 
@@ -417,7 +417,7 @@ static int add_trie(trie_spec s)
                    s.version > 0 ? s.version : 1, round,
                    s.expired ? "2026-02-20" : "2026-12-31") < (int)sizeof trie_texts[0]);
     if (!CHECK(json_recipe(&tries[n_tries], text) == SHOAL_OK))
-        printf("%s\n%s\n", text, either(tries[n_tries].error_field, "?"));
+        printf("%s\n%s\n", text, either(building.error_field, "?"));
     return ++n_tries;
 }
 

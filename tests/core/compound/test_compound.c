@@ -42,11 +42,11 @@ static void run(const text_case *c)
     if (!CHECK(err == c->err))
         fprintf(stderr, "%s: %d %s\n", c->changes, (int)err, shoal_err_name(err));
     if (err == SHOAL_OK) return;
-    CHECK(recipe.error_text != NULL);
+    CHECK(building.error_text != NULL);
     if (c->field == NULL) return;
-    if (!CHECK(recipe.error_field != NULL && strcmp(recipe.error_field, c->field) == 0))
+    if (!CHECK(building.error_field != NULL && strcmp(building.error_field, c->field) == 0))
         fprintf(stderr, "%s: %s\n", c->changes,
-                recipe.error_field != NULL ? recipe.error_field : "(none)");
+                building.error_field != NULL ? building.error_field : "(none)");
 }
 
 // Every line left out, one at a time, that the mechanism needs.
@@ -125,8 +125,8 @@ static void refused(void)
         {ngram_lines, "parameters.alphabet=az\xc3\xa9\xc3\xa8\n", SHOAL_OK,
          NULL}, // characters of several bytes, in any order
         {ngram_lines, "parameters.alphabet=\xc3\xa9z\n", SHOAL_ERR_TYPE, "parameters.alphabet"},
-        {ngram_lines, "parameters.alphabet:1000000\n", SHOAL_ERR_UNKNOWN_FIELD,
-         NULL}, // as a number there is none
+        {ngram_lines, "parameters.alphabet:1000000\n", SHOAL_ERR_TYPE,
+         "parameters.alphabet"}, // it is a string
         // known words
         {trie_lines, "parameters.known+the\nparameters.known+of\n", SHOAL_OK, NULL},
         {trie_lines, "parameters.known+\n", SHOAL_ERR_RANGE, "parameters.known"},
@@ -182,10 +182,10 @@ static void doubled(const char *lines)
         field_line each;
         shoal_err err = SHOAL_OK;
         if (line.kind == '+') continue;
-        shoal_recipe_init(&recipe);
-        while (err == SHOAL_OK && next_line(&each, &from, &all)) err = recipe_line(&recipe, &each);
-        CHECK(err == SHOAL_OK && recipe_line(&recipe, &line) == SHOAL_ERR_DUPLICATE);
-        CHECK(shoal_recipe_finish(&recipe) != SHOAL_OK); // and the recipe is of no use any more
+        shoal_builder_init(&building);
+        while (err == SHOAL_OK && next_line(&each, &from, &all)) err = recipe_line(&each);
+        CHECK(err == SHOAL_OK && recipe_line(&line) == SHOAL_ERR_DUPLICATE);
+        CHECK(finish_recipe(&recipe) != SHOAL_OK); // and the recipe is of no use any more
     }
 }
 
@@ -253,11 +253,11 @@ static void canonical_tail(void)
     shoal_list list = {0};
     size_t len = 0;
     CHECK(recipe_of(&recipe, ngram_lines, "", NULL) == SHOAL_OK);
-    CHECK(shoal_recipe_canonical(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK);
+    CHECK(whole_bytes(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK);
     CHECK(memcmp(bytes + len - sizeof alphabet, alphabet, sizeof alphabet) == 0);
     CHECK(recipe_of(&recipe, trie_lines, "parameters.known+the\nparameters.known+of\n", NULL) ==
           SHOAL_OK);
-    CHECK(shoal_recipe_canonical(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK);
+    CHECK(whole_bytes(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK);
     shoal_list_add(&list, "the", 3);
     shoal_list_add(&list, "of", 2);
     CHECK(memcmp(bytes + len - 32, list.digest, 32) == 0);
@@ -293,8 +293,8 @@ static void finished(void)
     CHECK(shoal_compound_by_id(shoal_cms_id) == NULL && shoal_compound_by_name("cms", 3) == NULL);
     CHECK(shoal_mechanism_by_id(shoal_sfp_id) == NULL &&
           shoal_mechanism_by_name("trie", 4) == NULL);
-    shoal_recipe_init(&recipe);
-    CHECK(shoal_recipe_mechanism_name(&recipe) == NULL);
+    shoal_builder_init(&building);
+    CHECK(shoal_recipe_mechanism_name(&building.recipe) == NULL);
 }
 
 // A record of a string needs a string, one of an item an item.

@@ -342,7 +342,7 @@ static void refusals(void)
           memcmp(back, record, 6) == 0);
     other.projection = 65;
     CHECK(epoch_recipe(&next, &other, 1, 0, NULL) == SHOAL_ERR_RANGE);
-    CHECK(strcmp(next.error_field, "parameters.projection") == 0);
+    CHECK(strcmp(building.error_field, "parameters.projection") == 0);
 }
 
 int main(void)

@@ -60,11 +60,11 @@ static void run(const text_case *c)
     if (!CHECK(err == c->err))
         fprintf(stderr, "%s: %d %s\n", c->changes, (int)err, shoal_err_name(err));
     if (err == SHOAL_OK) return;
-    CHECK(recipe.n_parts == 0 && recipe.error_text != NULL);
+    CHECK(recipe.n_parts == 0 && building.error_text != NULL);
     if (c->field != NULL)
-        CHECK(recipe.error_field != NULL && strcmp(recipe.error_field, c->field) == 0);
-    if (!CHECK(recipe.error_variable == c->variable))
-        fprintf(stderr, "%s: variable %u\n", c->changes, recipe.error_variable);
+        CHECK(building.error_field != NULL && strcmp(building.error_field, c->field) == 0);
+    if (!CHECK(building.error_variable == c->variable))
+        fprintf(stderr, "%s: variable %u\n", c->changes, building.error_variable);
 }
 
 static void parts(void)
@@ -148,11 +148,11 @@ static void misplaced(void)
         HEAD "value=item\nmechanism=grr\nparameters.epsilon:1000000\nparameters.size:3000000\n"
              "records.keep_days:3000000\n";
     shoal_recipe r;
-    CHECK(recipe_of(&r, one, "", NULL) == SHOAL_ERR_RANGE && r.error_variable == 0);
+    CHECK(recipe_of(&r, one, "", NULL) == SHOAL_ERR_RANGE && building.error_variable == 0);
     CHECK(recipe_of(&r, back, "", NULL) == SHOAL_ERR_RANGE);
     CHECK(recipe_of(&r, late, "", NULL) == SHOAL_ERR_UNKNOWN_FIELD);
     CHECK(recipe_of(&r, none, "", NULL) == SHOAL_ERR_MISSING_FIELD);
-    CHECK(recipe_of(&r, seeds, "", NULL) == SHOAL_ERR_DUPLICATE && r.error_variable == 2);
+    CHECK(recipe_of(&r, seeds, "", NULL) == SHOAL_ERR_DUPLICATE && building.error_variable == 2);
     CHECK(recipe_of(&r, seeds, "variables.1.seed=" SEED_B "\n", NULL) == SHOAL_OK);
     CHECK(recipe_of(&r, kept, "", NULL) == SHOAL_ERR_UNKNOWN_FIELD);
 }

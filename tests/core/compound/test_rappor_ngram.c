@@ -18,7 +18,7 @@ typedef struct setting {
     uint32_t bits, hashes, cohorts, p, q, f, length, n, grams;
 } setting;
 
-static shoal_err set_all(shoal_recipe *recipe, const setting *s)
+static shoal_err set_all(const setting *s)
 {
     const struct {
         const char *path;
@@ -29,21 +29,21 @@ static shoal_err set_all(shoal_recipe *recipe, const setting *s)
                  {"parameters.length", s->length},
                  {"parameters.n", s->n},
                  {"parameters.grams", s->grams}};
-    shoal_err err = set_text(recipe, "hash", "poly1");
-    if (err == SHOAL_OK) err = set_text(recipe, "seed", TEST_SEED);
-    if (err == SHOAL_OK) err = set_text(recipe, "parameters.alphabet", "abc");
+    shoal_err err = set_text("hash", "poly1");
+    if (err == SHOAL_OK) err = set_text("seed", TEST_SEED);
+    if (err == SHOAL_OK) err = set_text("parameters.alphabet", "abc");
     for (size_t i = 0; i < sizeof whole / sizeof whole[0] && err == SHOAL_OK; i++)
-        err = set_int(recipe, whole[i].path, whole[i].number);
-    if (err == SHOAL_OK) err = set_micro(recipe, "parameters.p", s->p);
-    if (err == SHOAL_OK) err = set_micro(recipe, "parameters.q", s->q);
-    return err == SHOAL_OK ? set_micro(recipe, "parameters.f", s->f) : err;
+        err = set_int(whole[i].path, whole[i].number);
+    if (err == SHOAL_OK) err = set_micro("parameters.p", s->p);
+    if (err == SHOAL_OK) err = set_micro("parameters.q", s->q);
+    return err == SHOAL_OK ? set_micro("parameters.f", s->f) : err;
 }
 
 static shoal_err ngram_recipe(shoal_recipe *recipe, const setting *s)
 {
-    shoal_err err = start_any_recipe(recipe, "rappor-ngram", "word");
-    if (err == SHOAL_OK) err = set_all(recipe, s);
-    return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
+    shoal_err err = start_any_recipe("rappor-ngram", "word");
+    if (err == SHOAL_OK) err = set_all(s);
+    return end_recipe(recipe, err);
 }
 
 static const shoal_permanent permanent = {{7, 7, 7}};
@@ -421,12 +421,10 @@ static void epsilons(void)
         CHECK(shoal_recipe_epsilon(&drawn, &recipe) == SHOAL_OK && drawn == recipe.cost_micro);
         for (int more = -1; more <= 1; more++) {
             shoal_recipe stated;
-            CHECK(start_any_recipe(&stated, "rappor-ngram", "word") == SHOAL_OK &&
-                  set_all(&stated, s) == SHOAL_OK);
-            CHECK(set_micro(&stated, "parameters.epsilon", (int64_t)recipe.cost_micro + more) ==
-                  SHOAL_OK);
-            CHECK(shoal_recipe_finish(&stated) == (more < 0 ? SHOAL_ERR_RANGE : SHOAL_OK));
-            if (more < 0) CHECK(strcmp(stated.error_field, "parameters.epsilon") == 0);
+            CHECK(start_any_recipe("rappor-ngram", "word") == SHOAL_OK && set_all(s) == SHOAL_OK);
+            CHECK(set_micro("parameters.epsilon", (int64_t)recipe.cost_micro + more) == SHOAL_OK);
+            CHECK(finish_recipe(&stated) == (more < 0 ? SHOAL_ERR_RANGE : SHOAL_OK));
+            if (more < 0) CHECK(strcmp(building.error_field, "parameters.epsilon") == 0);
         }
     }
 }
@@ -456,7 +454,8 @@ static void ranges(void)
         shoal_err err = ngram_recipe(&recipe, &table[i].s);
         CHECK(err == (table[i].field == NULL ? SHOAL_OK : SHOAL_ERR_RANGE));
         if (table[i].field != NULL)
-            CHECK(recipe.error_field != NULL && strcmp(recipe.error_field, table[i].field) == 0);
+            CHECK(building.error_field != NULL &&
+                  strcmp(building.error_field, table[i].field) == 0);
     }
 }
 

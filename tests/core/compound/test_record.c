@@ -154,16 +154,16 @@ static void known_refusals(void)
 // A recipe that was refused makes, reads and prints nothing.
 static void unfinished_recipe(void)
 {
-    shoal_recipe recipe;
+    const shoal_recipe *recipe = &building.recipe;
     uint8_t seed[32] = {1};
     uint64_t item = 0;
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
-    shoal_recipe_init(&recipe);
-    CHECK(shoal_record_randomize(record, &recipe, &item, 0, NULL, &rng) == SHOAL_ERR_ARGUMENT);
-    CHECK(shoal_record_check(&recipe, record) == SHOAL_ERR_ARGUMENT);
-    CHECK(shoal_record_to_text(text, sizeof text, &recipe, record) == SHOAL_ERR_ARGUMENT);
-    CHECK(shoal_record_from_text(record, &recipe, "", 0, NULL) == SHOAL_ERR_ARGUMENT);
+    shoal_builder_init(&building);
+    CHECK(shoal_record_randomize(record, recipe, &item, 0, NULL, &rng) == SHOAL_ERR_ARGUMENT);
+    CHECK(shoal_record_check(recipe, record) == SHOAL_ERR_ARGUMENT);
+    CHECK(shoal_record_to_text(text, sizeof text, recipe, record) == SHOAL_ERR_ARGUMENT);
+    CHECK(shoal_record_from_text(record, recipe, "", 0, NULL) == SHOAL_ERR_ARGUMENT);
 }
 
 int main(void)

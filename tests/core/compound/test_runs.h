@@ -20,25 +20,24 @@
 // ---- recipes ----
 
 // What a recipe of a run states of its plan; of heavythresh where eps_estimate_micro is not 0.
-static inline shoal_err set_plan(shoal_recipe *recipe, const shoal_evolving_plan *p)
+static inline shoal_err set_plan(const shoal_evolving_plan *p)
 {
     int is_heavy = p->eps_estimate_micro != 0;
     shoal_err err =
-        start_any_recipe(recipe, is_heavy ? "heavythresh" : "thresh", is_heavy ? "item" : "number");
-    if (err == SHOAL_OK) err = set_micro(recipe, "parameters.epsilon", p->eps_micro);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.users", p->users);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.epochs", p->epochs);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.samples", p->samples);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.smallest_group", p->smallest_group);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.groups", p->groups);
-    if (err == SHOAL_OK)
-        err = set_text(recipe, "parameters.delta", p->delta_exp == 6 ? "1e-6" : "1e-15");
-    if (err == SHOAL_OK && !is_heavy) err = set_int(recipe, "parameters.low", 0);
-    if (err == SHOAL_OK && !is_heavy) err = set_int(recipe, "parameters.high", 1);
-    if (err == SHOAL_OK && is_heavy) err = set_text(recipe, "seed", TEST_SEED);
-    if (err == SHOAL_OK && is_heavy) err = set_int(recipe, "parameters.projection", p->projection);
+        start_any_recipe(is_heavy ? "heavythresh" : "thresh", is_heavy ? "item" : "number");
+    if (err == SHOAL_OK) err = set_micro("parameters.epsilon", p->eps_micro);
+    if (err == SHOAL_OK) err = set_int("parameters.users", p->users);
+    if (err == SHOAL_OK) err = set_int("parameters.epochs", p->epochs);
+    if (err == SHOAL_OK) err = set_int("parameters.samples", p->samples);
+    if (err == SHOAL_OK) err = set_int("parameters.smallest_group", p->smallest_group);
+    if (err == SHOAL_OK) err = set_int("parameters.groups", p->groups);
+    if (err == SHOAL_OK) err = set_text("parameters.delta", p->delta_exp == 6 ? "1e-6" : "1e-15");
+    if (err == SHOAL_OK && !is_heavy) err = set_int("parameters.low", 0);
+    if (err == SHOAL_OK && !is_heavy) err = set_int("parameters.high", 1);
+    if (err == SHOAL_OK && is_heavy) err = set_text("seed", TEST_SEED);
+    if (err == SHOAL_OK && is_heavy) err = set_int("parameters.projection", p->projection);
     if (err == SHOAL_OK && is_heavy)
-        err = set_micro(recipe, "parameters.epsilon_estimate", p->eps_estimate_micro);
+        err = set_micro("parameters.epsilon_estimate", p->eps_estimate_micro);
     return err;
 }
 
@@ -49,11 +48,11 @@ static inline shoal_err epoch_recipe(shoal_recipe *recipe, const shoal_evolving_
     char previous[65];
     for (int i = 0; i < 32; i++)
         snprintf(previous + 2 * i, 3, "%02x", before != NULL ? before->query_hash[i] : 7u);
-    shoal_err err = set_plan(recipe, p);
-    if (err == SHOAL_OK) err = set_int(recipe, "round.index", index);
-    if (err == SHOAL_OK && index > 1) err = set_text(recipe, "round.previous", previous);
-    if (err == SHOAL_OK && is_update) err = set_int(recipe, "round.update", 1);
-    return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
+    shoal_err err = set_plan(p);
+    if (err == SHOAL_OK) err = set_int("round.index", index);
+    if (err == SHOAL_OK && index > 1) err = set_text("round.previous", previous);
+    if (err == SHOAL_OK && is_update) err = set_int("round.update", 1);
+    return end_recipe(recipe, err);
 }
 
 // ---- laws ----

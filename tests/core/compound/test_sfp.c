@@ -22,17 +22,17 @@ typedef struct setting {
 static shoal_err sfp_recipe(shoal_recipe *recipe, const setting *s, int64_t eps_fragment,
                             int64_t eps)
 {
-    shoal_err err = start_recipe(recipe, "sfp", eps);
-    if (err == SHOAL_OK) err = set_text(recipe, "hash", "poly1");
-    if (err == SHOAL_OK) err = set_text(recipe, "seed", TEST_SEED);
-    if (err == SHOAL_OK) err = set_micro(recipe, "parameters.epsilon_fragment", eps_fragment);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.k", s->k);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.m", s->m);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.k_fragment", s->k_fragment);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.m_fragment", s->m_fragment);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.length", s->length);
-    if (err == SHOAL_OK) err = set_text(recipe, "parameters.oracle", s->oracle);
-    return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
+    shoal_err err = start_recipe("sfp", eps);
+    if (err == SHOAL_OK) err = set_text("hash", "poly1");
+    if (err == SHOAL_OK) err = set_text("seed", TEST_SEED);
+    if (err == SHOAL_OK) err = set_micro("parameters.epsilon_fragment", eps_fragment);
+    if (err == SHOAL_OK) err = set_int("parameters.k", s->k);
+    if (err == SHOAL_OK) err = set_int("parameters.m", s->m);
+    if (err == SHOAL_OK) err = set_int("parameters.k_fragment", s->k_fragment);
+    if (err == SHOAL_OK) err = set_int("parameters.m_fragment", s->m_fragment);
+    if (err == SHOAL_OK) err = set_int("parameters.length", s->length);
+    if (err == SHOAL_OK) err = set_text("parameters.oracle", s->oracle);
+    return end_recipe(recipe, err);
 }
 
 static int is_olh(const shoal_recipe *recipe)
@@ -320,17 +320,14 @@ static void fragments(void)
     }
     CHECK(same < 12);
     for (uint32_t h = 0; h < 256; h++) CHECK(seen[h] < 13);
-    CHECK(start_recipe(&other, "sfp", 1000000) == SHOAL_OK &&
-          set_text(&other, "hash", "poly1") == SHOAL_OK);
-    CHECK(set_text(&other, "seed",
-                   "ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff") == SHOAL_OK);
-    CHECK(set_micro(&other, "parameters.epsilon_fragment", 1000000) == SHOAL_OK);
-    CHECK(set_int(&other, "parameters.k", 4) == SHOAL_OK &&
-          set_int(&other, "parameters.m", 4) == SHOAL_OK);
-    CHECK(set_int(&other, "parameters.k_fragment", 4) == SHOAL_OK);
-    CHECK(set_int(&other, "parameters.m_fragment", 4) == SHOAL_OK);
-    CHECK(set_int(&other, "parameters.length", 6) == SHOAL_OK &&
-          shoal_recipe_finish(&other) == SHOAL_OK);
+    CHECK(start_recipe("sfp", 1000000) == SHOAL_OK && set_text("hash", "poly1") == SHOAL_OK);
+    CHECK(set_text("seed", "ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff") ==
+          SHOAL_OK);
+    CHECK(set_micro("parameters.epsilon_fragment", 1000000) == SHOAL_OK);
+    CHECK(set_int("parameters.k", 4) == SHOAL_OK && set_int("parameters.m", 4) == SHOAL_OK);
+    CHECK(set_int("parameters.k_fragment", 4) == SHOAL_OK);
+    CHECK(set_int("parameters.m_fragment", 4) == SHOAL_OK);
+    CHECK(set_int("parameters.length", 6) == SHOAL_OK && finish_recipe(&other) == SHOAL_OK);
     same = 0;
     for (uint32_t i = 0; i < 500; i++) {
         uint8_t word[2] = {(uint8_t)(i >> 8), (uint8_t)i};
@@ -451,15 +448,16 @@ static void ranges(void)
         shoal_err err = sfp_recipe(&recipe, &table[i].s, 1000000, 4000000);
         CHECK(err == (table[i].field == NULL ? SHOAL_OK : SHOAL_ERR_RANGE));
         if (table[i].field == NULL) continue;
-        if (!CHECK(recipe.error_field != NULL && strcmp(recipe.error_field, table[i].field) == 0))
-            fprintf(stderr, "%s is refused, not %s\n", recipe.error_field, table[i].field);
+        if (!CHECK(building.error_field != NULL &&
+                   strcmp(building.error_field, table[i].field) == 0))
+            fprintf(stderr, "%s is refused, not %s\n", building.error_field, table[i].field);
     }
     static const setting s = {"cms", 4, 4, 4, 4, 4};
     CHECK(sfp_recipe(&recipe, &s, 8000000, 8000000) == SHOAL_OK);
     CHECK(sfp_recipe(&recipe, &s, 8000000, 8000001) == SHOAL_ERR_RANGE); // 16 for both together
-    CHECK(strcmp(recipe.error_field, "parameters.epsilon") == 0);
+    CHECK(strcmp(building.error_field, "parameters.epsilon") == 0);
     CHECK(sfp_recipe(&recipe, &s, 9999, 4000000) == SHOAL_ERR_RANGE);
-    CHECK(strcmp(recipe.error_field, "parameters.epsilon_fragment") == 0);
+    CHECK(strcmp(building.error_field, "parameters.epsilon_fragment") == 0);
 }
 
 int main(void)

@@ -290,7 +290,7 @@ static void other_recipes(void)
     is_refused(&recipe, SHOAL_EPOCH_FOLLOWS);
     CHECK(epoch_recipe(&recipe, &plan, 3, 1, NULL) == SHOAL_OK); // the device was away in epoch 2
     CHECK(answer(record, &recipe, 0, 1) == SHOAL_EPOCH_ACCEPTED);
-    CHECK(set_plan(&recipe, &plan) == SHOAL_OK && shoal_recipe_finish(&recipe) == SHOAL_OK);
+    CHECK(set_plan(&plan) == SHOAL_OK && finish_recipe(&recipe) == SHOAL_OK);
     is_refused(&recipe, SHOAL_EPOCH_NOT_TRACKED); // no round
     CHECK(onehot_recipe(&recipe, 1000000, 9) == SHOAL_OK && shoal_run_size(&recipe) == 0);
     is_refused(&recipe, SHOAL_EPOCH_NOT_TRACKED);
@@ -347,16 +347,15 @@ static void recipes(void)
           recipe.value_part == 1);
     small.smallest_group = 11849;
     CHECK(epoch_recipe(&recipe, &small, 1, 0, NULL) == SHOAL_ERR_RANGE);
-    CHECK(strcmp(recipe.error_field, "parameters.smallest_group") == 0);
+    CHECK(strcmp(building.error_field, "parameters.smallest_group") == 0);
     small.smallest_group = 11850; // a is just below 1: epsilon 4 has a vote
     CHECK(epoch_recipe(&recipe, &small, 1, 0, NULL) == SHOAL_OK &&
           recipe.parts[0].eps_micro > 999000);
-    CHECK(set_plan(&recipe, &plan) == SHOAL_OK &&
-          set_int(&recipe, "parameters.projection", 64) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_UNKNOWN_FIELD);
-    CHECK(start_any_recipe(&recipe, "thresh", "item") == SHOAL_OK &&
-          set_micro(&recipe, "parameters.epsilon", 4000000) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) != SHOAL_OK);
+    CHECK(set_plan(&plan) == SHOAL_OK && set_int("parameters.projection", 64) == SHOAL_OK);
+    CHECK(finish_recipe(&recipe) == SHOAL_ERR_UNKNOWN_FIELD);
+    CHECK(start_any_recipe("thresh", "item") == SHOAL_OK &&
+          set_micro("parameters.epsilon", 4000000) == SHOAL_OK);
+    CHECK(finish_recipe(&recipe) != SHOAL_OK);
 }
 
 int main(void)

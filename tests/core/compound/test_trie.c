@@ -29,7 +29,7 @@ static const shoal_recipe *trie(const char *changes)
 {
     static shoal_recipe recipe;
     if (!CHECK(recipe_of(&recipe, trie_lines, changes, NULL) == SHOAL_OK))
-        printf("  %s: %s\n", changes, recipe.error_field ? recipe.error_field : "-");
+        printf("  %s: %s\n", changes, building.error_field ? building.error_field : "-");
     return &recipe;
 }
 
@@ -294,23 +294,23 @@ static const shoal_recipe *large(uint32_t n_starts, uint32_t n_characters, uint3
     const char *lines = trie_lines;
     field_line l;
     char text[16];
-    shoal_recipe_init(&recipe);
+    shoal_builder_init(&building);
     while (next_line(&l, &lines, &left)) {
         if (memcmp(l.path, "encoding.0.", 11) == 0 && l.path[11] != 'f') continue;
         if (l.path_len == 18 && memcmp(l.path, "parameters.epsilon", 18) == 0) continue;
-        CHECK(recipe_line(&recipe, &l) == SHOAL_OK);
+        CHECK(recipe_line(&l) == SHOAL_OK);
     }
     for (uint32_t i = 0; i < n_starts; i++) {
         snprintf(text, sizeof text, "%08u", (unsigned)i);
-        CHECK(shoal_recipe_add_text(&recipe, "encoding.0.starts", 17, text, 8) == SHOAL_OK);
+        CHECK(shoal_builder_add_text(&building, "encoding.0.starts", 17, text, 8) == SHOAL_OK);
     }
     for (uint32_t i = 0; i < n_characters; i++) {
         text[0] = (char)(i < 64 ? 0xc3 : 0xc4);
         text[1] = (char)(0x80 + i % 64);
-        CHECK(shoal_recipe_add_text(&recipe, "encoding.0.characters", 21, text, 2) == SHOAL_OK);
+        CHECK(shoal_builder_add_text(&building, "encoding.0.characters", 21, text, 2) == SHOAL_OK);
     }
-    CHECK(shoal_recipe_set_number(&recipe, "parameters.epsilon", 18, eps_micro) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_OK);
+    CHECK(shoal_builder_set_number(&building, "parameters.epsilon", 18, eps_micro) == SHOAL_OK);
+    CHECK(finish_recipe(&recipe) == SHOAL_OK);
     return &recipe;
 }
 
@@ -340,8 +340,7 @@ static void nothing_grows(void)
     CHECK(recipe->record_size == 184 && recipe->record_size < 200);
     uint8_t canonical[SHOAL_CANONICAL_MAX];
     size_t len = 0;
-    CHECK(shoal_recipe_canonical(canonical, sizeof canonical, &len, recipe) == SHOAL_OK &&
-          len < 512);
+    CHECK(whole_bytes(canonical, sizeof canonical, &len, recipe) == SHOAL_OK && len < 512);
     uint64_t draws = count_draws(recipe);
     CHECK(draws ==
           3 + 2 * (1 + 46 + 1)); // two choices, one shuffle; coin, indices and place of each record

@@ -30,9 +30,9 @@ static inline shoal_part closed_part(uint32_t mechanism, uint32_t size, uint32_t
 static inline shoal_err closed_recipe(shoal_recipe *recipe, const char *mechanism,
                                       int64_t eps_micro, uint32_t size)
 {
-    shoal_err err = start_recipe(recipe, mechanism, eps_micro);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.size", size);
-    return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
+    shoal_err err = start_recipe(mechanism, eps_micro);
+    if (err == SHOAL_OK) err = set_int("parameters.size", size);
+    return end_recipe(recipe, err);
 }
 
 // The number of the x-th of size + 1 items: an index, and last of all "none".

@@ -139,12 +139,12 @@ static void ranges(void)
     CHECK(sketch_recipe(&recipe, "cms", 4000000, 1, 2) == SHOAL_OK && recipe.text_size == 4);
     CHECK(sketch_recipe(&recipe, "cms", 4000000, 4096, 65536) == SHOAL_OK);
     CHECK(sketch_recipe(&recipe, "cms", 4000000, 4097, 65536) == SHOAL_ERR_RANGE);
-    CHECK(strcmp(recipe.error_field, "parameters.m") == 0);
+    CHECK(strcmp(building.error_field, "parameters.m") == 0);
     CHECK(sketch_recipe(&recipe, "cms", 4000000, 2, 65537) == SHOAL_ERR_RANGE);
     CHECK(sketch_recipe(&recipe, "cms", 4000000, 2, 1) == SHOAL_ERR_RANGE);
     CHECK(sketch_recipe(&recipe, "cms", 4000000, 0, 1024) == SHOAL_ERR_RANGE);
     CHECK(sketch_recipe(&recipe, "cms", 4000000, (1u << 20) + 1, 2) == SHOAL_ERR_RANGE);
-    CHECK(strcmp(recipe.error_field, "parameters.k") == 0);
+    CHECK(strcmp(building.error_field, "parameters.k") == 0);
 }
 
 int main(void)

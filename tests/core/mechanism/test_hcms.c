@@ -135,7 +135,7 @@ static void ranges(void)
     CHECK(sketch_recipe(&recipe, "hcms", 4000000, 1024, 32768) == SHOAL_OK);
     CHECK(recipe.record_size == 8 && recipe.text_size == 4 + 1 + 5 + 2);
     CHECK(sketch_recipe(&recipe, "hcms", 4000000, 1024, 1000) == SHOAL_ERR_RANGE);
-    CHECK(strcmp(recipe.error_field, "parameters.m") == 0);
+    CHECK(strcmp(building.error_field, "parameters.m") == 0);
     CHECK(sketch_recipe(&recipe, "hcms", 4000000, 256, 1u << 20) == SHOAL_OK);
     CHECK(sketch_recipe(&recipe, "hcms", 4000000, 257, 1u << 20) == SHOAL_ERR_RANGE);
     CHECK(sketch_recipe(&recipe, "hcms", 4000000, 0, 8) == SHOAL_ERR_RANGE);

@@ -124,13 +124,13 @@ static void real_draws(void)
 
 static shoal_err olh_recipe(shoal_recipe *recipe, uint32_t k, uint32_t g, uint32_t size)
 {
-    shoal_err err = start_recipe(recipe, "olh", 4000000);
-    if (err == SHOAL_OK) err = set_text(recipe, "hash", size > 0 ? "affine1" : "poly1");
-    if (err == SHOAL_OK) err = set_text(recipe, "seed", TEST_SEED);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.k", k);
-    if (err == SHOAL_OK) err = set_int(recipe, "parameters.g", g);
-    if (err == SHOAL_OK && size > 0) err = set_int(recipe, "parameters.size", size);
-    return err == SHOAL_OK ? shoal_recipe_finish(recipe) : err;
+    shoal_err err = start_recipe("olh", 4000000);
+    if (err == SHOAL_OK) err = set_text("hash", size > 0 ? "affine1" : "poly1");
+    if (err == SHOAL_OK) err = set_text("seed", TEST_SEED);
+    if (err == SHOAL_OK) err = set_int("parameters.k", k);
+    if (err == SHOAL_OK) err = set_int("parameters.g", g);
+    if (err == SHOAL_OK && size > 0) err = set_int("parameters.size", size);
+    return end_recipe(recipe, err);
 }
 
 static void ranges(void)
@@ -153,7 +153,7 @@ static void ranges(void)
     CHECK(olh_recipe(&recipe, 1u << 24, 32, 0) == SHOAL_ERR_RANGE);
     CHECK(olh_recipe(&recipe, 1u << 8, 1u << 20, 100) == SHOAL_OK);
     CHECK(olh_recipe(&recipe, 8, 24, 0) == SHOAL_ERR_RANGE &&
-          strcmp(recipe.error_field, "parameters.g") == 0);
+          strcmp(building.error_field, "parameters.g") == 0);
     CHECK(olh_recipe(&recipe, 8, 8, (1u << 24) + 1) == SHOAL_ERR_RANGE);
 }
 

@@ -201,11 +201,11 @@ static void records_of_rows(void)
 
 static shoal_err mean_recipe(shoal_recipe *recipe, const char *value, int64_t low, int64_t high)
 {
-    CHECK(start_any_recipe(recipe, "one-bit-mean", value) == SHOAL_OK);
-    CHECK(set_int(recipe, "parameters.epsilon", 2) == SHOAL_OK);
-    CHECK(set_int(recipe, "parameters.low", low) == SHOAL_OK &&
-          set_int(recipe, "parameters.high", high) == SHOAL_OK);
-    return shoal_recipe_finish(recipe);
+    CHECK(start_any_recipe("one-bit-mean", value) == SHOAL_OK);
+    CHECK(set_int("parameters.epsilon", 2) == SHOAL_OK);
+    CHECK(set_int("parameters.low", low) == SHOAL_OK &&
+          set_int("parameters.high", high) == SHOAL_OK);
+    return finish_recipe(recipe);
 }
 
 static void recipes(void)
@@ -229,14 +229,13 @@ static void recipes(void)
     record[0] = 2;
     CHECK(shoal_record_check(&recipe, record) == SHOAL_ERR_RECORD);
     CHECK(mean_recipe(&recipe, "item", -10, 30) == SHOAL_ERR_RANGE &&
-          strcmp(recipe.error_field, "value") == 0);
+          strcmp(building.error_field, "value") == 0);
     CHECK(recipe.n_parts == 0);
     CHECK(mean_recipe(&recipe, "number", 30, 30) == SHOAL_ERR_RANGE);
-    CHECK(start_any_recipe(&recipe, "one-bit-mean", "number") == SHOAL_OK);
-    CHECK(set_int(&recipe, "parameters.epsilon", 2) == SHOAL_OK &&
-          set_int(&recipe, "parameters.low", 0) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_MISSING_FIELD);
-    CHECK(strcmp(recipe.error_field, "parameters.high") == 0);
+    CHECK(start_any_recipe("one-bit-mean", "number") == SHOAL_OK);
+    CHECK(set_int("parameters.epsilon", 2) == SHOAL_OK && set_int("parameters.low", 0) == SHOAL_OK);
+    CHECK(finish_recipe(&recipe) == SHOAL_ERR_MISSING_FIELD);
+    CHECK(strcmp(building.error_field, "parameters.high") == 0);
 }
 
 int main(void)

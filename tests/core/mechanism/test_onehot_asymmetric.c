@@ -112,7 +112,7 @@ static void ranges(void)
     CHECK(onehot_recipe(&recipe, 4000000, 50) == SHOAL_OK && recipe.record_size == 7 &&
           recipe.text_size == 14);
     CHECK(onehot_recipe(&recipe, 4000000, 65537) == SHOAL_ERR_RANGE);
-    CHECK(strcmp(recipe.error_field, "parameters.size") == 0);
+    CHECK(strcmp(building.error_field, "parameters.size") == 0);
     CHECK(onehot_recipe(&recipe, 4000000, 50) == SHOAL_OK);
     script(&rng, 0, 0);
     memset(record, 0x5a, sizeof record);

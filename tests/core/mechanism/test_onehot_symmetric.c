@@ -109,7 +109,7 @@ static void ranges(void)
           position == 11);
     CHECK(closed_recipe(&recipe, "onehot-symmetric", 4000000, 65536) == SHOAL_OK);
     CHECK(closed_recipe(&recipe, "onehot-symmetric", 4000000, 65537) == SHOAL_ERR_RANGE);
-    CHECK(strcmp(recipe.error_field, "parameters.size") == 0);
+    CHECK(strcmp(building.error_field, "parameters.size") == 0);
     CHECK(closed_recipe(&recipe, "onehot-symmetric", 4000000, 1) == SHOAL_ERR_RANGE);
 }
 

@@ -244,7 +244,7 @@ static void ranges(void)
     CHECK(closed_recipe(&recipe, "subset", 4000000, 1) == SHOAL_ERR_RANGE);
     CHECK(closed_recipe(&recipe, "subset", 10000, 8232) == SHOAL_OK && recipe.parts[0].k == 4096);
     CHECK(closed_recipe(&recipe, "subset", 10000, 8233) == SHOAL_ERR_RANGE);
-    CHECK(strcmp(recipe.error_field, "parameters.size") == 0);
+    CHECK(strcmp(building.error_field, "parameters.size") == 0);
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "encoding_characters.h"
 #include "sha256.h"
 
 static shoal_encoding encoding;
@@ -20,7 +21,9 @@ static shoal_err field(uint32_t index, const char *name)
 
 static shoal_err text(uint32_t index, enum shoal_encoded_list list, const char *entry)
 {
-    return shoal_encoding_add_text(&encoding, index, list, entry, strlen(entry), &why);
+    return list < SHOAL_LIST_STARTS
+               ? shoal_encoding_add_text(&encoding, index, list, entry, strlen(entry), &why)
+               : shoal_encoding_add_characters(&encoding, index, list, entry, strlen(entry), &why);
 }
 
 static shoal_err boundary(uint32_t index, int64_t micro)
@@ -383,7 +386,7 @@ static void characters_refused(void)
     CHECK(text(0, SHOAL_LIST_CHARACTERS, "ab") == SHOAL_ERR_TYPE &&
           text(0, SHOAL_LIST_CHARACTERS, "") == SHOAL_ERR_TYPE);
     clear();
-    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, "a\0b", 3, &why) ==
+    CHECK(shoal_encoding_add_characters(&encoding, 0, SHOAL_LIST_STARTS, "a\0b", 3, &why) ==
           SHOAL_ERR_TYPE);
     clear();
     CHECK(text(0, SHOAL_LIST_STARTS, "\xc3\xa9t") == SHOAL_OK &&
@@ -401,14 +404,15 @@ static void characters_limits(void)
     for (int i = 0; i < 64; i++) memcpy(longest + 4 * i, "\xf0\x9f\x90\x9f", 4);
     memcpy(longest + 256, "a", 2);
     clear();
-    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 256, &why) == SHOAL_OK);
+    CHECK(shoal_encoding_add_characters(&encoding, 0, SHOAL_LIST_STARTS, longest, 256, &why) ==
+          SHOAL_OK);
     CHECK(encoding.fields[0].depth == 64);
     clear();
-    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 257, &why) ==
+    CHECK(shoal_encoding_add_characters(&encoding, 0, SHOAL_LIST_STARTS, longest, 257, &why) ==
           SHOAL_ERR_RANGE);
     memset(longest, 'a', sizeof longest);
     clear();
-    CHECK(shoal_encoding_add_text(&encoding, 0, SHOAL_LIST_STARTS, longest, 65, &why) ==
+    CHECK(shoal_encoding_add_characters(&encoding, 0, SHOAL_LIST_STARTS, longest, 65, &why) ==
           SHOAL_ERR_RANGE);
     clear();
     CHECK(step(0) == SHOAL_ERR_RANGE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module built for queries only, as the second one of a page is, refuses what no query states,
-// and hashes queries as all builds do.
-#define SHOAL_ONLY_QUERIES
-#include "recipe.c" // in place of the library's
+// The rows of the module that a page loads for queries refuse what no query states, and hash
+// queries as all builds do.
+#define SHOAL_MODULE query
+#include "module_rows.h"
 
 #include "check.h"
 #include "field_lines.h"
@@ -31,12 +31,12 @@ static void refuses_what_no_query_states(void)
     shoal_recipe recipe;
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         CHECK(recipe_of(&recipe, keyboard_query, members[i], NULL) == SHOAL_ERR_UNKNOWN_FIELD &&
-              recipe.error_field == NULL);
+              building.error_field == NULL);
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-        CHECK(start_any_recipe(&recipe, "grr", values[i]) == SHOAL_ERR_TYPE);
-    shoal_recipe_init(&recipe);
-    CHECK(shoal_recipe_add_value(&recipe, "a", 1) == SHOAL_ERR_UNKNOWN_FIELD);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_ERR_ARGUMENT);
+        CHECK(start_any_recipe("grr", values[i]) == SHOAL_ERR_TYPE);
+    shoal_builder_init(&building);
+    CHECK(shoal_builder_add_value(&building, "a", 1) == SHOAL_ERR_UNKNOWN_FIELD);
+    CHECK(finish_recipe(&recipe) == SHOAL_ERR_ARGUMENT);
 }
 
 // Should the module carry one by mistake: its missing fields would pass.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module built without queries, as the page's is, refuses them, and hashes every other recipe as
-// all builds do.
-#define SHOAL_WITHOUT_QUERIES
-#include "recipe.c" // in place of the library's
+// The rows that a page's module carries refuse queries, and hash every other recipe as all builds
+// do.
+#define SHOAL_MODULE page
+#include "module_rows.h"
 
 #include "check.h"
 #include "field_lines.h"
@@ -16,7 +16,7 @@ static void refuses_queries(void)
     shoal_recipe recipe;
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         CHECK(recipe_of(&recipe, members[i], "", NULL) == SHOAL_ERR_UNKNOWN_FIELD &&
-              recipe.error_field == NULL);
+              building.error_field == NULL);
     CHECK(recipe_of(&recipe, "aggregation.protocol=sum", "", NULL) == SHOAL_ERR_TYPE);
     CHECK(recipe_of(&recipe, "value=fields", "", NULL) == SHOAL_ERR_TYPE);
     CHECK(recipe_of(&recipe, keyboard_query, "policy=" KEY_A, NULL) != SHOAL_OK &&

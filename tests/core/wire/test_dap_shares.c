@@ -8,6 +8,7 @@
 #include "bytes.h"
 #include "check.h"
 #include "dap.h"
+#include "sha256.h"
 
 typedef struct sample {
     shoal_prio3_parameters vdaf;

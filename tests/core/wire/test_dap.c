@@ -496,19 +496,18 @@ static void tasks_of_recipes(void)
     shoal_dap_task task;
     shoal_split split;
     const char *why = NULL;
-    CHECK(start_recipe(&recipe, "grr", 2000000) == SHOAL_OK &&
-          set_int(&recipe, "parameters.size", 12) == SHOAL_OK);
-    CHECK(shoal_recipe_finish(&recipe) == SHOAL_OK);
+    CHECK(start_recipe("grr", 2000000) == SHOAL_OK && set_int("parameters.size", 12) == SHOAL_OK);
+    CHECK(finish_recipe(&recipe) == SHOAL_OK);
     CHECK(shoal_dap_task_of(&task, &recipe, &why) == SHOAL_ERR_ARGUMENT && why != NULL);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        CHECK(start_recipe(&recipe, "grr", 2000000) == SHOAL_OK &&
-              set_int(&recipe, "parameters.size", 12) == SHOAL_OK);
-        CHECK(set_text(&recipe, "aggregation.protocol", "dap") == SHOAL_OK);
-        CHECK(set_text(&recipe, "aggregation.leader", "https://leader.example/dap") == SHOAL_OK);
-        CHECK(set_text(&recipe, "aggregation.helper", "https://helper.example/dap") == SHOAL_OK);
-        CHECK(set_int(&recipe, "aggregation.time_precision_s", ends[i].precision) == SHOAL_OK);
-        CHECK(set_int(&recipe, "cohort.minimum", 4321) == SHOAL_OK);
-        CHECK(shoal_recipe_finish(&recipe) == SHOAL_OK);
+        CHECK(start_recipe("grr", 2000000) == SHOAL_OK &&
+              set_int("parameters.size", 12) == SHOAL_OK);
+        CHECK(set_text("aggregation.protocol", "dap") == SHOAL_OK);
+        CHECK(set_text("aggregation.leader", "https://leader.example/dap") == SHOAL_OK);
+        CHECK(set_text("aggregation.helper", "https://helper.example/dap") == SHOAL_OK);
+        CHECK(set_int("aggregation.time_precision_s", ends[i].precision) == SHOAL_OK);
+        CHECK(set_int("cohort.minimum", 4321) == SHOAL_OK);
+        CHECK(finish_recipe(&recipe) == SHOAL_OK);
         CHECK(shoal_dap_task_of(&task, &recipe, &why) == SHOAL_OK);
         CHECK(memcmp(task.id, recipe.recipe_hash, 32) == 0 && task.version == SHOAL_DAP_18);
         CHECK(task.info_len == 6 && memcmp(task.info, "vector", 6) == 0);
