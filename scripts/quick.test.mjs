@@ -28,11 +28,12 @@ const names = [
 /** @param {...string} files */
 const tests = (...files) => testsOf(files, names, filesOf);
 const artefacts = 'tests/artefacts/artefacts.test.mjs';
+const rooms = filesOf('tests/rooms').filter((file) => file.endsWith('.test.mjs'));
 
-test('a source file has the tests of its room, the fuzz corpora and the artefacts', () => {
+test('a source file has the tests of its room, the fuzz corpora, the artefacts and the rooms', () => {
   assert.deepEqual(tests('core/mechanism/cms.c'), {
     ctest: ['core.cms', 'core.vectors', 'fuzz.record'],
-    node: [artefacts],
+    node: [artefacts, ...rooms],
   });
   assert.deepEqual(tests('aggregator/sketch/folder.c').ctest, [
     'fuzz.record',
@@ -72,7 +73,12 @@ test('every room of C has a folder of tests by its name, or is known to have non
 });
 
 // These rooms are tested from the commands or through the rooms above them.
-const TESTED_ELSEWHERE = new Set(['aggregator/http', 'aggregator/draft', 'aggregator/js']);
+const TESTED_ELSEWHERE = new Set([
+  'core/builder',
+  'aggregator/http',
+  'aggregator/draft',
+  'aggregator/js',
+]);
 
 test('each formatter gets its own files', () => {
   assert.deepEqual(formatOf(['a.c', 'a.h', 'b.mjs', 'c.md', 'd.json']), {

@@ -4,6 +4,9 @@
 /** The artefacts of before hold every room of C. */
 const ARTEFACTS = 'tests/artefacts/artefacts.test.mjs';
 
+/** The tests of what a room may include. */
+const ROOMS = 'tests/rooms';
+
 /** JavaScript's folders and those of their tests. @type {[RegExp, string[]][]} */
 const SCRIPTS = [
   [/^wasm\/client\//, ['wasm/test/client']],
@@ -50,6 +53,10 @@ export function testsOf(files, names, filesOf) {
       for (const test of found) ctest.add(test);
       if (found.length === 0 && stem[2] === 'test.mjs') node.add(file);
     }
+  }
+  // Includes and imports may break the order of rooms from any file.
+  if (files.some((file) => /\.(c|h|def|js|mjs)$/.test(file))) {
+    for (const file of filesOf(ROOMS)) if (file.endsWith('.test.mjs')) node.add(file);
   }
   if (isNative(files)) {
     for (const name of names.filter((test) => test.startsWith('fuzz.'))) ctest.add(name);
