@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `make bench-discover`: how many words each way of discovery finds, how many of them nobody sent,
-// and how long it takes. It runs the commands on the real word frequencies of film subtitles.
-// Measured rows stay in build/bench/discover/rows.json, so that an interrupted run continues, and a
-// run with other recipes measures only what changed. --docs writes the tables into
-// docs/discover.md; --only TEXT measures rows with that text in their name; --quick leaves out 10^7
-// devices; --fresh starts over.
+// `make bench-discover`: how many words each way of discovery finds, how many of them nobody sent, and what it takes, on the real word frequencies
+// of film subtitles, through the commands. What was measured stays in build/bench/discover/rows.json: a run that is ended goes on where it was, and
+// one with other recipes measures only what changed. --docs writes the tables into docs/discover.md; --only TEXT measures rows with that text in their
+// name; --quick leaves out 10^7 devices; --fresh forgets.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -34,11 +32,7 @@ function check(command, code, err) {
   if (code !== 0) throw new Error(`shoal ${command} ended with ${code}:\n${err}`);
 }
 
-/**
- * Runs a command of shoal, with another one's output as its input where there is one.
- * @param {string[]} args
- * @param {string[]} [from]
- */
+/** Runs a command of shoal, with another one's output as its input where there is one. @param {string[]} args @param {string[]} [from] */
 async function shoal(args, from) {
   const child = spawn(BINARY, args, {
     cwd: OUT,
@@ -59,13 +53,7 @@ async function shoal(args, from) {
   return { text, err };
 }
 
-/**
- * Simulates devices of a recipe and folds their reports.
- * @param {string} name of the recipe's file
- * @param {Case} row
- * @param {{first: number, n: number}} part
- * @param {Map<string, number>} truth added to
- */
+/** Simulates devices of a recipe and folds their reports. @param {string} name of the recipe's file @param {Case} row @param {{first: number, n: number}} part @param {Map<string, number>} truth added to */
 async function collect(name, row, part, truth) {
   const common = ['--recipe', `${name}.json`];
   await shoal(
@@ -92,11 +80,7 @@ async function collect(name, row, part, truth) {
 }
 
 /** @typedef {{rows: {value: string}[], notes: string[], seconds: number}} Decoded */
-/**
- * Discovers; the seconds are of this one command.
- * @param {string[]} rounds
- * @returns {Promise<Decoded>}
- */
+/** Discovers; the seconds are of this one command. @param {string[]} rounds @returns {Promise<Decoded>} */
 async function discover(rounds) {
   const began = Date.now();
   const { text } = await shoal(['discover', ...rounds, '--format', 'json']);
@@ -128,12 +112,8 @@ const recipe = (mechanism, parameters) => ({
 const answers = (epsilon) => 2 ** Math.round(Math.log2(Math.exp(epsilon) + 1));
 
 /**
- * SFP with epsilon split between the whole string and its fragment. olh has so many rows that
- * strings which share cells are not what limits it.
- * @param {'cms' | 'olh'} oracle
- * @param {number[]} split
- * @param {number} length
- * @param {number} n
+ * SFP with epsilon split between the whole string and its fragment. olh has so many rows that strings which share cells are not what limits it.
+ * @param {'cms' | 'olh'} oracle @param {number[]} split @param {number} length @param {number} n
  */
 function sfp(oracle, [epsilon, fragment], length, n) {
   const cells = n > MILLION ? 2 ** 24 : 2 ** 22;
@@ -152,11 +132,8 @@ function sfp(oracle, [epsilon, fragment], length, n) {
 }
 
 /**
- * RAPPOR n-grams, epsilon / 3 for each part: h ln(q (1 - p) / (p (1 - q))) with q = 1 - p, rounded
- * so that it costs no more.
- * @param {number} epsilon
- * @param {string} alphabet
- * @param {number} length
+ * RAPPOR n-grams, epsilon / 3 for each part: h ln(q (1 - p) / (p (1 - q))) with q = 1 - p, rounded so that it costs no more.
+ * @param {number} epsilon @param {string} alphabet @param {number} length
  */
 function ngrams(epsilon, alphabet, length) {
   const hashes = 2;
@@ -198,12 +175,7 @@ async function findAtOnce(row) {
   return { truth, rounds: 1, ...(await discover(['--recipe', 'one.json', 'one.acc'])) };
 }
 
-/**
- * Rounds as the planner and the rounds before say; every device answers one.
- * @param {Case} row
- * @param {string[]} wish
- * @returns {Promise<Found>}
- */
+/** Rounds as the planner and the rounds before say; every device answers one. @param {Case} row @param {string[]} wish @returns {Promise<Found>} */
 async function findInRounds(row, wish) {
   const truth = new Map();
   /** @type {string[]} */
@@ -255,8 +227,7 @@ const trie = (/** @type {string} */ characters) => ({
   trie: ['--depth', '15', '--characters', characters],
 });
 
-// The best of the splits that --splits measures, whole string then fragment, by total epsilon and
-// devices.
+// The best of the splits that --splits measures, whole string then fragment, by total epsilon and devices.
 const BEST = /** @type {{[oracle: string]: {[setting: string]: number[]}}} */ ({
   cms: { '4 1000000': [1, 3], '4 10000000': [1, 3], '8 1000000': [2, 6], '8 10000000': [2, 6] },
   olh: {
@@ -267,13 +238,7 @@ const BEST = /** @type {{[oracle: string]: {[setting: string]: number[]}}} */ ({
   },
 });
 
-/**
- * The ways of a table.
- * @param {number} epsilon
- * @param {number} n
- * @param {string} list
- * @returns {{name: string, wish: any}[]}
- */
+/** The ways of a table. @param {number} epsilon @param {number} n @param {string} list @returns {{name: string, wish: any}[]} */
 function ways(epsilon, n, list) {
   const isEnglish = list === 'words';
   const length = isEnglish ? 10 : 20;
@@ -354,10 +319,7 @@ function splits() {
 
 // ---- measuring ----
 
-/**
- * @typedef {{found: number, wrong: number, top: number, seconds: number, rounds: number, notes:
- *   string[]}} Measured
- */
+/** @typedef {{found: number, wrong: number, top: number, seconds: number, rounds: number, notes: string[]}} Measured */
 
 /** @param {Case} row @returns {Promise<Measured>} */
 async function measure(row) {

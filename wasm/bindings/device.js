@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the core's WebAssembly exports that a device needs, as JavaScript: recipes,
-// randomizing and the ledger. It takes a module or an instance, never fetches, reads no clock and
-// draws no randomness: seeds and days are arguments. Depends on nothing. core.js adds what an edge
-// worker needs.
+// The core's WebAssembly exports as JavaScript, the part that a device needs: recipes, randomizing, the ledger. Takes a
+// module or an instance and never fetches, reads no clock and draws no randomness: seeds and days are arguments.
+// Depends on nothing. core.js adds what an edge worker needs.
 
 /**
  * @typedef {{[key: string]: any}} RecipeJson a recipe file, parsed
- * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number}, records:
- *   string[], servers?: {leader: string, helper: string}}} ReportJson with `servers`, what was
- *   split and sealed for the two
+ * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number}, records: string[],
+ *   servers?: {leader: string, helper: string}}} ReportJson with `servers`, what was split and sealed for the two
  */
 
-/**
- * An error of the core: `code` and `number` are those of core/base/shoal_err.h, `field` a recipe
- * path or a position.
- */
+/** An error of the core: `code` and `number` are those of core/base/shoal_err.h, `field` a recipe path or a position. */
 export class ShoalError extends Error {
   /**
    * @param {string} code
@@ -57,7 +52,7 @@ export const toHex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart
 export function* walk(json, prefix) {
   for (const [key, value] of Object.entries(json)) {
     const path = prefix + key;
-    // A key with a dot in it would name a field of another object.
+    // A dot inside a key would name another field than the one it stands in.
     if (key.includes('.'))
       throw new ShoalError(
         'unknown-field',
@@ -65,8 +60,7 @@ export function* walk(json, prefix) {
         `${path} is not a field of a recipe`,
         path,
       );
-    // An empty object has no scalar, so it is yielded itself and refused; otherwise any name would
-    // pass.
+    // An empty object has no scalar: it is given out itself, and refused, or it would pass under any name.
     const keys =
       value && typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length;
     if (keys) yield* walk(value, path + '.');
@@ -86,8 +80,8 @@ export function micro(x) {
 }
 
 /**
- * A module's memory and errors. Each call lays its arguments out from `base`, the first byte that
- * is JavaScript's; nothing there outlives a call.
+ * A module's memory and errors. Each call lays its arguments out from `base`, the first byte that is JavaScript's; nothing
+ * there outlives a call.
  */
 export class Module {
   /** @param {WebAssembly.Instance} instance */
@@ -99,14 +93,14 @@ export class Module {
     /** Where a value's text goes. */ this.value = this.bytes;
   }
 
-  /** Reserves n bytes at the base and renews the view, which growth detaches. @param {number} n */
+  /** Makes room for n bytes at the base and renews the view, which growth detaches. @param {number} n */
   reserve(n) {
     const {
       base,
       x: { memory },
     } = this;
     const end = base + n;
-    // A detached view has length 0. Reading memory.buffer each time would cost more.
+    // A view that growth detached, whoever asked for it, has no length. To ask the memory for its buffer costs more.
     if (this.bytes.length < end) {
       const missing = end - memory.buffer.byteLength;
       if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
@@ -210,8 +204,7 @@ export class Core {
   /**
    * @protected
    * @param {RecipeJson | string} json
-   * @param {(module: Module, handle: number, json: RecipeJson) => void} fill hands the fields to
-   *   the module
+   * @param {(module: Module, handle: number, json: RecipeJson) => void} fill hands the fields to the module
    * @returns {[Module, number, RecipeJson]}
    */
   prepare(json, fill = setFields) {
@@ -221,8 +214,7 @@ export class Core {
       throw new ShoalError('type', TYPE, 'a recipe is a JSON object');
     const handle = module.length(module.x.recipe_open());
     try {
-      // The mechanism is set first: a module that lacks it also lacks its fields, and the error
-      // must name the mechanism.
+      // The mechanism first: a module that lacks it lacks its fields too, and the mechanism is what to say.
       fill(module, handle, 'mechanism' in parsed ? { mechanism: null, ...parsed } : parsed);
       checkField(module, handle, module.x.recipe_finish(handle));
     } catch (error) {
@@ -238,13 +230,7 @@ export class Core {
   }
 }
 
-/**
- * Throws the core's own words about a field.
- * @param {Module} module
- * @param {number} handle
- * @param {number} err
- * @param {string} [path]
- */
+/** Throws the core's own words about a field. @param {Module} module @param {number} handle @param {number} err @param {string} [path] */
 function checkField(module, handle, err, path) {
   if (!err) return;
   const text = module.text(module.x.recipe_error_text(handle));
@@ -264,13 +250,7 @@ function setFields(module, handle, json) {
   }
 }
 
-/**
- * Sets one field from a JSON scalar.
- * @param {Module} module
- * @param {number} handle
- * @param {string} path
- * @param {any} value
- */
+/** Sets one field from a JSON scalar. @param {Module} module @param {number} handle @param {string} path @param {any} value */
 function setField(module, handle, path, value) {
   const [at, atLen] = module.place(path);
   if (typeof value === 'number') {
@@ -338,25 +318,13 @@ export class Recipe {
     /** Does the device need a secret of its own for it? @readonly */ this.isPermanent = !!w[17];
     const { parameters = {} } = json; // a joint recipe's are its variables'
     const { values, length, n } = parameters;
-    /**
-     * Bytes of a string at most: for n-grams it is cut, for fragments it is not.
-     * @readonly
-     * @type {number}
-     */
+    /** Bytes of a string at most: for n-grams it is cut, for fragments it is not. @readonly @type {number} */
     this.bytesMax = (!n && length) || VALUE_MAX;
-    /**
-     * Value to index, where the recipe lists values.
-     * @readonly
-     * @type {Map<string, number> | null}
-     */
+    /** Value to index, where the recipe lists values. @readonly @type {Map<string, number> | null} */
     this.values = values
       ? new Map(values.map((/** @type {string} */ value, /** @type {number} */ i) => [value, i]))
       : null;
-    /**
-     * What a report says about the mechanism: the recipe's numbers, a list by its length.
-     * @readonly
-     * @type {{[name: string]: number}}
-     */
+    /** What a report says about the mechanism: the recipe's numbers, a list by its length. @readonly @type {{[name: string]: number}} */
     this.parameters = {};
     for (const [name, value] of Object.entries(parameters)) {
       if (value === values) this.parameters.size = value.length;
@@ -397,8 +365,7 @@ export class Recipe {
     let err;
     if (this.isOpen) {
       const { read, written } = encoder.encodeInto(value, module.value);
-      // A text that did not fit is announced as too long: the core refuses it and wipes what was
-      // written.
+      // Of a text that has no room, the core says that it is too long, and wipes what was written.
       err = x.randomize_text(
         base + record,
         handle,
@@ -419,11 +386,7 @@ export class Recipe {
     return record;
   }
 
-  /**
-   * Text of the record at an offset; its characters go behind it.
-   * @protected
-   * @param {number} record
-   */
+  /** Text of the record at an offset; its characters go behind it. @protected @param {number} record */
   print(record) {
     const { module } = this;
     const at = module.base + record;
@@ -434,13 +397,11 @@ export class Recipe {
 
   /**
    * Randomizes one event. Costs the recipe's epsilon: debit the ledger first.
-   * @param {string | number | null | {[variable: string]: string | number | null | undefined}}
-   *   value open domains: a string of up to 256 bytes; closed ones: a listed value, its index, or
-   *   null for none (as is anything unlisted, so that silence says nothing); numbers: any finite
-   *   one; several variables (joint_core.js): an object of these
+   * @param {string | number | null | {[variable: string]: string | number | null | undefined}} value open domains: a string of up to
+   *   256 bytes; closed ones: a listed value, its index, or null for none (as is anything unlisted, so that silence says nothing);
+   *   numbers: any finite one; several variables (joint_core.js): an object of these
    * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
-   * @param {Uint8Array} [secret] 32 random bytes that the device keeps; needed where the recipe
-   *   isPermanent
+   * @param {Uint8Array} [secret] 32 random bytes that the device keeps; needed where the recipe isPermanent
    * @returns {string} the record's text form
    */
   randomize(value, seed, secret) {
@@ -458,10 +419,7 @@ export class Recipe {
   }
 }
 
-/**
- * The budget ledger: bytes in, bytes out; days since 1970-01-01 UTC. Store the new bytes durably
- * before randomizing.
- */
+/** The budget ledger: bytes in, bytes out; days since 1970-01-01 UTC. Store the new bytes durably before randomizing. */
 export class Ledger {
   #module;
 
@@ -495,10 +453,7 @@ export class Ledger {
 
   /**
    * Null where a debit would succeed, else the error it would throw.
-   * @param {Uint8Array} ledger
-   * @param {Recipe} recipe
-   * @param {number} day
-   * @returns {ShoalError | null}
+   * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} day @returns {ShoalError | null}
    */
   refusal(ledger, recipe, day) {
     const module = this.#module;

@@ -19,8 +19,7 @@ import { indexedDbStorage } from './storage.js';
  * @property {PolicyJson | PinnedRecipe} [policy] what queries may ask of this page's people
  * @property {(RecipeJson | PinnedRecipe)[]} [runs] what may be followed over epochs: for each run
  *   the recipe of one of its epochs
- * @property {string[]} [keys] Ed25519 public keys, hex: recipes that none of them signed are
- *   refused
+ * @property {string[]} [keys] Ed25519 public keys, hex: recipes that none of them signed are refused
  * @property {typeof fetch} [fetch]
  * @property {() => number} [now] milliseconds since 1970
  * @property {Storage} [storage]
@@ -28,20 +27,20 @@ import { indexedDbStorage } from './storage.js';
  * @property {Locks} [locks]
  * @property {string | URL | (() => Promise<Core>)} [wasm] where the module lies, or how to get a
  *   core; by default shoal.wasm beside this file, and shoal-all.wasm where a recipe needs it
- * @property {string | URL | (() => Promise<import('../bindings/query_core.js').QueryCore>)}
- *   [queryWasm] the same for queries: shoal-query.wasm
+ * @property {string | URL | (() => Promise<import('../bindings/query_core.js').QueryCore>)} [queryWasm]
+ *   the same for queries: shoal-query.wasm
  * @property {string | URL | (() => Promise<WebAssembly.Module>)} [dapWasm] the same for recipes of
  *   two servers: shoal-dap.wasm
- * @property {() => Promise<import('../bindings/dap_core.js').Sealer>} [hpke] what seals for the
- *   keys of the two servers; by default WebCrypto's X25519 and AES-GCM
+ * @property {() => Promise<import('../bindings/dap_core.js').Sealer>} [hpke] what seals for the keys
+ *   of the two servers; by default WebCrypto's X25519 and AES-GCM
  * @property {() => Promise<{siteOf: (host: string) => string | null}>} [sites] the list of
  *   registrable domains
  * @property {() => boolean} [gpc] does the browser send Global Privacy Control?
  * @property {(task: () => void, ms: number) => any} [setTimer]
  * @property {(timer: any) => void} [clearTimer]
  *
- * @typedef {Required<Pick<Options, 'fetch' | 'now' | 'storage' | 'random' | 'locks' | 'sites' |
- *   'gpc' | 'setTimer' | 'clearTimer'>>} Dependencies
+ * @typedef {Required<Pick<Options, 'fetch' | 'now' | 'storage' | 'random' | 'locks' | 'sites' | 'gpc' |
+ *   'setTimer' | 'clearTimer'>>} Dependencies
  */
 
 /**

@@ -78,7 +78,7 @@ test("the documentation names the mechanisms that each of a page's modules carri
   const names = [...registry.matchAll(/^SHOAL_MECHANISM\(.*"(.+)"\)/gm)].map(([, name]) => name);
   const text = await readFile(join(WASM, '../docs/embed.md'), 'utf8');
   for (const [file, pattern] of /** @type {const} */ ([
-    ['shoal.wasm', /carries the mechanisms that most recipes name: (.*?)\./],
+    ['shoal.wasm', /carries the mechanisms that most recipes name: ([^]*?)\./],
     ['shoal-query.wasm', /carries the mechanisms of closed lists: ([^]*?);/],
   ])) {
     const core = await Core.create(
