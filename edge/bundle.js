@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the worker into one module and the core's two beside it, for runners that resolve no packages (miniflare, plain workerd).
-// `wrangler deploy` bundles by itself and does not need it. Needs esbuild.
+// Bundles the worker into one module and puts the core's two modules beside it, for runners that
+// resolve no packages (miniflare, plain workerd). `wrangler deploy` bundles by itself and does not
+// need it. Needs esbuild.
 
 import { copyFile, mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// One collection's buffer: reports in, batches out. Pure logic over an injected store, sender, clock and randomness.
-// Must not depend on a runtime, and never sees a request: only a checked record and the report's idempotency key.
+// The buffer of one collection: it takes reports and gives batches. Pure logic over an injected
+// store, sender, clock and randomness. It must not depend on a runtime, and never sees a request:
+// only a checked record and the report's idempotency key.
 //
-// When a batch goes. The batch that is open is sealed when it is max_age_s old and holds the recipe's minimum, or at
-// once when it holds `cap` reports. Going early at the cap hides no one less: cap >= minimum, so the crowd in which a
-// report hides is as large as the recipe asks or larger, and what the aggregator learns (so many reports since the last batch)
-// it learns from any batch's count and arrival. A batch below the minimum waits, and dies when the recipe expires.
+// When a batch is sealed. The open batch is sealed when it is max_age_s old and holds the recipe's
+// minimum, or at once when it holds `cap` reports. Sealing early at the cap does not make anyone
+// easier to find: cap >= minimum, so the crowd is at least as large as the recipe asks. What the
+// aggregator learns from it (so many reports since the last batch) it learns from any batch's count
+// and arrival. A batch below the minimum waits, and is destroyed when the recipe expires.
 //
-// Time. The store keeps the opening hour of a batch, nothing finer. The exact opening is held in memory; after a restart a
-// batch counts from the start of its hour, so it may go up to an hour early, never smaller.
+// Time. The store keeps the opening hour of a batch, and nothing finer. The exact time is in memory
+// only. After a restart a batch counts from the start of its hour, so that it may be sealed up to
+// an hour early, but never smaller.
 //
-// Once only. An idempotency key is kept as HMAC-SHA-256 under a random salt of this store, until its batch is forwarded
-// and `keyGraceS` more, counted in whole hours: a device whose 202 was lost just before may still be retrying.
+// Counting once. An idempotency key is kept as HMAC-SHA-256 under a random salt of this store,
+// until its batch is forwarded and `keyGraceS` more, in whole hours: a device that lost its 202
+// just before may still retry.
 
 /** @typedef {import('./collection.js').Outcome} Outcome */
 
@@ -37,22 +41,29 @@
  * @typedef {'sealed' | 'quarantined'} BatchState
  * @typedef {Record<string, number>} Counters
  *
- * @typedef {object} Store
- * What a runtime provides. Every change is durable when its promise resolves, and is made whole or not at all.
+ * @typedef {object} Store What a runtime provides. Every change is durable when its promise
+ *   resolves, and is made whole or not at all.
  * @property {() => StoreState} state
- * @property {(hash: Uint8Array) => boolean | Promise<boolean>} has  is this key's report kept? Resolves when durable
- * @property {(hashes: Uint8Array[], records: Uint8Array, hour: number) => number | Promise<number>} add
- *   reports whose keys are not known, their records one behind the other; returns how many
- * @property {(minimum: number, build: Build, counters: (count: number) => Counters) => number | Promise<number>} seal
- *   closes the open batch when it holds `minimum`, and keeps it sealed under a new id; returns its count, 0 when none
+ * @property {(hash: Uint8Array) => boolean | Promise<boolean>} has  is this key's report kept?
+ *   Resolves when durable
+ * @property {(hashes: Uint8Array[], records: Uint8Array, hour: number) => number | Promise<number>}
+ *   add reports whose keys are not known, their records one behind the other; returns how many
+ * @property {(minimum: number, build: Build, counters: (count: number) => Counters) => number |
+ *   Promise<number>} seal closes the open batch when it holds `minimum`, and keeps it sealed under
+ *   a new id; returns its count, 0 when none
  * @property {(state: BatchState) => Uint8Array[] | Promise<Uint8Array[]>} batches  ids
  * @property {(id: Uint8Array) => Uint8Array | Promise<Uint8Array>} read
- * @property {(id: Uint8Array, counters: Counters) => void | Promise<void>} forwarded  drops the batch, keeps its keys and hour
+ * @property {(id: Uint8Array, counters: Counters) => void | Promise<void>} forwarded  drops the
+ *   batch, keeps its keys and hour
  * @property {(id: Uint8Array, counters: Counters) => void | Promise<void>} quarantine
- * @property {() => number | Promise<number>} restore  puts quarantined batches back in line; returns how many
- * @property {(counters: (count: number) => Counters) => void | Promise<void>} destroyOpen  drops the open batch and its keys
- * @property {(hour: number) => void | Promise<void>} forget  drops keys of forwarded batches opened in `hour` or before
- * @property {() => number | null} oldestKeys  opening hour of the oldest forwarded batch whose keys are kept
+ * @property {() => number | Promise<number>} restore  puts quarantined batches back in line;
+ *   returns how many
+ * @property {(counters: (count: number) => Counters) => void | Promise<void>} destroyOpen  drops
+ *   the open batch and its keys
+ * @property {(hour: number) => void | Promise<void>} forget  drops keys of forwarded batches opened
+ *   in `hour` or before
+ * @property {() => number | null} oldestKeys  opening hour of the oldest forwarded batch whose keys
+ *   are kept
  * @property {(counters: Counters) => void | Promise<void>} count  adds to durable counters
  * @property {() => Counters} counters
  */
@@ -64,7 +75,8 @@
  * @typedef {object} Random
  * @property {(bytes: Uint8Array) => Uint8Array} getRandomValues
  * @property {SubtleCrypto} subtle
- * @property {(key: Uint8Array, text: string) => Uint8Array} [hmac]  HMAC-SHA-256, where the host has one that is not handed to another thread
+ * @property {(key: Uint8Array, text: string) => Uint8Array} [hmac]  HMAC-SHA-256, where the host
+ *   has one that is not handed to another thread
  *
  * @typedef {object} CollectorDeps
  * @property {Recipe} recipe
@@ -76,7 +88,8 @@
  * @property {number} [retryAt]  where a run is already due after failures, from before a restart
  *
  * @typedef {object} Limits
- * @property {number} [batchBytes]  about the largest batch; more only where the recipe's minimum asks for it
+ * @property {number} [batchBytes]  about the largest batch; more only where the recipe's minimum
+ *   asks for it
  * @property {number} [storeBytes]  above it new reports are refused
  * @property {number} [keyGraceS]  how long keys outlive their batch's age
  */
@@ -96,8 +109,8 @@ const RETRY_AFTER_MAX_S = 3600;
 const DEFAULTS = { batchBytes: 4 << 20, storeBytes: 256 << 20, keyGraceS: 86_400 };
 
 /**
- * Returns: at how many reports a batch goes whatever its age. At least twice the minimum where bytes allow no more, so
- * that a busy collection still mixes more than the least.
+ * Returns: at how many reports a batch goes whatever its age. At least twice the minimum where
+ * bytes allow no more, so that a busy collection still mixes more than the least.
  * @param {Recipe} recipe
  * @param {number} [batchBytes]
  */
@@ -127,7 +140,8 @@ export class Collector {
   }
 
   /**
-   * Takes checked records that came together, each for itself. What is accepted is durable, and counts once however often its key comes.
+   * Takes checked records that came together, each for itself. What is accepted is durable, and
+   * counts once however often its key comes.
    * @param {Uint8Array} records  one behind the other
    * @param {string[]} keys  the reports' idempotency keys
    * @returns {Promise<Outcome[]>}
@@ -158,7 +172,10 @@ export class Collector {
     return outcomes;
   }
 
-  /** How many reports may be added at once, so that none passes a limit that it would not pass alone. */
+  /**
+   * How many reports may be added at once, so that none passes a limit that it would not pass
+   * alone.
+   */
   #room() {
     const { recipe, store } = this.#deps;
     const { openCount, bytes } = store.state();
@@ -217,8 +234,9 @@ export class Collector {
   }
 
   /**
-   * When the host must call run() again: milliseconds since 1970, or null for never. Times that come from a batch's opening are
-   * rounded up to whole hours (to max_age_s where that is less), because a host may have to keep them.
+   * When the host must call run() again: milliseconds since 1970, or null for never. Times that
+   * come from a batch's opening are rounded up to whole hours (to max_age_s where that is less),
+   * because a host may have to keep them.
    * @returns {Promise<number | null>}
    */
   async wake() {
@@ -246,7 +264,7 @@ export class Collector {
     return batches;
   }
 
-  /** Counts only. @returns {Promise<Record<string, number>>} */
+  /** Figures for the operator: counts only. @returns {Promise<Record<string, number>>} */
   async stats() {
     const { store } = this.#deps;
     return {
@@ -286,7 +304,10 @@ export class Collector {
     }
   }
 
-  /** Exponential, with jitter of a half. @param {number} retryAfterS  what the aggregator asks for */
+  /**
+   * Exponential, with jitter of a half.
+   * @param {number} retryAfterS  what the aggregator asks for
+   */
   async #backOff(retryAfterS) {
     const { store, now, crypto } = this.#deps;
     const failures = store.counters().failures_in_a_row ?? 0;

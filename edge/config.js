@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Node edge's configuration file: JSON with known fields only, paths relative to the file.
+// Reads the configuration file of the edge on Node: JSON with known fields only, and paths relative
+// to the file.
 
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
@@ -132,7 +133,11 @@ function baseUrl(value) {
   return value;
 }
 
-/** The first line; a second one is the older secret during a rotation, which only the aggregator accepts. @param {string} path */
+/**
+ * The first line; a second one is the older secret during a rotation, which only the aggregator
+ * accepts.
+ * @param {string} path
+ */
 async function readSecret(path) {
   const secret = (await readFile(path, 'utf8')).split('\n')[0].trim();
   if (!/^[\x21-\x7e]{16,}$/.test(secret))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of the edge: an HTTP status beside the {code, number, message} that goes into the body.
-// Numbers below 100 are the core's (core/base/shoal_err.h); the edge's own start at 100 and never change.
-// Messages are fixed sentences: nothing of a request ever enters one.
+// Errors of the edge: an HTTP status, and the {code, number, message} that goes into the body.
+// Numbers below 100 are the core's (core/base/shoal_err.h); the edge's own start at 100 and never
+// change. Messages are fixed sentences: no part of a request ever enters one.
 
 /** Kinds of refusal: [status, number, message]. @type {Record<string, [number, number, string]>} */
 const KINDS = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends one sealed batch to the aggregator and reads its verdict.
-// Must be called from a timer or an alarm, never inside a device's request: some platforms add headers of the request
-// being served to the requests made meanwhile.
+// Sends one sealed batch to the aggregator and reads its verdict. It must be called from a timer or
+// an alarm, never inside a device's request: some platforms add headers of the request that is
+// being served to requests made meanwhile.
 
 /** @typedef {import('./collector.js').Send} Send */
 

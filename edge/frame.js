@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports read by their frame. All of a report but its record's text is the same for every device of a recipe: where those bytes
-// match, the record is read from between them, in one pass and with nothing made but the record. It decides nothing: whatever does
-// not match is left to the parser, which takes and refuses the same reports (frame.test.mjs compares the two).
+// Reads reports by their frame. Except for its record's text, a report is the same for every device
+// of a recipe. Where those bytes match, the record is read from between them in one pass, which
+// allocates nothing but the record. A report that does not match goes to the parser, which accepts
+// and refuses the same reports (frame.test.mjs compares the two).
 
-/** @typedef {import('./collection.js').Collection} Collection @typedef {import('./collection.js').Recipe} Recipe */
+/**
+ * @typedef {import('./collection.js').Collection} Collection
+ * @typedef {import('./collection.js').Recipe} Recipe
+ */
 
 /**
  * @typedef {object} Frames  what a set of collections accepts
  * @property {number} longest  characters of its longest record
  * @property {Map<number, Frame[]>} byLength  of a report, in bytes
  *
- * @typedef {{collection: Collection, frame: Uint8Array, head: number}} Frame  the bytes before the text, `head` of them, and those behind
+ * @typedef {{collection: Collection, frame: Uint8Array, head: number}} Frame  the bytes before the
+ *   text, `head` of them, and those behind
  */
 
 /** @type {WeakMap<Map<string, Collection>, Frames>} */
 const made = new WeakMap();
 
-/** Made once for a map of collections, which does not change afterwards. @param {Map<string, Collection>} collections @returns {Frames} */
+/**
+ * Made once for a map of collections, which does not change afterwards.
+ * @param {Map<string, Collection>} collections
+ * @returns {Frames}
+ */
 export function framesOf(collections) {
   let frames = made.get(collections);
   if (frames === undefined) made.set(collections, (frames = makeFrames(collections)));
@@ -49,7 +58,9 @@ function frameOf({ key, hash, parameters }) {
 
 /**
  * The collection and record of a report that one of the frames fits, or null.
- * @param {Uint8Array} report @param {Frames} frames @returns {{collection: Collection, record: Uint8Array} | null}
+ * @param {Uint8Array} report
+ * @param {Frames} frames
+ * @returns {{collection: Collection, record: Uint8Array} | null}
  */
 export function readByFrame(report, { byLength }) {
   for (const { collection, frame, head } of byLength.get(report.length) ?? []) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports that are stored together: while one call to a store is under way those that come wait, and go in the next. One call and one flush
-// serve as many as came meanwhile; where reports come one by one they do not wait. Every report has its own outcome.
+// Stores reports in groups. While one call to a store is under way, new reports wait, and the next
+// call takes them all, with one flush. A report that comes alone does not wait. Every report has an
+// outcome of its own.
 //
-// All that share a group must share a context: workerd does not let a request be answered from another's, so that there the group is the Durable
-// Object's. Should a call never end, those whose reports it has are told so after GIVE_UP_MS and their devices try again, under the same
-// idempotency key; nobody waits for it any longer.
+// All reports of a group must share a context: workerd does not let one request be answered from
+// another's context, so there the group belongs to the Durable Object. If a call never ends, its
+// reports are told so after GIVE_UP_MS; their devices try again under the same idempotency keys.
 
 /** @typedef {import('./collection.js').Outcome} Outcome */
 
@@ -12,23 +13,26 @@
  * @typedef {object} Call  and its reports
  * @property {Uint8Array[]} records
  * @property {string[]} keys
- * @property {{resolve: (outcome: Outcome) => void, reject: (error: Error) => void}[]} waiting  one a report
+ * @property {{resolve: (outcome: Outcome) => void, reject: (error: Error) => void}[]} waiting  one
+ *   a report
  * @property {boolean} isOpen  reports may still join
  * @property {() => void} go  it is its turn
  *
  * @typedef {object} GroupDeps
- * @property {(records: Uint8Array, keys: string[]) => Promise<Outcome[]>} store  records one behind the other; durable when it resolves
+ * @property {(records: Uint8Array, keys: string[]) => Promise<Outcome[]>} store  records one behind
+ *   the other; durable when it resolves
  * @property {number} [giveUpMs]
  */
 
 const GROUP_MAX = 256; // reports of a call
-// A call goes when nothing joined for a moment, or after a few: what came in while the disk had the thread may still join. One that follows
-// a call of a single report goes at once.
+// A call starts when no report joined for a moment, or after a few moments: reports that arrived
+// while the disk held the thread may still join. A call that follows a call of one report starts at
+// once.
 const PAUSE_MS = 1;
 const PAUSES_MAX = 8;
 const GIVE_UP_MS = 15_000; // less than a device waits
 
-/** Brings the reports of one collection to its store. */
+/** Groups the reports of one collection for its store. */
 export class Group {
   #deps;
   #giveUpMs;
@@ -43,7 +47,12 @@ export class Group {
     this.#giveUpMs = deps.giveUpMs ?? GIVE_UP_MS;
   }
 
-  /** Durable when it resolves. @param {Uint8Array} record @param {string} key @returns {Promise<Outcome>} */
+  /**
+   * Durable when it resolves.
+   * @param {Uint8Array} record
+   * @param {string} key
+   * @returns {Promise<Outcome>}
+   */
   async accept(record, key) {
     const last = this.#line.at(-1);
     const call =
@@ -79,7 +88,7 @@ export class Group {
 
   /** @param {Call} call @param {Promise<void>} turn */
   async #carryInTurn(call, turn) {
-    const timer = setTimeout(call.go, this.#giveUpMs / 2); // the one before may never end
+    const timer = setTimeout(call.go, this.#giveUpMs / 2); // the call before may never end
     await turn;
     clearTimeout(timer);
     for (let had = 0, pauses = 0; call.keys.length > had && pauses < PAUSES_MAX; pauses++) {
@@ -91,7 +100,7 @@ export class Group {
 
   /** Never rejects. @param {Call} call */
   async #carry(call) {
-    await null; // the report that began it has joined
+    await null; // lets the report that began the call join it
     call.isOpen = false;
     const { records, keys, waiting } = call;
     this.#latest = keys.length;
@@ -104,7 +113,10 @@ export class Group {
     this.#end(call);
   }
 
-  /** Nobody joins it or waits for it any longer. @param {Call} call */
+  /**
+   * Takes a call out of the line: no report joins it or waits for it any longer.
+   * @param {Call} call
+   */
   #end(call) {
     const place = this.#line.indexOf(call);
     if (place < 0) return;
@@ -114,7 +126,7 @@ export class Group {
   }
 }
 
-/** One behind the other. @param {Uint8Array[]} pieces  one or more, of one length */
+/** The pieces, one behind the other. @param {Uint8Array[]} pieces  one or more, of one length */
 export function joined(pieces) {
   const [{ length }] = pieces;
   const bytes = new Uint8Array(pieces.length * length);

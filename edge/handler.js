@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edge's routes as one function of (request, dependencies), the same in workerd and Node.
-// What leaves it towards the store is a record and an idempotency key; address, other headers and time are never read.
-// Must not depend on a runtime: only on URL, a reader of bytes, timers and SubtleCrypto; Response where the host wants one.
+// The edge's routes as one function of (request, dependencies), the same in workerd and Node. Only
+// a record and an idempotency key reach the store; the address, the other headers and the time are
+// never read. It must not depend on a runtime beyond URL, a reader of bytes, timers and
+// SubtleCrypto, and Response where the host wants one.
 
 import { EdgeError } from './errors.js';
 import { framesOf, readByFrame } from './frame.js';
 import { isQuery } from './recipes.js';
 import { UPLOAD_TYPE } from './relay.js';
 
-/** @typedef {import('./collection.js').Recipe} Recipe @typedef {import('./collection.js').Outcome} Outcome */
+/**
+ * @typedef {import('./collection.js').Recipe} Recipe
+ * @typedef {import('./collection.js').Outcome} Outcome
+ */
 /** @typedef {import('./collection.js').Collection} Collection */
 /** @typedef {Pick<Recipe, 'hash' | 'json' | 'expiresDay'>} Published */
 
 /**
- * @typedef {object} TaskHost  one pinned recipe of two servers, whose reports go on to its leader at once
+ * @typedef {object} TaskHost  one pinned recipe of two servers, whose reports go on to its leader
+ *   at once
  * @property {Pick<Recipe, 'key' | 'hash' | 'expiresDay'>} recipe
  * @property {number} length  bytes of one report
  * @property {(body: Uint8Array) => Promise<import('./relay.js').Relayed | null>} relay
@@ -22,9 +27,11 @@ import { UPLOAD_TYPE } from './relay.js';
 
 /**
  * @typedef {object} HandlerDeps
- * @property {Map<string, Collection>} collections  by recipe hash; the same map for every request, or each pays for its frames
+ * @property {Map<string, Collection>} collections  by recipe hash; the same map for every request,
+ *   or each pays for its frames
  * @property {Map<string, TaskHost>} [tasks]  by task id, base64url
- * @property {Published[]} recipes  what is published: of a recipe that is split into parts, the recipe itself
+ * @property {Published[]} recipes  what is published: of a recipe that is split into parts, the
+ *   recipe itself
  * @property {string[]} origins  origins whose pages may report; "*" is any
  * @property {() => number} now  milliseconds since 1970
  * @property {number} [bodyTimeoutMs]  how long a body may take
@@ -32,12 +39,14 @@ import { UPLOAD_TYPE } from './relay.js';
  */
 
 /**
- * @typedef {object} Incoming  what is read of a request; a Request is one, and a host whose own are quicker gives these
+ * @typedef {object} Incoming  what is read of a request; a Request is one, and a host whose own are
+ *   quicker gives these
  * @property {string} method
  * @property {string} url
  * @property {{get: (name: string) => string | null}} headers
  * @property {{getReader: () => Reader} | null} body
- * @property {() => Promise<ArrayBuffer | Uint8Array>} [arrayBuffer]  the body at once, where the host sees to it that it is no longer than its stated length
+ * @property {() => Promise<ArrayBuffer | Uint8Array>} [arrayBuffer]  the body at once, where the
+ *   host sees to it that it is no longer than its stated length
  *
  * @typedef {object} Reader
  * @property {() => Promise<{done: boolean, value?: Uint8Array}>} read
@@ -54,7 +63,7 @@ const BODY_TIMEOUT_MS = 10_000;
 const BODY_SLACK = 1024; // everything of a report but the record's text
 const RETRY_AFTER_S = 300;
 const DAY_MS = 86_400_000;
-/** A URL whose path is that of reports for certain, without taking it apart. */
+/** Matches a URL whose path is certainly that of reports, so that it needs no parsing. */
 const REPORTS_URL = /^https?:\/\/[^/?#\\]+\/v1\/reports$/;
 const PUBLIC = { 'Cache-Control': 'public, max-age=300' };
 
@@ -175,7 +184,7 @@ async function postReport(request, deps) {
 }
 
 /**
- * Relays one sealed report: its length and its recipe are all that is looked at.
+ * Relays one sealed report, of which it reads the length and the recipe only.
  * @param {Incoming} request @param {string} id @param {HandlerDeps} deps
  */
 async function relayReport(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEOUT_MS }) {
@@ -236,7 +245,11 @@ function inTime(reading, timeoutMs) {
   });
 }
 
-/** Most bodies come in one piece, which is not copied. @param {Reader} reader @param {number} limit */
+/**
+ * Reads a body to its end. Most bodies come in one piece, which is not copied.
+ * @param {Reader} reader
+ * @param {number} limit
+ */
 async function readAll(reader, limit) {
   const pieces = [];
   let size = 0;
@@ -263,8 +276,8 @@ function parse(bytes) {
 }
 
 /**
- * Checks a report's whole shape and its record. What is not exactly a report of a pinned recipe is refused, so that
- * nothing can ride along.
+ * Checks a report's whole shape and its record. Anything but exactly a report of a pinned recipe is
+ * refused, so that nothing else can travel with it.
  * @param {unknown} report
  * @param {HandlerDeps} deps
  */
@@ -343,7 +356,11 @@ function getRecipes(hash, deps) {
   return json({ recipes }, 200, PUBLIC);
 }
 
-/** What devices are asked. The same answer to everyone: nothing of who asks is looked at. @param {HandlerDeps} deps */
+/**
+ * The queries for devices: the same answer to everyone, because nothing of the asking request is
+ * read.
+ * @param {HandlerDeps} deps
+ */
 function getQueries(deps) {
   const now = deps.now();
   const queries = deps.recipes.filter((recipe) => isQuery(recipe) && !isExpired(recipe, now));
@@ -374,7 +391,11 @@ async function retryQuarantine(deps) {
   return json({ status: 'queued', batches });
 }
 
-/** Compares digests, so that timing says nothing of the token. @param {Incoming} request @param {string} token */
+/**
+ * Compares digests, so that timing says nothing of the token.
+ * @param {Incoming} request
+ * @param {string} token
+ */
 async function authorize(request, token) {
   const encode = new TextEncoder();
   const given = encode.encode(request.headers.get('authorization') ?? '');
@@ -389,7 +410,8 @@ async function authorize(request, token) {
 }
 
 /**
- * The origin whose pages may read the answer, "" where no page asks, null where the page's may not report.
+ * The origin whose pages may read the answer, "" where no page asks, null where the page's may not
+ * report.
  * @param {Incoming} request
  * @param {string[]} origins
  */

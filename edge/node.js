@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edge on Node: a node:http server over the same handler, a spool folder a collection, timers for sealing and forwarding.
-// Keeps no access log, and gives the handler only the headers it needs: an address or a cookie cannot leak from where it never was.
+// The edge on Node: a node:http server over the same handler, a spool folder for each collection,
+// and timers for sealing and forwarding. It keeps no access log. The handler is given only the
+// headers that it needs, so that an address or a cookie cannot leak from it.
 
 import { createHash, createHmac } from 'node:crypto';
 import { mkdir, open, readdir, readFile, realpath, rename, unlink } from 'node:fs/promises';
@@ -14,8 +15,14 @@ import { pinRecipes } from './recipes.js';
 import { countsOf, createRelay } from './relay.js';
 import { SpoolStore } from './spool_store.js';
 
-/** @typedef {import('./config.js').Config} Config @typedef {import('shoal-client/core').Recipe} Recipe */
-/** @typedef {import('node:http').IncomingMessage} IncomingMessage @typedef {import('node:http').ServerResponse} ServerResponse */
+/**
+ * @typedef {import('./config.js').Config} Config
+ * @typedef {import('shoal-client/core').Recipe} Recipe
+ */
+/**
+ * @typedef {import('node:http').IncomingMessage} IncomingMessage
+ * @typedef {import('node:http').ServerResponse} ServerResponse
+ */
 
 const HEADERS = ['content-type', 'content-length', 'origin', 'idempotency-key', 'authorization'];
 const LINGER_MS = 1000;
@@ -26,7 +33,8 @@ const RETRY_RUN_MS = 30_000;
 /**
  * Starts an edge.
  * @param {Config} config
- * @param {{createCore: () => Promise<import('shoal-client/core').Core>, loadDapModule?: () => Promise<WebAssembly.Module>, now?: () => number, fetch?: typeof globalThis.fetch}} deps
+ * @param {{createCore: () => Promise<import('shoal-client/core').Core>, loadDapModule?: () =>
+ *   Promise<WebAssembly.Module>, now?: () => number, fetch?: typeof globalThis.fetch}} deps
  * @returns {Promise<{port: number, close: () => Promise<void>}>}
  */
 export async function startEdge(
@@ -103,7 +111,8 @@ async function listen(config, deps) {
 }
 
 /**
- * The pinned recipes, and those that the configuration dropped while reports of theirs were kept.
+ * The pinned recipes, and the recipes that the configuration dropped while the spool still holds
+ * their reports.
  * @param {Map<string, Recipe>} recipes
  * @param {string} spool
  * @param {() => Promise<import('shoal-client/core').Core>} createCore
@@ -120,8 +129,10 @@ async function withKept(recipes, spool, createCore) {
 }
 
 /**
- * A recipe of two servers. A request of Node's fetch carries nothing of the one being served. Counts are of this process.
- * @param {import('./recipes.js').Task} task @param {typeof globalThis.fetch} fetch
+ * A recipe of two servers. A request of Node's fetch carries nothing of the one being served.
+ * Counts are of this process.
+ * @param {import('./recipes.js').Task} task
+ * @param {typeof globalThis.fetch} fetch
  */
 function taskHost({ recipe, id, leader, length }, fetch) {
   const relay = createRelay({ leader, id, fetch });
@@ -152,7 +163,13 @@ class CollectionHost {
   #arming = false;
   #running = Promise.resolve();
 
-  /** Use CollectionHost.open. @param {Recipe} recipe @param {SpoolStore} store @param {Collector} collector @param {() => number} now */
+  /**
+   * Use CollectionHost.open.
+   * @param {Recipe} recipe
+   * @param {SpoolStore} store
+   * @param {Collector} collector
+   * @param {() => number} now
+   */
   constructor(recipe, store, collector, now) {
     this.recipe = recipe;
     this.#store = store;
@@ -277,8 +294,8 @@ async function serve(incoming, outgoing, deps) {
     outgoing.end(incoming.method === 'HEAD' ? undefined : body);
     return;
   }
-  // The body was refused half-way. Closing at once would reset the connection before the answer is read: the rest is
-  // thrown away for a moment first.
+  // The body was refused half-way. Closing at once would reset the connection before the answer is
+  // read, so the rest is read and dropped for a moment first.
   outgoing.writeHead(status, {
     ...headers,
     'Content-Length': Buffer.byteLength(body),
@@ -291,7 +308,11 @@ async function serve(incoming, outgoing, deps) {
   incoming.once('end', () => outgoing.end());
 }
 
-/** Node's own Request costs more than all that is done with it here. @param {IncomingMessage} incoming @returns {import('./handler.js').Incoming} */
+/**
+ * Reads a request without Node's Request, which would cost more than everything done with it here.
+ * @param {IncomingMessage} incoming
+ * @returns {import('./handler.js').Incoming}
+ */
 function requestOf(incoming) {
   const method = incoming.method ?? 'GET';
   const headers = {
@@ -308,11 +329,15 @@ function requestOf(incoming) {
 
 /** @param {IncomingMessage} incoming */
 function urlOf({ url = '/', headers: { host = 'localhost' } }) {
-  if (url === '/v1/reports' && /^[\w.-]+(:\d+)?$/.test(host)) return `http://${host}${url}`; // as most are: nothing to take apart
+  if (url === '/v1/reports' && /^[\w.-]+(:\d+)?$/.test(host)) return `http://${host}${url}`; // most URLs are of this kind, and need no parsing
   return new URL(url, URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost').href;
 }
 
-/** The body at once: with a stated length there is no more of it than that. @param {IncomingMessage} incoming @returns {Promise<Uint8Array>} */
+/**
+ * The body at once, for a request with a stated length, which bounds it.
+ * @param {IncomingMessage} incoming
+ * @returns {Promise<Uint8Array>}
+ */
 function bytesOf(incoming) {
   return new Promise((resolve, reject) => {
     /** @type {Buffer[]} */
@@ -324,7 +349,11 @@ function bytesOf(incoming) {
   });
 }
 
-/** A request's body, whose cancelling leaves the connection open for the answer. @param {IncomingMessage} incoming @returns {import('./handler.js').Reader} */
+/**
+ * A request's body. Cancelling it leaves the connection open for the answer.
+ * @param {IncomingMessage} incoming
+ * @returns {import('./handler.js').Reader}
+ */
 function readerOf(incoming) {
   let wake = () => {};
   const changed = () => wake();
@@ -338,12 +367,13 @@ function readerOf(incoming) {
       await new Promise((resolve) => (wake = () => resolve(undefined)));
     }
   };
-  // Who listens for "readable" keeps the rest from being thrown away.
+  // A listener for "readable" would keep the rest of the body from being dropped.
   return { read, cancel: async () => incoming.off('readable', changed) };
 }
 
 /**
- * Keeps a second process out of a spool: a socket in the folder, which the kernel closes with its owner.
+ * Keeps a second process out of a spool: a socket in the folder, which the kernel closes with its
+ * owner.
  * @param {string} spool
  * @returns {Promise<() => Promise<void>>}
  */
@@ -366,7 +396,11 @@ async function lock(spool) {
   throw new Error(`cannot lock the spool ${spool}`);
 }
 
-/** A socket's path may have some 100 bytes: a longer one goes to the folder of temporary files. @param {string} spool */
+/**
+ * The path of the lock's socket. A socket's path may have some 100 bytes, so a longer one goes to
+ * the folder of temporary files.
+ * @param {string} spool
+ */
 async function lockPath(spool) {
   const path = join(await realpath(spool), 'lock');
   if (Buffer.byteLength(path) < 100) return path;

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinned recipes: those whose JSON has the hash that the operator wrote beside it. No other is collected or published, nor,
-// where keys are given, one that none of them signed. A recipe with `split_by` is a collection for each of its parts; one of two servers
-// is no collection, since its reports are relayed and nothing of them is kept.
+// Pinned recipes: those whose JSON has the hash that the operator wrote beside it. No other recipe
+// is collected or published, and where keys are given, no recipe that none of them signed. A recipe
+// with `split_by` is one collection for each of its parts. A recipe of two servers is no
+// collection: its reports are relayed, and none is kept.
 import { reportLength } from 'shoal-client/dap-length';
 import { verifySignature } from 'shoal-client/signature';
 
-/** @typedef {import('shoal-client/core').Core} Core @typedef {import('shoal-client/core').Recipe} Recipe */
+/**
+ * @typedef {import('shoal-client/core').Core} Core
+ * @typedef {import('shoal-client/core').Recipe} Recipe
+ */
 
 /**
  * @typedef {object} Pinned
- * @property {Map<string, Recipe>} collections  by hash: of a split recipe its parts, and not the recipe itself; none of two servers
+ * @property {Map<string, Recipe>} collections  by hash: of a split recipe its parts, and not the
+ *   recipe itself; none of two servers
  * @property {Map<string, Task>} tasks  recipes of two servers, by task id in base64url
  * @property {Recipe[]} recipes  as configured, each once: what is published
  */
 
-/** @typedef {{recipe: Recipe, id: string, leader: string, length: number}} Task  length: of one report */
+/**
+ * @typedef {{recipe: Recipe, id: string, leader: string, length: number}} Task  length: of one
+ *   report
+ */
 
 const PARTS_MAX = 64; // collections that splitting makes, of one edge
 const QUERIES_MAX = 64; // what a device takes of one answer
@@ -24,7 +32,8 @@ const QUERIES_BYTES_MAX = 1 << 20;
  * @param {{recipe: any, hash: string}[]} pins
  * @param {() => Promise<Core>} createCore  one core a pin: a core holds 64 recipes at most
  * @param {unknown} [keys]  Ed25519 public keys, 64 lower-case hex digits each
- * @param {() => Promise<WebAssembly.Module>} [loadDapModule]  shoal-dap.wasm; needed where a recipe names two servers
+ * @param {() => Promise<WebAssembly.Module>} [loadDapModule]  shoal-dap.wasm; needed where a recipe
+ *   names two servers
  * @returns {Promise<Pinned>}
  */
 export async function pinRecipes(pins, createCore, keys, loadDapModule) {
@@ -112,7 +121,10 @@ function checkQueries(recipes) {
   }
 }
 
-/** Is it what devices with the policy that it names are asked? @param {Pick<Recipe, 'json'>} recipe */
+/**
+ * Is it what devices with the policy that it names are asked?
+ * @param {Pick<Recipe, 'json'>} recipe
+ */
 export function isQuery({ json }) {
   return json.policy !== undefined;
 }

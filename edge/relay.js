@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands a sealed report on to the leader of its recipe, so that the leader sees no device's address: the body, its media type, and
-// nothing else. Neither half of it can be read here. The leader's answer goes back, as far as it is one of the protocol's.
-// Source: draft-ietf-ppm-dap-18 section "Upload Request". As forward.js, not to be called inside a device's request where a platform
-// adds headers of that to requests made meanwhile.
+// Hands a sealed report on to the leader of its recipe, so that the leader sees no device's
+// address: it passes the body and its media type, and nothing else. It can read neither share. The
+// leader's answer goes back if it is one that the protocol has. Source: draft-ietf-ppm-dap-18
+// section "Upload Request". Like forward.js, it must not be called inside a device's request where
+// a platform adds headers of that request to others.
 
 export const UPLOAD_TYPE = 'application/ppm-dap;message=upload-req';
 
@@ -19,8 +20,10 @@ const TIMEOUT_MS = 20_000; // less than a device waits
  */
 
 /**
- * @param {{leader: string, id: string, fetch: typeof globalThis.fetch, timeoutMs?: number}} deps  id: of the task, base64url
- * @returns {(body: Uint8Array) => Promise<Relayed | null>}  null where the leader gave no answer that a device could use
+ * @param {{leader: string, id: string, fetch: typeof globalThis.fetch, timeoutMs?: number}} deps
+ *   id: of the task, base64url
+ * @returns {(body: Uint8Array) => Promise<Relayed | null>}  null where the leader gave no answer
+ *   that a device could use
  */
 export function createRelay({ leader, id, fetch, timeoutMs = TIMEOUT_MS }) {
   const url = `${leader}/tasks/${id}/reports`;
@@ -40,7 +43,10 @@ export function createRelay({ leader, id, fetch, timeoutMs = TIMEOUT_MS }) {
   };
 }
 
-/** The body; null where it is too long: a leader must not fill this worker's memory. @param {Response} response */
+/**
+ * The body; null where it is too long: a leader must not fill this worker's memory.
+ * @param {Response} response
+ */
 async function limitedBytes(response) {
   const reader = response.body?.getReader();
   const parts = [];
@@ -73,7 +79,11 @@ async function answerOf(response) {
   };
 }
 
-/** What the outcome adds to the counts. @param {Relayed | null} relayed @returns {Record<string, number>} */
+/**
+ * What the outcome adds to the counts.
+ * @param {Relayed | null} relayed
+ * @returns {Record<string, number>}
+ */
 export function countsOf(relayed) {
   if (relayed === null) return { relay_failures_total: 1 };
   return relayed.status === 200 ? { relayed_reports_total: 1 } : { relay_refusals_total: 1 };

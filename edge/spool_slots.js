@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open batch of a folder: a file of fixed slots, with each report in a random one. A slot is key
-// hash, record, and 8 bytes of their SHA-256, so that a slot that a crash left half written counts as
-// empty. spool_store.js says why reports lie in slots.
+// The open batch of a folder: a file of fixed slots, with each report in a random one. A slot is
+// key hash, record, and 8 bytes of their SHA-256, so that a slot that a crash left half written
+// counts as empty. spool_store.js says why reports lie in slots.
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -30,10 +30,10 @@ export class Slots {
   #nextDraw = DRAWS;
   /** @type {Promise<import('node:fs/promises').FileHandle>} */ #file;
   /** @type {Set<Promise<void>>} */ #writing = new Set();
-  /** The fdatasync that has not begun: writes that end before it does share it. @type {Promise<void> | null} */ #nextSync =
+  /** The fdatasync that has not begun; writes that end before it begins share it. @type {Promise<void> | null} */ #nextSync =
     null;
   #lastSync = Promise.resolve();
-  /** A failed fdatasync may have lost pages for good: nothing more is taken. */
+  /** Set by a failed fdatasync, which may have lost pages for good: the batch takes no more. */
   #broken = false;
   /** The file could not be made. */
   unmade = false;
@@ -53,7 +53,7 @@ export class Slots {
     this.#file.catch(() => (this.unmade = true)); // each put reports it
   }
 
-  /** Slots that are used, or will be when what is being written is. */
+  /** The number of slots that are used, or being written. */
   get taken() {
     return this.#used.size;
   }
@@ -68,7 +68,7 @@ export class Slots {
   async #read() {
     const file = await this.#file;
     const { size } = await file.stat();
-    this.#capacity = Math.max(this.#capacity, Math.floor(size / this.#slotSize)); // a larger one of an earlier configuration
+    this.#capacity = Math.max(this.#capacity, Math.floor(size / this.#slotSize)); // an earlier configuration may have made a larger file
     const perRead = Math.max(1, Math.floor(READ_SIZE / this.#slotSize));
     for (let first = 0; first < this.#capacity; first += perRead) {
       const buffer = Buffer.alloc(perRead * this.#slotSize);
@@ -103,11 +103,12 @@ export class Slots {
   /** @param {string} hash @param {Uint8Array} record */
   async #put(hash, record) {
     if (this.#broken) throw new Error('the open batch takes no more');
-    if (this.#used.size >= this.#capacity) this.#capacity *= 2; // more came at once than a batch is meant to hold
+    if (this.#used.size >= this.#capacity) this.#capacity *= 2; // more reports came at once than a batch is meant to hold
     const slot = this.#freeSlot();
     this.#used.add(slot);
     const file = await this.#file;
-    // On this thread: it ends in the system's memory, and handing it to another costs ten times as much. The disk is waited for below.
+    // Written on this thread: the write ends in the system's memory, and another thread would cost
+    // ten times as much. #sync below waits for the disk.
     const written = writeSync(
       file.fd,
       this.#fill(hash, record),
@@ -120,7 +121,11 @@ export class Slots {
     this.records.set(hash, new Uint8Array(record));
   }
 
-  /** @param {string} hash @param {Uint8Array} record @returns {Buffer} a slot's bytes, until the next call */
+  /**
+   * @param {string} hash
+   * @param {Uint8Array} record
+   * @returns {Buffer} a slot's bytes, until the next call
+   */
   #fill(hash, record) {
     this.#slot.write(hash, 0, 'hex');
     this.#slot.set(record, HASH_SIZE);
@@ -128,7 +133,7 @@ export class Slots {
     return this.#slot;
   }
 
-  /** Drawn again until free: capacity is more than is used, so a few draws do. */
+  /** A random free slot. Capacity exceeds use, so a few draws are enough. */
   #freeSlot() {
     for (;;) {
       const slot = this.#draw() % this.#capacity;
@@ -136,7 +141,10 @@ export class Slots {
     }
   }
 
-  /** A random number of 32 bits; many are asked for at once, since asking costs more than they do. */
+  /**
+   * A random number of 32 bits. Many are fetched at once, because a call costs more than the
+   * numbers.
+   */
   #draw() {
     if (this.#nextDraw === DRAWS) {
       this.#options.crypto.getRandomValues(new Uint8Array(this.#draws.buffer));

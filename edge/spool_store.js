@@ -7,22 +7,30 @@
 //     <id>.<hour>.sealed            a batch as it is sent, then the sorted hashes of its reports' keys
 //     <id>.<hour>.quarantined       the same, refused by the aggregator
 //     <id>.<hour>.forwarded         the sorted hashes alone
-// id is the batch's id, hour its opening hour since 1970. A slot is key hash, record, and 8 bytes of their SHA-256: a slot
-// that a crash left half written is empty.
+// id is the batch's id, hour its opening hour since 1970. A slot is key hash, record, and 8 bytes
+// of their SHA-256: a slot that a crash left half written is empty.
 //
-// Why slots and not a file for each report: a file system notes when each file was made and changed, and that cannot be
-// switched off, so a file each would keep every report's time of arrival and their order. Slots of one file have neither.
-// It also lets many reports share one fdatasync.
+// Why slots and not a file for each report: a file system notes when each file was made and
+// changed, and that cannot be switched off, so a file each would keep every report's time of
+// arrival and their order. Slots of one file have neither. It also lets many reports share one
+// fdatasync.
 //
-// Files are made whole under another name, flushed, then renamed, then the folder is flushed. A batch that has a later
-// file loses its earlier ones when the folder is opened, so a crash between the two counts nothing twice.
+// Files are made whole under another name, flushed, then renamed, then the folder is flushed. A
+// batch that has a later file loses its earlier ones when the folder is opened, so a crash between
+// the two counts nothing twice.
 
 import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CHECK_SIZE, HASH_SIZE, Slots, hex } from './spool_slots.js';
 
-/** @typedef {import('./collector.js').Store} Store @typedef {import('./collector.js').Counters} Counters */
-/** @typedef {import('./collector.js').Build} Build @typedef {import('./collector.js').BatchState} BatchState */
+/**
+ * @typedef {import('./collector.js').Store} Store
+ * @typedef {import('./collector.js').Counters} Counters
+ */
+/**
+ * @typedef {import('./collector.js').Build} Build
+ * @typedef {import('./collector.js').BatchState} BatchState
+ */
 /** @typedef {import('./spool_slots.js').SpoolOptions} SpoolOptions */
 
 const SALT_SIZE = 32;
@@ -41,8 +49,7 @@ export class SpoolStore {
   /** @type {Counters} */ #counters = {};
   /** @type {Slots | null} */ #open = null;
   /** Closed, not yet sealed. @type {Slots | null} */ #closing = null;
-  /** Durable keys of what is kept, to their batch. @type {Map<string, string>} */ #keys =
-    new Map();
+  /** The batch of each durable idempotency key. @type {Map<string, string>} */ #keys = new Map();
   /** Keys on their way to the disk. @type {Map<string, Promise<void>>} */ #pending = new Map();
   /** Closed batches by state, by id. @type {Record<string, Map<string, Batch>>} */
   #batches = { sealed: new Map(), quarantined: new Map(), forwarded: new Map() };
@@ -57,7 +64,7 @@ export class SpoolStore {
   }
 
   /**
-   * Opens a folder, made when absent, and puts right what a crash left.
+   * Opens a folder, or makes it, and repairs what a crash left.
    * @param {string} dir
    * @param {SpoolOptions} options
    */
@@ -82,7 +89,10 @@ export class SpoolStore {
       await this.#loadOpen(id, hour);
   }
 
-  /** Drops unfinished files and those that a later state replaced. Returns the rest, oldest hour first. */
+  /**
+   * Drops unfinished files and those that a later state replaced. Returns the rest, oldest hour
+   * first.
+   */
   async #sweep() {
     /** @type {Map<string, {id: string, hour: number, state: string}>} */
     const newest = new Map();
@@ -374,7 +384,10 @@ export class SpoolStore {
     await this.#write('counters.json', Buffer.from(JSON.stringify(this.#counters)));
   }
 
-  /** Bytes of the batch at the start of a file: header, records, checksum (core/wire/batch.h). @param {Buffer} bytes */
+  /**
+   * Bytes of the batch at the start of a file: header, records, checksum (core/wire/batch.h).
+   * @param {Buffer} bytes
+   */
   #batchSize(bytes) {
     return 72 + bytes.readUInt32LE(12) * bytes.readUInt32LE(16) + 8;
   }

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's store in a Durable Object's SQLite. Every method is synchronous, so no other request sees it half done.
-// Tables are WITHOUT ROWID: a hidden row number would keep the order of arrival. A report lies under a random key, apart
-// from the hashed idempotency keys; nothing says which belongs to which.
-// Durability is the caller's: `storage.sync()` before it answers (Durable Objects also hold answers back until writes are out).
+// The collector's store in a Durable Object's SQLite. Every method is synchronous, so that no other
+// request sees it half done. Tables are WITHOUT ROWID, because a hidden row number would keep the
+// order of arrival. A report lies under a random key, apart from the hashed idempotency keys, and
+// nothing says which belongs to which. The caller makes changes durable by `storage.sync()` before
+// it answers (Durable Objects also hold answers back until writes are out).
 
 import { toHex } from 'shoal-client/core';
 import { joined } from './group.js';
 
-/** @typedef {import('./collector.js').Store} Store @typedef {import('./collector.js').Counters} Counters */
-/** @typedef {import('./collector.js').Build} Build @typedef {import('./collector.js').BatchState} BatchState */
+/**
+ * @typedef {import('./collector.js').Store} Store
+ * @typedef {import('./collector.js').Counters} Counters
+ */
+/**
+ * @typedef {import('./collector.js').Build} Build
+ * @typedef {import('./collector.js').BatchState} BatchState
+ */
 
 const PART_SIZE = 1 << 20; // a value may take 2 MB
 const REPORT_OVERHEAD = 64; // bytes beside a record, about
@@ -28,8 +35,9 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS parts (batch BLOB, part INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (batch, part)) WITHOUT ROWID;
 `;
 
-// Of many reports at once, one statement: pieces of bytes that lie one behind the other. No index of `keys` by batch: it would cost every
-// report a page, and keys go once an hour, thousands at a time.
+// One statement stores many reports, whose bytes lie one behind the other. There is no index of
+// `keys` by batch: it would cost every report a page, and keys are deleted once an hour, thousands
+// at a time.
 const PIECES =
   'WITH RECURSIVE piece (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM piece WHERE i + 1 < ?1)';
 const HASH = `substr(?2, ${HASH_SIZE} * i + 1, ${HASH_SIZE})`;
@@ -39,7 +47,8 @@ const ADD_REPORTS = `${PIECES} INSERT INTO reports SELECT substr(?2, ${ID_SIZE} 
 
 /**
  * @typedef {object} SqlStorage
- * @property {{exec: (query: string, ...bindings: any[]) => {toArray: () => Record<string, any>[]}}} sql
+ * @property {{exec: (query: string, ...bindings: any[]) => {toArray: () => Record<string, any>[]}}}
+ *   sql
  * @property {<T>(callback: () => T) => T} transactionSync
  */
 
@@ -48,7 +57,10 @@ export class SqliteStore {
   /** @type {SqlStorage} */ #storage;
   /** @type {{getRandomValues: (bytes: Uint8Array) => Uint8Array}} */ #random;
   /** @type {Uint8Array} */ #salt;
-  /** The open batch, as its row in `batches` says. @type {{id: Uint8Array, hour: number, count: number} | null} */
+  /**
+   * The open batch, as its row in `batches` says.
+   * @type {{id: Uint8Array, hour: number, count: number} | null}
+   */
   #open = null;
   #bytes = 0;
 
@@ -96,7 +108,11 @@ export class SqliteStore {
     return this.#rows('SELECT 1 FROM keys WHERE hash = ?', hash).length > 0;
   }
 
-  /** @param {Uint8Array[]} hashes @param {Uint8Array} records  one behind the other @param {number} hour */
+  /**
+   * @param {Uint8Array[]} hashes
+   * @param {Uint8Array} records  one behind the other
+   * @param {number} hour
+   */
   add(hashes, records, hour) {
     const size = records.length / hashes.length;
     const known = this.#rows(KNOWN, hashes.length, joined(hashes)).map(({ i }) => i);
@@ -227,7 +243,7 @@ export class SqliteStore {
     });
   }
 
-  /** Of batches that are no more. */
+  /** Deletes the keys of batches that no longer exist. */
   #dropKeys() {
     this.#exec('DELETE FROM keys WHERE batch NOT IN (SELECT id FROM batches)');
   }
@@ -283,7 +299,12 @@ export class SqliteStore {
     return this.#random.getRandomValues(new Uint8Array(ID_SIZE));
   }
 
-  /** All or nothing, in the tables and in memory. @template T @param {() => T} change @returns {T} */
+  /**
+   * All or nothing, in the tables and in memory.
+   * @template T
+   * @param {() => T} change
+   * @returns {T}
+   */
   #transaction(change) {
     try {
       return this.#storage.transactionSync(change);

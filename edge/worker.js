@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edge on workerd: routes in the worker, one Durable Object a collection, forwarding in its alarm.
-// Nothing is sent while a request is served: subrequests may carry headers of the request that caused them. A batch goes in the alarm
-// of its collection's object; a sealed report in that of its task's, whose caller waits for it.
+// The edge on workerd: routes in the worker, one Durable Object for each collection, and forwarding
+// in its alarm. Nothing is sent while a request is served, because subrequests may carry headers of
+// the request that caused them. The alarm of a collection's object sends its batches; the alarm of
+// a task's object relays its sealed reports, and the caller waits for it.
 //
-// Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR, BATCH_SECRET, and optionally
-// ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S, BODY_TIMEOUT_S, RECIPE_KEYS.
+// Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR,
+// BATCH_SECRET, and optionally ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S, BODY_TIMEOUT_S,
+// RECIPE_KEYS.
 
 import { DurableObject } from 'cloudflare:workers';
 import { Core } from 'shoal-client/core';
@@ -39,7 +41,9 @@ const RETRY_RUN_MS = 30_000;
 
 const createCore = () => Core.create(wasm);
 
-/** Kept for the isolate's life; a value, because a promise belongs to the request that made it. */
+/**
+ * Kept for the isolate's life as a value, because a promise belongs to the request that made it.
+ */
 /** @type {import('./recipes.js').Pinned | null} */
 let pinned = null;
 
@@ -53,7 +57,10 @@ async function pinnedRecipes(env) {
   ));
 }
 
-/** What a configuration makes of the handler, for as long as it is the configuration. @type {{env: Env, deps: import('./handler.js').HandlerDeps} | null} */
+/**
+ * What a configuration makes of the handler, for as long as it is the configuration.
+ * @type {{env: Env, deps: import('./handler.js').HandlerDeps} | null}
+ */
 let configured = null;
 
 /** @param {Env} env */
@@ -114,7 +121,10 @@ export class ShoalCollection extends DurableObject {
   /** @type {Collector | null} */ #collector = null;
   /** Sealed reports to be relayed by the next alarm. @type {(() => Promise<void>)[]} */ #waiting =
     [];
-  /** Here, where all requests have one context: a request of its own may not be answered from another's. */
+  /**
+   * The group lives here because all requests to the object share one context: a request may not be
+   * answered from another's.
+   */
   #group = new Group({ store: (records, keys) => this.#acceptGroup(records, keys) });
 
   /** @param {import('cloudflare:workers').DurableObjectState} ctx @param {Env} env */
@@ -176,7 +186,11 @@ export class ShoalCollection extends DurableObject {
     return this.#group.accept(record, key);
   }
 
-  /** Reports that came together, within one transaction and flushed once. @param {Uint8Array} records @param {string[]} keys */
+  /**
+   * Reports that came together, within one transaction and flushed once.
+   * @param {Uint8Array} records
+   * @param {string[]} keys
+   */
   async #acceptGroup(records, keys) {
     const outcomes = await /** @type {Collector} */ (this.#collector).accept(records, keys);
     await this.#arm();
@@ -197,8 +211,10 @@ export class ShoalCollection extends DurableObject {
   }
 
   /**
-   * The leader's answer to a sealed report, which is held in memory only: a device whose answer is lost sends the same again.
-   * @param {string} id @param {Uint8Array} body
+   * The leader's answer to a sealed report, which is held in memory only: a device whose answer is
+   * lost sends the same again.
+   * @param {string} id
+   * @param {Uint8Array} body
    */
   async relay(id, body) {
     const task = (await pinnedRecipes(this.#env)).tasks.get(id);
@@ -220,7 +236,7 @@ export class ShoalCollection extends DurableObject {
     return this.#store.counters();
   }
 
-  /** Never throws: the runtime gives up an alarm that fails a few times. */
+  /** The alarm. It never throws, because the runtime gives up an alarm that fails a few times. */
   async alarm() {
     for (const send of this.#waiting.splice(0)) void send();
     if (this.#collector === null) return;
@@ -236,7 +252,8 @@ export class ShoalCollection extends DurableObject {
     const wake = await /** @type {Collector} */ (this.#collector).wake();
     const armed = await this.ctx.storage.getAlarm();
     if (wake === null || (armed !== null && armed <= wake)) return;
-    // Never the very time of the alarm that may be running now: the runtime would take the two for one and drop it.
+    // Not the time of the alarm that may be running now: the runtime would drop the new one as the
+    // same alarm.
     await this.ctx.storage.setAlarm(Math.max(wake, Date.now() + 1));
   }
 }
@@ -250,7 +267,11 @@ function limits({ BATCH_BYTES, STORE_BYTES: storeBytes, KEY_GRACE_S }) {
   };
 }
 
-/** A list binding is JSON, parsed by the platform or not. @param {string | any[]} value @returns {any[]} */
+/**
+ * A list binding is JSON, parsed by the platform or not.
+ * @param {string | any[]} value
+ * @returns {any[]}
+ */
 function list(value) {
   return typeof value === 'string' ? JSON.parse(value) : value;
 }

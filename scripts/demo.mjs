@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole way on one machine: a page and other devices, the edge worker, the aggregator, and the crowd's counts beside
-// the truth; then the words that no list holds. `make demo`; KEEP=1 leaves the page open. Fails when any report that was accepted is missing at the end.
-// SPLIT=1 shows two servers in place of the edge and the aggregator, of which neither sees a record (demo/split.mjs).
+// The whole way on one machine: a page and other devices, the edge worker, the aggregator, and the
+// crowd's counts beside the truth; then the discovery of words that no list holds. `make demo` runs
+// it; KEEP=1 leaves the page open. It fails if any accepted report is missing at the end. SPLIT=1
+// shows two servers in place of the edge and the aggregator, neither of which sees a record
+// (demo/split.mjs).
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -53,7 +55,11 @@ async function results(aggregator, id, top) {
 
 /**
  * Simulates a collection's devices and posts their batches.
- * @param {Collection} collection @param {string} folder @param {string} url @param {string} secret @param {(text: string) => void} progress
+ * @param {Collection} collection
+ * @param {string} folder
+ * @param {string} url
+ * @param {string} secret
+ * @param {(text: string) => void} progress
  */
 async function simulate(collection, folder, url, secret, progress) {
   const [out, truth] = [
@@ -85,8 +91,10 @@ async function simulate(collection, folder, url, secret, progress) {
 }
 
 /**
- * The edge holds back a batch below its minimum, so the last few reports would wait for ever: as many more are sent as they lack.
- * @param {Collection} collection @param {Awaited<ReturnType<typeof startEdge>>} edge
+ * The edge holds back a batch below its minimum, so the last few reports would wait for ever: as
+ * many more are sent as they lack.
+ * @param {Collection} collection
+ * @param {Awaited<ReturnType<typeof startEdge>>} edge
  */
 async function fillLastBatch(collection, edge) {
   const waiting = await edge.open(collection.id);
@@ -104,7 +112,11 @@ async function fillLastBatch(collection, edge) {
   return values.length;
 }
 
-/** Waits until the aggregator's sums hold every accepted report, and no more. @param {string} url @param {Collection[]} list */
+/**
+ * Waits until the aggregator's sums hold every accepted report, and no more.
+ * @param {string} url
+ * @param {Collection[]} list
+ */
 async function untilFolded(url, list) {
   for (const end = Date.now() + FOLD_MS; ;) {
     const sums = await Promise.all(
@@ -168,7 +180,13 @@ async function startRooms(list, folder, secret, later) {
   };
 }
 
-/** @param {Collection[]} list @param {string} page @param {string} edge @param {Later} later @param {(text: string) => void} progress */
+/**
+ * @param {Collection[]} list
+ * @param {string} page
+ * @param {string} edge
+ * @param {Later} later
+ * @param {(text: string) => void} progress
+ */
 async function driveBrowser([words, sites], page, edge, later, progress) {
   const linked = sites.counts.filter(({ value }) => LINKS.includes(value));
   const events = {
@@ -202,7 +220,12 @@ async function driveNode([words, sites], edge, progress) {
   return { said: `${whole(accepted)} reports accepted by the edge` };
 }
 
-/** Devices of the second act in Node; a word of more bytes than the recipe's would not be sent. @param {Collection} fresh @param {string} edge @param {(text: string) => void} progress */
+/**
+ * Devices of the second act in Node; a word of more bytes than the recipe's would not be sent.
+ * @param {Collection} fresh
+ * @param {string} edge
+ * @param {(text: string) => void} progress
+ */
 async function driveNew(fresh, edge, progress) {
   let accepted = 0;
   const draw = drawer(fresh.counts.filter(({ value }) => Buffer.byteLength(value) <= NEW_BYTES));
@@ -218,7 +241,11 @@ async function driveNew(fresh, edge, progress) {
   return accepted;
 }
 
-/** The one file of a collection's sums in the aggregator's store: the one of its recipe. @param {Collection} fresh @param {string} folder */
+/**
+ * The one file of a collection's sums in the aggregator's store: the one of its recipe.
+ * @param {Collection} fresh
+ * @param {string} folder
+ */
 async function sumsOf(fresh, folder) {
   const sums = join(folder, 'store/accumulators');
   for (const name of await readdir(sums)) {
@@ -252,7 +279,11 @@ async function discover(fresh, folder) {
   };
 }
 
-/** @param {Collection[]} list @param {Awaited<ReturnType<typeof startEdge>>} edge @param {string} aggregator */
+/**
+ * @param {Collection[]} list
+ * @param {Awaited<ReturnType<typeof startEdge>>} edge
+ * @param {string} aggregator
+ */
 async function settle(list, edge, aggregator) {
   let extra = 0;
   for (const collection of list) extra += await fillLastBatch(collection, edge);
@@ -272,7 +303,12 @@ const proof = (accepted) =>
   `intervals that the aggregator states hold the truth about as often as they promise. Every one of the ${whole(accepted)} reports that ` +
   'were accepted is in its sums exactly once.';
 
-/** @param {Collection[]} list without the second act's @param {number[]} sums @param {string} aggregator @param {import('playwright-core').Page} page */
+/**
+ * @param {Collection[]} list without the second act's
+ * @param {number[]} sums
+ * @param {string} aggregator
+ * @param {import('playwright-core').Page} page
+ */
 async function compare(list, sums, aggregator, page) {
   const findings = [];
   for (const [i, collection] of list.entries()) {
@@ -382,7 +418,8 @@ async function demo(later, interrupt) {
 }
 
 /**
- * Writes the report and says what was found; throws where the intervals are worse than chance allows.
+ * Writes the report and says what was found; throws where the intervals are worse than chance
+ * allows.
  * @param {import('./demo/report.mjs').Finding[]} findings
  * @param {string} shows
  */
@@ -396,7 +433,12 @@ async function tell(findings, shows) {
     throw new Error('far fewer intervals cover the truth than should');
 }
 
-/** What there is to do while the page stays open. @param {string} page @param {string} aggregator @param {number} minimum */
+/**
+ * What there is to do while the page stays open.
+ * @param {string} page
+ * @param {string} aggregator
+ * @param {number} minimum
+ */
 const invitation = (page, aggregator, minimum) =>
   `\nThe page stays open: ${page}\n` +
   `Type a few words there: a batch leaves the edge when it holds ${minimum} reports, then the crowd's counts move.\n` +
@@ -404,10 +446,16 @@ const invitation = (page, aggregator, minimum) =>
 
 class Interrupted extends Error {}
 
-/** Makes signals end the demo in order. Called again after a library has put its own, hastier listeners there. */
+/**
+ * Makes signals end the demo in order. Called again after a library has put its own, hastier
+ * listeners there.
+ */
 let stopOnSignals = () => {};
 
-/** Runs the demo and ends all that it started, whatever happened. @returns {Promise<number>} exit code */
+/**
+ * Runs the demo and ends all that it started, whatever happened.
+ * @returns {Promise<number>} exit code
+ */
 async function main() {
   /** @type {(() => any)[]} */
   const closers = [];

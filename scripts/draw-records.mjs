@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws labelled records from the module that pages run, for `shoal audit --draws`: lines of item, tab, record text. Each
-// record is of a fresh device.
+// Draws labelled records from the module that pages run, for `shoal audit --draws`: lines of item,
+// tab, record text. Each record is of a fresh device.
 //
 //     node scripts/draw-records.mjs --recipe FILE --item A --item B [--trials N] [--seed TEXT] [--module FILE]
 import { createHash, randomBytes } from 'node:crypto';
@@ -57,7 +57,12 @@ function coins(seed, item, i) {
     .digest();
 }
 
-/** @param {Recipe} recipe @param {string[]} items @param {number} trials @param {string | undefined} seed */
+/**
+ * @param {Recipe} recipe
+ * @param {string[]} items
+ * @param {number} trials
+ * @param {string | undefined} seed
+ */
 function* lines(recipe, items, trials, seed) {
   const values = items.map((item) => valueOf(recipe, item));
   for (let i = 0; i < trials; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds dist/ from the sources: minified modules that a plain folder can serve, and their types. The WebAssembly
-// module comes from CMake's emscripten preset. Needs esbuild, terser and typescript.
+// Builds dist/ from the sources: minified modules that a plain folder can serve, and their types.
+// The WebAssembly modules come from CMake's emscripten preset. Needs esbuild, terser and
+// typescript.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -23,7 +24,8 @@ for (const name of [
   process.exit(1);
 }
 
-// Chunks, each under its own name in dist/, which is flat: what is imported when it is needed, and what pages import themselves.
+// The files of dist/, which is flat: chunks that are imported when they are needed, and modules
+// that pages import themselves.
 const chunks = {
   client: [
     'client',
@@ -66,7 +68,7 @@ const { outputFiles } = await build({
   ],
   logLevel: 'warning',
 });
-// What esbuild leaves, terser makes 3 of 100 bytes shorter.
+// Terser makes the output of esbuild 3 % smaller.
 for (const { path, text } of outputFiles) {
   const { code } = await minify(text, {
     module: true,

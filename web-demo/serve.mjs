@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo page's own server: this folder's page, the published client's dist files, and the crowd's results fetched
-// from the aggregator, so that no read token ever reaches a page. Sends the policy that the documentation prints.
+// The demo page's own server. It serves this folder's page, the published client's dist files, and
+// the crowd's results, which it fetches from the aggregator so that no read token ever reaches a
+// page. It sends the policy that the documentation prints.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -12,11 +13,15 @@ import { fileURLToPath } from 'node:url';
  * @property {string} endpoint base URL of the edge worker
  * @property {any[]} recipes the collections' recipes
  * @property {string[]} links hosts that the page offers to visit
- * @property {{title: string, stream: string, values: string[]}[]} [choices] rows of buttons, each of which records its value
- * @property {{title: string, stream: string, events: {label: string, values: {[variable: string]: string}}[]}[]} [pairs] rows of buttons,
- *   each of which records a value of each variable
- * @property {{title: string, recipe: string, isPicture?: boolean}[]} crowds histograms, in order; and pictures (SVG) of joint recipes
- * @property {(recipe: string) => Promise<{status: number, body: string}>} results asks the aggregator; of a picture, SVG where status is 200
+ * @property {{title: string, stream: string, values: string[]}[]} [choices] rows of buttons, each
+ *   of which records its value
+ * @property {{title: string, stream: string, events: {label: string, values:
+ *   {[variable: string]: string}}[]}[]} [pairs] rows of buttons, each of which records a value of
+ *   each variable
+ * @property {{title: string, recipe: string, isPicture?: boolean}[]} crowds histograms, in order;
+ *   and pictures (SVG) of joint recipes
+ * @property {(recipe: string) => Promise<{status: number, body: string}>} results asks the
+ *   aggregator; of a picture, SVG where status is 200
  * @property {number} [port] 0, the default, takes a free one
  */
 
@@ -72,7 +77,11 @@ export async function startPage(options) {
   };
 }
 
-/** @param {string} target @param {PageOptions} options @returns {Promise<{status: number, type: string, body: string | Buffer}>} */
+/**
+ * @param {string} target
+ * @param {PageOptions} options
+ * @returns {Promise<{status: number, type: string, body: string | Buffer}>}
+ */
 async function answer(target, options) {
   const { pathname } = new URL(target, 'http://page');
   if (pathname === '/config.json')

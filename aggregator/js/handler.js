@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An example of the aggregator as a serverless function: a `fetch` handler that answers a POST of a form (recipe,
-// accumulator, dictionary) with the JSON of `shoal estimate`. It keeps nothing between requests.
+// An example of the aggregator as a serverless function: a `fetch` handler that answers a POST of a
+// form (recipe, accumulator, dictionary) with the JSON of `shoal estimate`. It keeps nothing
+// between requests.
 //
 //   import module from 'shoal-aggregator/shoal.wasm';
 //   import { createHandler } from 'shoal-aggregator/handler';
@@ -8,21 +9,25 @@
 import { run } from './run.js';
 
 /**
- * @typedef {{
- *   module: WebAssembly.Module,
- *   authorize: (request: Request, env?: any) => boolean | Promise<boolean>,
- *   maxBytes?: number,
- * }} HandlerOptions `authorize` decides who may read results and has no default; `maxBytes` of a request, default 32 MiB
+ * @typedef {{ module: WebAssembly.Module, authorize: (request: Request, env?: any) => boolean |
+ *   Promise<boolean>, maxBytes?: number, }} HandlerOptions `authorize` decides who may read results
+ *   and has no default; `maxBytes` of a request, default 32 MiB
  */
 
 const FILES = ['recipe', 'accumulator', 'dictionary'];
 const SETTINGS = ['top', 'confidence', 'multiple'];
 
-// Exit codes of the command that are the sender's doing. Others (not even started, out of memory) are a 500.
+// Exit codes of the command that are the sender's doing. Others (not even started, out of memory)
+// are a 500.
 /** @type {{[code: number]: [number, string]}} */
 const REFUSALS = { 1: [400, 'refused'], 2: [400, 'usage'], 3: [403, 'cohort'], 5: [400, 'input'] };
 
-/** @param {number} status @param {string} code @param {string} message @param {{[name: string]: string}} [headers] */
+/**
+ * @param {number} status
+ * @param {string} code
+ * @param {string} message
+ * @param {{[name: string]: string}} [headers]
+ */
 const refuse = (status, code, message, headers = {}) =>
   Response.json(
     { error: { code, message } },
@@ -30,8 +35,10 @@ const refuse = (status, code, message, headers = {}) =>
   );
 
 /**
- * The body, or null when it is over the limit: counted while it streams, whatever its length claims.
- * @param {Request} request @param {number} max
+ * The body, or null when it is over the limit: counted while it streams, whatever its length
+ * claims.
+ * @param {Request} request
+ * @param {number} max
  */
 async function readCapped(request, max) {
   /** @type {Uint8Array<ArrayBuffer>[]} */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// WASI (preview 1) over memory: the part of it that the shoal command imports, with one flat folder of files. Knows no
-// host: clock and randomness are given. Source: WASI preview 1's witx, whose numbers stand below.
+// The part of WASI (preview 1) that the shoal command imports, over memory, with one flat folder of
+// files. It knows no host: the caller gives clock and randomness. Source: WASI preview 1's witx,
+// whose numbers stand below.
 //
-// A file grows by doubling, since an accumulator arrives in thousands of small writes; what the caller gave is never written.
+// A file grows by doubling, because an accumulator arrives in thousands of small writes. The
+// caller's own bytes are never written to.
 
 const BADF = 8;
 const EXIST = 20;
@@ -101,13 +103,9 @@ export function normalize(path) {
 }
 
 /**
- * @typedef {{
- *   args: string[],
- *   files: Map<string, MemoryFile>,
- *   stdin: Uint8Array,
- *   now: () => number,
- *   random: (bytes: Uint8Array) => void,
- * }} Host `args` from the program's name on; `now` in milliseconds; `random` fills at most 65,536 bytes
+ * @typedef {{ args: string[], files: Map<string, MemoryFile>, stdin: Uint8Array, now: () => number,
+ *   random: (bytes: Uint8Array) => void, }} Host `args` from the program's name on; `now` in
+ *   milliseconds; `random` fills at most 65,536 bytes
  */
 
 export class MemoryWasi {
@@ -156,7 +154,11 @@ export class MemoryWasi {
     return normalize(decoder.decode(this.#bytes.subarray(at, at + len)));
   }
 
-  /** Pieces of memory that a scattered read or write names. @param {number} at @param {number} count */
+  /**
+   * Pieces of memory that a scattered read or write names.
+   * @param {number} at
+   * @param {number} count
+   */
   *#pieces(at, count) {
     for (let i = 0; i < count; i++) {
       const view = this.#view;
@@ -187,7 +189,13 @@ export class MemoryWasi {
     return 0;
   }
 
-  /** @param {number} at @param {number} len @param {number} flags @param {number} fdFlags @param {number} out */
+  /**
+   * @param {number} at
+   * @param {number} len
+   * @param {number} flags
+   * @param {number} fdFlags
+   * @param {number} out
+   */
   #pathOpen(at, len, flags, fdFlags, out) {
     const name = this.#name(at, len);
     if (name === null) return NOTCAPABLE;

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shoal command as a function: bytes in, bytes out. Runs wherever WebAssembly does; touches no file, network or global
-// but the defaults of `now` and `random`.
+// A shoal command as a function: bytes in, bytes out. It runs wherever WebAssembly does, and
+// touches no file, no network and no global except the defaults of `now` and `random`.
 import { MemoryFile, MemoryWasi, normalize } from './memory_wasi.js';
 
 /**
- * @typedef {{
- *   files?: {[name: string]: Uint8Array},
- *   stdin?: Uint8Array,
- *   module: WebAssembly.Module,
- *   now?: () => number,
- *   random?: (bytes: Uint8Array) => void,
- * }} RunOptions `files` by the name that the arguments give them; they are not changed. `module` is dist/shoal.wasm.
- * @typedef {{code: number, stdout: Uint8Array, stderr: Uint8Array, files: {[name: string]: Uint8Array}}} RunResult
- *   `code` is the command's exit code; `files` are those that it wrote
+ * @typedef {{ files?: {[name: string]: Uint8Array}, stdin?: Uint8Array, module: WebAssembly.Module,
+ *   now?: () => number, random?: (bytes: Uint8Array) => void, }} RunOptions `files` by the name
+ *   that the arguments give them; they are not changed. `module` is dist/shoal.wasm.
+ * @typedef {{code: number, stdout: Uint8Array, stderr: Uint8Array, files:
+ *   {[name: string]: Uint8Array}}} RunResult `code` is the command's exit code; `files` are those
+ *   that it wrote
  */
 
 /**
  * Runs one command, for instance run(['merge', '-o', 'sum', 'a', 'b'], {files: {a, b}, module}).
- * All commands but `serve`, and those that read or write a folder: runs over epochs. Rejects only when the module itself fails.
+ * All commands but `serve`, and those that read or write a folder: runs over epochs. Rejects only
+ * when the module itself fails.
  * @param {string[]} args what would follow `shoal` on a command line
  * @param {RunOptions} options
  * @returns {Promise<RunResult>}

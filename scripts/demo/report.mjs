@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo's findings: as a table for a terminal and as one HTML file that needs nothing else. Pure functions.
+// The demo's findings: as a table for a terminal and as one HTML file that needs nothing else. Pure
+// functions.
 import { histogram, readable } from '../../web-demo/page/histogram.js';
 import { h, toMarkup } from '../../web-demo/page/tree.js';
 
@@ -11,13 +12,15 @@ import { h, toMarkup } from '../../web-demo/page/tree.js';
  * @property {number} n records in the aggregator's sums
  * @property {{row: Row, truth: number, isCovered: boolean}[]} top by true count
  * @property {number} covered
- * @property {string} [news] of strings that no list held: how many there are, and how many of them somebody really sent
+ * @property {string} [news] of strings that no list held: how many there are, and how many of them
+ *   somebody really sent
  */
 
 const TOP = 20;
 
 /**
- * @param {{title: string, how: string, n: number, rows: Row[], truth: Map<string, number>}} collection
+ * @param {{title: string, how: string, n: number, rows: Row[], truth: Map<string, number>}}
+ *   collection
  * @returns {Finding}
  */
 export function finding({ title, how, n, rows, truth }) {
@@ -35,7 +38,8 @@ export function finding({ title, how, n, rows, truth }) {
 
 /**
  * The most frequent of the strings that were discovered.
- * @param {{title: string, how: string, n: number, rows: Row[], truth: Map<string, number>, nKnown: number}} collection
+ * @param {{title: string, how: string, n: number, rows: Row[], truth: Map<string, number>, nKnown:
+ *   number}} collection
  * @returns {Finding}
  */
 export function discovered({ title, how, n, rows, truth, nKnown }) {
@@ -90,7 +94,9 @@ const EXTRA = `
 }`;
 
 /**
- * @param {Finding[]} findings @param {string} proof two sentences @param {string} style the page's style sheet
+ * @param {Finding[]} findings
+ * @param {string} proof two sentences
+ * @param {string} style the page's style sheet
  */
 export function reportHtml(findings, proof, style) {
   const body = toMarkup(

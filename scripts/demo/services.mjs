@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three rooms of the demo on loopback: the aggregator (our binary), the edge worker (in workerd, through miniflare) and
-// the page's server. Each is a function that resolves when its room answers, to its address and how to end it.
+// The three services of the demo on loopback: the aggregator (our binary), the edge worker (in
+// workerd, through miniflare) and the page's server. Each function resolves once its service
+// answers, with its address and a function that ends it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -88,7 +89,9 @@ export async function startAggregator({ binary, folder, secret, collections }) {
 
 /**
  * @param {object} options
- * @param {string} options.folder @param {string} options.aggregator base URL @param {string} options.secret
+ * @param {string} options.folder
+ * @param {string} options.aggregator base URL
+ * @param {string} options.secret
  * @param {string} options.token opens the metrics
  * @param {string} options.origin of the page
  * @param {{hash: string, json: any}[]} options.recipes

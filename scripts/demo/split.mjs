@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo of two servers: devices split what they send, a leader and a helper add up a share each, and a collector puts the
-// two sums together. Beside it the ordinary way, over the same records: the histogram must be the same, byte for byte.
+// The demo of two servers. Devices split what they send, a leader and a helper each add up one
+// share, and a collector adds the two sums. Beside it, one aggregator counts the same records the
+// ordinary way: the sums must be the same, byte for byte.
 import { randomBytes } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -47,7 +48,9 @@ const recipe = (values, urls) => ({
 
 /**
  * Keys, secrets and configurations, as the three parties would make and exchange them.
- * @param {string} binary @param {string} folder @param {[string, number][]} ports of leader and helper
+ * @param {string} binary
+ * @param {string} folder
+ * @param {[string, number][]} ports of leader and helper
  */
 async function prepareParties(binary, folder, ports) {
   for (const name of ['leader', 'helper', 'collector']) {
@@ -81,7 +84,12 @@ async function prepareParties(binary, folder, ports) {
   }
 }
 
-/** @param {string} binary @param {string} folder @param {string[]} sites @param {(close: () => any) => void} later */
+/**
+ * @param {string} binary
+ * @param {string} folder
+ * @param {string[]} sites
+ * @param {(close: () => any) => void} later
+ */
 async function startServers(binary, folder, sites, later) {
   const [leader, helper] = [await freePort(), await freePort()];
   const urls = {
@@ -106,8 +114,12 @@ async function startServers(binary, folder, sites, later) {
 }
 
 /**
- * One device in Node: the page's own client, which splits and seals what it sends. It keeps what it sent, for the person to see.
- * @param {string} leader @param {any} recipe @param {string[]} sites @returns {Promise<string[]>} its reports before they were split, as lines
+ * One device in Node: the page's own client, which splits and seals what it sends. It keeps what it
+ * sent, for the person to see.
+ * @param {string} leader
+ * @param {any} recipe
+ * @param {string[]} sites
+ * @returns {Promise<string[]>} its reports before they were split, as lines
  */
 async function useClient(leader, recipe, sites) {
   const client = await init({
@@ -141,7 +153,8 @@ const OPENING =
  * @property {string} binary
  * @property {(name: string) => string} at the path of a file of this run
  * @property {import('./data.mjs').Counts} sites
- * @property {number} hour since 1970, of which the simulated devices report; the others report of now
+ * @property {number} hour since 1970, of which the simulated devices report; the others report of
+ *   now
  */
 
 /**
@@ -214,7 +227,11 @@ async function upload({ binary, at, hour }) {
   };
 }
 
-/** @param {Split} split @param {string} leader @param {Map<string, number>} truth gets what is sent */
+/**
+ * @param {Split} split
+ * @param {string} leader
+ * @param {Map<string, number>} truth gets what is sent
+ */
 async function driveClients({ at, sites }, leader, truth) {
   const json = JSON.parse(await readFile(at('recipe.json'), 'utf8'));
   const draw = drawer(sites);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the demo talks: numbered steps, each with its time, one line that moves on a terminal.
+// What the demo prints: numbered steps with the time of each, and one line of progress on a
+// terminal.
 
 /** @param {number} x */
 export const whole = (x) => x.toLocaleString('en-US');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole core as JavaScript: what a device needs (device.js) and what an edge worker needs besides, records and
-// batches as bytes; queries and joint recipes. Never fetches; takes a module or an instance. Depends on device.js, keyed_recipe.js and joint_core.js.
+// The whole core as JavaScript: what a device needs (device.js), and what an edge worker needs in
+// addition: records and batches as bytes, queries and joint recipes. It never fetches; it takes a
+// module or an instance. Depends on device.js, keyed_recipe.js and joint_core.js.
 import { ARGUMENT, Core as DeviceCore, Ledger as DeviceLedger, Module } from './device.js';
 import { JointRecipe } from './joint_core.js';
 import { setRecipe } from './keyed_recipe.js';
@@ -22,7 +23,11 @@ const BATCH_ID = 56; // where the id lies in the header
 export class Ledger extends DeviceLedger {
   /**
    * What the recipe's (analysis, field) has spent on the days first .. last.
-   * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} first @param {number} last @returns {Spent}
+   * @param {Uint8Array} ledger
+   * @param {Recipe} recipe
+   * @param {number} first
+   * @param {number} last
+   * @returns {Spent}
    */
   spent(ledger, recipe, first, last) {
     return spentOf(ledger, recipe, first, last);
@@ -58,9 +63,13 @@ export class Recipe extends JointRecipe {
   }
 
   /**
-   * As randomizeBytes, into records that the caller keeps: an array for each costs a fifth of the time.
-   * @param {Uint8Array} records @param {number} at where the record goes
-   * @param {any} value @param {Uint8Array} seed @param {Uint8Array} [secret]
+   * As randomizeBytes, into records that the caller keeps: an array for each costs a fifth of the
+   * time.
+   * @param {Uint8Array} records
+   * @param {number} at where the record goes
+   * @param {any} value
+   * @param {Uint8Array} seed
+   * @param {Uint8Array} [secret]
    */
   randomizeInto(records, at, value, seed, secret) {
     const { module, recordSize } = this;
@@ -68,11 +77,16 @@ export class Recipe extends JointRecipe {
     records.set(module.bytes.subarray(from, from + recordSize), at);
   }
 
-  /** Reads a text record; throws what the recipe's randomizer cannot have made. @param {string} text @returns {Uint8Array} */
+  /**
+   * Reads a text record; throws what the recipe's randomizer cannot have made.
+   * @param {string} text
+   * @returns {Uint8Array}
+   */
   recordFromText(text) {
     const { module } = this;
     module.reserve(this.recordSize);
-    // A longer text is refused by its first textSize + 1 characters, so hostile input costs no memory.
+    // A longer text is refused by its first textSize + 1 characters, so hostile input costs no
+    // memory.
     const [at, len] = module.place(String(text).slice(0, this.textSize + 1), this.recordSize);
     const err = module.x.record_from_text(module.base, this.handle, at, len);
     if (err) throw module.error(err, `position ${module.x.err_position()}`);
@@ -80,9 +94,13 @@ export class Recipe extends JointRecipe {
   }
 
   /**
-   * The record of a whole report in bytes, where that is byte for byte what surrounds a text record in reports of this recipe: `head`
-   * bytes of `frame`, the text, the rest of it. Null for any other, which may be a report all the same.
-   * @param {Uint8Array} report @param {Uint8Array} frame @param {number} head @returns {Uint8Array | null}
+   * The record of a whole report in bytes, where that is byte for byte what surrounds a text record
+   * in reports of this recipe: `head` bytes of `frame`, the text, the rest of it. Null for any
+   * other, which may be a report all the same.
+   * @param {Uint8Array} report
+   * @param {Uint8Array} frame
+   * @param {number} head
+   * @returns {Uint8Array | null}
    */
   recordFromReport(report, frame, head) {
     const { module, recordSize } = this;
@@ -114,7 +132,9 @@ export class Recipe extends JointRecipe {
 
   /**
    * A batch of checked records.
-   * @param {Uint8Array} records count * recordSize bytes @param {Uint8Array} id 16 random bytes @returns {Uint8Array}
+   * @param {Uint8Array} records count * recordSize bytes
+   * @param {Uint8Array} id 16 random bytes
+   * @returns {Uint8Array}
    */
   sealBatch(records, id) {
     const { module } = this;

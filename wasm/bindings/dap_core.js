@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task of two servers, as shoal-dap.wasm knows it: from a record or a measurement to a report of which each server can read its
-// share. Never fetches, reads no clock, draws no randomness: keys, times and random bytes are arguments. Depends on device.js.
+// A task of two servers, as shoal-dap.wasm makes it: from a record or a measurement to a report of
+// two shares, one for each server. It never fetches, reads no clock and draws no randomness: keys,
+// times and random bytes are arguments. Depends on device.js.
 import { instanceOf, takeRecipe } from './dap_length.js';
 import { ARGUMENT, RANGE, ShoalError, TYPE, UNKNOWN_FIELD, encoder, toHex } from './device.js';
 
@@ -14,7 +15,8 @@ import { ARGUMENT, RANGE, ShoalError, TYPE, UNKNOWN_FIELD, encoder, toHex } from
  *
  * @typedef {{id: number, publicKey: Uint8Array}} Key of a server
  *
- * @typedef {object} ExactTask a task file, as the servers have it. Sums of it are exact: NO local randomness protects what is measured
+ * @typedef {object} ExactTask a task file, as the servers have it. Sums of it are exact: NO local
+ *   randomness protects what is measured
  * @property {'dap-18'} version
  * @property {string} info a name
  * @property {string} leader base URL
@@ -23,10 +25,12 @@ import { ARGUMENT, RANGE, ShoalError, TYPE, UNKNOWN_FIELD, encoder, toHex } from
  * @property {number} time_precision_s
  * @property {number} min_batch_size
  * @property {string} [expires] last day, YYYY-MM-DD
- * @property {{type: 'count'} | {type: 'sum', max: number} | {type: 'sum-vec', length: number, max: number, chunk?: number} |
- *   {type: 'histogram', length: number, chunk?: number} | {type: 'multihot-count-vec', length: number, max_weight: number, chunk?: number}} vdaf
- * @typedef {number | boolean | number[]} Measurement 0, 1 or a boolean of a count; a number of a sum; the bucket's index of a histogram;
- *   numbers of a vector, of 0 and 1 where it is multihot
+ * @property {{type: 'count'} | {type: 'sum', max: number} |
+ *   {type: 'sum-vec', length: number, max: number, chunk?: number} |
+ *   {type: 'histogram', length: number, chunk?: number} | {type: 'multihot-count-vec', length:
+ *   number, max_weight: number, chunk?: number}} vdaf
+ * @typedef {number | boolean | number[]} Measurement 0, 1 or a boolean of a count; a number of a
+ *   sum; the bucket's index of a histogram; numbers of a vector, of 0 and 1 where it is multihot
  */
 
 const DAY_S = 86_400;
@@ -37,7 +41,10 @@ const ID = 16;
 const KEY = 33; // a config's id and a public key
 const LEADER = 2; // roles
 const HELPER = 3;
-/** What each VDAF states besides its type; the order is that of the circuits' numbers. @type {[string, string[]][]} */
+/**
+ * What each VDAF states besides its type; the order is that of the circuits' numbers.
+ * @type {[string, string[]][]}
+ */
 const VDAFS = [
   ['count', []],
   ['sum', ['max']],
@@ -79,7 +86,12 @@ function idOf(text) {
 /** @param {string} field @param {string} text */
 const wrong = (field, text) => new ShoalError('type', TYPE, `${field}: ${text}`, field);
 
-/** Refuses what a task file does not have, and says what is missing. @param {any} object @param {string[]} known @param {string} [optional] */
+/**
+ * Refuses what a task file does not have, and says what is missing.
+ * @param {any} object
+ * @param {string[]} known
+ * @param {string} [optional]
+ */
 function checkFields(object, known, optional = '') {
   if (Object(object) !== object) throw wrong('vdaf', 'an object');
   for (const name of Object.keys(object)) {
@@ -138,7 +150,8 @@ export class DapTask {
 
   /**
    * The task of a recipe whose aggregation is dap.
-   * @param {WebAssembly.Module} compiled shoal-dap.wasm @param {Recipe} recipe checked by a module of the same version
+   * @param {WebAssembly.Module} compiled shoal-dap.wasm
+   * @param {Recipe} recipe checked by a module of the same version
    */
   static async ofRecipe(compiled, recipe) {
     const module = await instanceOf(compiled);
@@ -211,8 +224,10 @@ export class DapTask {
 
   /**
    * A report of one record.
-   * @param {string} record its text @param {ReportInput} input
-   * @returns {Promise<Uint8Array | null>} null for a record with more weight than the servers take, once in a million at most
+   * @param {string} record its text
+   * @param {ReportInput} input
+   * @returns {Promise<Uint8Array | null>} null for a record with more weight than the servers take,
+   *   once in a million at most
    */
   async ofRecord(record, input) {
     const module = this.#module;
@@ -254,7 +269,8 @@ export class DapTask {
    * @property {[Key, Key]} keys the leader's and the helper's
    * @property {Sealer} sealer
    *
-   * @param {ReportInput} input @param {() => boolean} fill writes the measurement at the base; false: there is none
+   * @param {ReportInput} input
+   * @param {() => boolean} fill writes the measurement at the base; false: there is none
    */
   async #report({ id, now, random, keys, sealer }, fill) {
     const module = this.#module;
@@ -289,7 +305,13 @@ export class DapTask {
     return module.take(at, module.length(module.x.report(base + at, room, base, time, base + ID)));
   }
 
-  /** In one go, so that nothing secret lies in the module while another call comes in. @param {Uint8Array} id @param {bigint} time @param {(n: number) => Uint8Array} random @param {() => boolean} fill */
+  /**
+   * In one go, so that nothing secret lies in the module while another call comes in.
+   * @param {Uint8Array} id
+   * @param {bigint} time
+   * @param {(n: number) => Uint8Array} random
+   * @param {() => boolean} fill
+   */
   #shard(id, time, random, fill) {
     const module = this.#module;
     const [, randLen, publicLen, leaderLen, helperLen, aadLen, workLen] = this.#lengths;
@@ -325,7 +347,11 @@ export class DapTask {
     return module.take(0, module.length(module.x.share_info(module.base, role)));
   }
 
-  /** The key in a server's list that shares are sealed to; throws where there is none. @param {Uint8Array} list @returns {Key} */
+  /**
+   * The key in a server's list that shares are sealed to; throws where there is none.
+   * @param {Uint8Array} list
+   * @returns {Key}
+   */
   key(list) {
     const module = this.#module;
     module.put(list, aligned(KEY));

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe of two servers in shoal-dap.wasm, and how long its reports are: all that an edge worker needs, which relays them unread.
-// Depends on device.js.
+// A recipe of two servers in shoal-dap.wasm, and the length of its reports. An edge worker needs no
+// more, because it relays the reports unread. Depends on device.js.
 import { ARGUMENT, Module, toHex } from './device.js';
 
 /** @typedef {import('./device.js').Recipe} Recipe */
 
-/** A fresh instance: one serves one task. @param {WebAssembly.Module} compiled shoal-dap.wasm */
+/**
+ * A fresh instance, because an instance holds one task.
+ * @param {WebAssembly.Module} compiled shoal-dap.wasm
+ */
 export async function instanceOf(compiled) {
   const instance = await WebAssembly.instantiate(compiled, {});
   /** @type {any} */ (instance.exports)._initialize?.();
   return new Module(instance);
 }
 
-/** Sets the task of a recipe, by a copy of what its own module made of it. @param {Module} module @param {Recipe} recipe */
+/**
+ * Sets the task of a recipe, by a copy of what its own module made of it.
+ * @param {Module} module
+ * @param {Recipe} recipe
+ */
 export function takeRecipe(module, recipe) {
   /** @type {Module} */
   const from = /** @type {any} */ (recipe).module;
@@ -21,13 +28,18 @@ export function takeRecipe(module, recipe) {
   module.put(bytes);
   const err = module.x.task_of_recipe(module.base, bytes.length);
   if (err) throw module.error(err, undefined, module.text(module.x.task_error()));
-  // The task's id is the recipe's hash, which lies behind all else that is read: where it is not there, the modules are not of one build.
+  // The task's id is the recipe's hash, which follows everything else that is read. If it is not
+  // there, the two modules are not of one build.
   module.check(module.x.task_id(module.base));
   if (toHex(module.take(0, 32)) !== recipe.hash)
     throw module.error(ARGUMENT, recipe.id, 'shoal-dap.wasm is of another version');
 }
 
-/** Bytes of an upload of one report of a recipe: the same for all. @param {WebAssembly.Module} compiled shoal-dap.wasm @param {Recipe} recipe */
+/**
+ * Bytes of an upload of one report of a recipe: the same for all.
+ * @param {WebAssembly.Module} compiled shoal-dap.wasm
+ * @param {Recipe} recipe
+ */
 export async function reportLength(compiled, recipe) {
   const module = await instanceOf(compiled);
   takeRecipe(module, recipe);

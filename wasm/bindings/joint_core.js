@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joint recipes as JavaScript sees them: one event has a value of each variable, one report answers with all of them. Needs
-// shoal-all.wasm. Depends on device.js and keyed_recipe.js. Source: fanti-2016, section 3.
+// Joint recipes as JavaScript: one event has a value for each variable, and one report answers with
+// all of them. Needs shoal-all.wasm. Depends on device.js and keyed_recipe.js. Source: fanti-2016,
+// section 3.
 import { ARGUMENT, LARGEST, Module, RANGE, Recipe, VALUE_MAX, encoder } from './device.js';
 import { KeyedRecipe } from './keyed_recipe.js';
 
@@ -8,15 +9,21 @@ import { KeyedRecipe } from './keyed_recipe.js';
  * @typedef {import('./device.js').RecipeJson} RecipeJson
  * @typedef {{value?: any, code?: string}} Item
  * @typedef {{[name: string]: unknown}} Values of an event, by the names of variables
- * @typedef {(values: any, each: (variable: any, value: any) => Promise<Item>) => Promise<Item>} Items `each` makes the item of one variable
+ * @typedef {(values: any, each: (variable: any, value: any) => Promise<Item>) => Promise<Item>}
+ *   Items `each` makes the item of one variable
  */
 
 const WORDS = 2; // of each variable, of the export joint_info
 const DOMAIN_OPEN = 1;
 
-/** One variable: what makes its items, as a recipe of one value knows it of its own. */
+/** One variable, with the members of a recipe that items are made from. */
 export class Variable {
-  /** @param {any} json of the recipe's list @param {Recipe['text']} text the rule of all variables @param {number} domain @param {number} size */
+  /**
+   * @param {any} json of the recipe's list
+   * @param {Recipe['text']} text the rule of all variables
+   * @param {number} domain
+   * @param {number} size
+   */
   constructor({ name, value, parameters }, text, domain, size) {
     const { values } = parameters;
     /** @readonly @type {string} */ this.name = name;
@@ -41,12 +48,20 @@ export class JointRecipe extends KeyedRecipe {
   /** @param {Module} module @param {number} handle @param {RecipeJson} json */
   constructor(module, handle, json) {
     super(module, handle, json);
-    /** In the recipe's order; null where it has none, but one value. @readonly @type {Variable[] | null} */
+    /**
+     * In the recipe's order; null where it has none, but one value.
+     * @readonly
+     * @type {Variable[] | null}
+     */
     this.variables = json.variables ? variablesOf(module, handle, json.variables, this.text) : null;
-    /** What makes the items of an event, where they are not of one value: for a page's client. @readonly @type {Items | undefined} */
+    /**
+     * Makes the items of an event with several values, for a page's client.
+     * @readonly
+     * @type {Items | undefined}
+     */
     this.items = itemsOf(this.variables, json.mechanism);
     Object.defineProperty(this, 'items', { enumerable: false });
-    if (this.variables) this.parameters = { epsilon: this.epsilonMicro / 1e6 }; // what a report states: of the variables' own none speaks for all
+    if (this.variables) this.parameters = { epsilon: this.epsilonMicro / 1e6 }; // a report states the epsilon of all variables together
   }
 
   /**
@@ -66,7 +81,7 @@ export class JointRecipe extends KeyedRecipe {
     const record = items + 8 * variables.length;
     module
       .reserve(record + this.recordSize + this.textSize)
-      .fill(255, module.base + items, module.base + record); // nothing of any
+      .fill(255, module.base + items, module.base + record); // no variable has a value yet
     try {
       variables.forEach((variable, i) =>
         this.#place(variable, i, ownValue(value, variable.name), items + 8 * i),
@@ -89,7 +104,13 @@ export class JointRecipe extends KeyedRecipe {
     return record;
   }
 
-  /** Writes a variable's item. @param {Variable} variable @param {number} i @param {any} value null for nothing @param {number} offset */
+  /**
+   * Writes a variable's item.
+   * @param {Variable} variable
+   * @param {number} i
+   * @param {any} value null for nothing
+   * @param {number} offset
+   */
   #place(variable, i, value, offset) {
     const { module, handle } = this;
     const { x, base } = module;
@@ -110,7 +131,12 @@ export class JointRecipe extends KeyedRecipe {
   }
 }
 
-/** @param {Module} module @param {number} handle @param {any[]} list @param {Recipe['text']} text */
+/**
+ * @param {Module} module
+ * @param {number} handle
+ * @param {any[]} list
+ * @param {Recipe['text']} text
+ */
 function variablesOf(module, handle, list, text) {
   return list.map((json, i) => {
     module.reserve(4 * WORDS);
@@ -122,7 +148,7 @@ function variablesOf(module, handle, list, text) {
 
 /** @param {Variable[] | null} variables @param {string} mechanism @returns {Items | undefined} */
 function itemsOf(variables, mechanism) {
-  // An epoch of a run is answered once, from what its state and its samples say (tracking.js), and by no event.
+  // An epoch of a run is answered once, from its state and samples (tracking.js), and by no event.
   if (/thresh$/.test(mechanism)) return async () => ({ code: 'run' });
   if (!variables) return undefined;
   return async (values, each) => {
@@ -141,12 +167,20 @@ function itemsOf(variables, mechanism) {
   };
 }
 
-/** Why these are no values of the variables; null where they are. @param {Variable[]} variables @param {any} values */
+/**
+ * Why these are no values of the variables; null where they are.
+ * @param {Variable[]} variables
+ * @param {any} values
+ */
 function refusal(variables, values) {
   if (values === null || typeof values !== 'object' || Array.isArray(values)) return 'no-variables';
   const isNamed = (/** @type {string} */ key) => variables.some(({ name }) => name === key);
   return Object.keys(values).every(isNamed) ? null : 'unknown-variable';
 }
 
-/** A value of an object's own; null where there is none. @param {any} values @param {string} name */
+/**
+ * A value of an object's own; null where there is none.
+ * @param {any} values
+ * @param {string} name
+ */
 const ownValue = (values, name) => (Object.hasOwn(values, name) ? (values[name] ?? null) : null);

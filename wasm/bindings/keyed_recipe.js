@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes beyond those of a page's small module: their JSON may hold lists and objects in lists, and one may be of a part of a collection.
-// Shared by queries, joint recipes and the edge. Depends on device.js and front_coded.js.
+// Recipes that a page's small module does not take: their JSON may hold lists, and objects in
+// lists, and a recipe may be of one part of a collection. Queries, joint recipes and the edge share
+// this. Depends on device.js and front_coded.js.
 import { DUPLICATE, Module, RANGE, Recipe, TYPE, UNKNOWN_FIELD, micro, walk } from './device.js';
 import { listOf } from './front_coded.js';
 
@@ -11,13 +12,20 @@ import { listOf } from './front_coded.js';
 
 // ---- JSON to the core ----
 
-/** Throws the core's own words about a field. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {number} err @param {string} [path] */
+/**
+ * Throws the core's own words about a field.
+ * @param {Module} module
+ * @param {'recipe' | 'policy'} kind
+ * @param {number} handle
+ * @param {number} err
+ * @param {string} [path]
+ */
 export function tell(module, kind, handle, err, path) {
   if (!err) return;
   const { x } = module;
   const text = module.text(x[`${kind}_error_text`](handle));
   const field = module.text(x[`${kind}_error_field`](handle)) || undefined;
-  // A variable is checked when the next one begins: the refusal is then not about what was being set.
+  // A variable is checked when the next one begins, so the error may name a field set earlier.
   throw module.error(err, field?.startsWith('variables.') ? field : (path ?? field), text);
 }
 
@@ -28,14 +36,26 @@ function exactly(module, path, value) {
   return v;
 }
 
-/** An entry of `part` names a listed value of its split field, or "other". @param {any[]} part @param {RecipeJson} json */
+/**
+ * An entry of `part` names a listed value of its split field, or "other".
+ * @param {any[]} part
+ * @param {RecipeJson} json
+ */
 const arePartsListed = (part, json) =>
   part.every((entry, i) => {
     const values = json.split_by?.[i]?.values;
     return entry === 'other' || (Array.isArray(values) && values.includes(entry));
   });
 
-/** A list: entries of one kind, none of them twice. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {string} path @param {any[]} list @param {RecipeJson} json */
+/**
+ * A list: entries of one kind, none of them twice.
+ * @param {Module} module
+ * @param {'recipe' | 'policy'} kind
+ * @param {number} handle
+ * @param {string} path
+ * @param {any[]} list
+ * @param {RecipeJson} json
+ */
 function setList(module, kind, handle, path, list, json) {
   const { x } = module;
   if (path === 'part') {
@@ -68,10 +88,18 @@ function setList(module, kind, handle, path, list, json) {
   }
 }
 
-/** The fields of a JSON object under a prefix. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {string} prefix @param {any} object @param {RecipeJson} json */
+/**
+ * The fields of a JSON object under a prefix.
+ * @param {Module} module
+ * @param {'recipe' | 'policy'} kind
+ * @param {number} handle
+ * @param {string} prefix
+ * @param {any} object
+ * @param {RecipeJson} json
+ */
 export function setAll(module, kind, handle, prefix, object, json) {
   for (const [path, value] of walk(object, prefix)) {
-    // A number for a key would make an object look like a list.
+    // A key that is a number would make an object look like a list.
     if (/(^|\.)\d/.test(path.slice(prefix.length))) throw module.error(UNKNOWN_FIELD, path);
     setOne(module, kind, handle, path, value, json);
   }
@@ -81,7 +109,15 @@ export function setAll(module, kind, handle, prefix, object, json) {
 export const isObject = (value) =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** One field, or what is in it. @param {Module} module @param {'recipe' | 'policy'} kind @param {number} handle @param {string} path @param {any} value @param {RecipeJson} json */
+/**
+ * One field, or what is in it.
+ * @param {Module} module
+ * @param {'recipe' | 'policy'} kind
+ * @param {number} handle
+ * @param {string} path
+ * @param {any} value
+ * @param {RecipeJson} json
+ */
 function setOne(module, kind, handle, path, value, json) {
   if (Array.isArray(value) && isObject(value[0])) {
     value.forEach((entry, i) => {
@@ -115,23 +151,34 @@ function setOne(module, kind, handle, path, value, json) {
   }
 }
 
-/** Hands a recipe that may have lists to the module. For Core.prepare. @param {Module} module @param {number} handle @param {RecipeJson} json */
+/**
+ * Hands a recipe that may have lists to the module. For Core.prepare.
+ * @param {Module} module
+ * @param {number} handle
+ * @param {RecipeJson} json
+ */
 export const setRecipe = (module, handle, json) => setAll(module, 'recipe', handle, '', json, json);
 
 // ---- recipes ----
 
-/** A recipe that may be of one part of a collection: that part has a key of its own. And what a page, which has no batches, need not know. */
+/**
+ * A recipe that may be of one part of a collection, with a key of its own; it also knows batches
+ * and cohorts, which a page has no use for.
+ */
 export class KeyedRecipe extends Recipe {
   /** @param {Module} module @param {number} handle @param {RecipeJson} json */
   constructor(module, handle, json) {
     super(module, handle, json);
-    module.check(module.x.recipe_info(handle, module.base)); // there is room: Recipe asked for the same
+    module.check(module.x.recipe_info(handle, module.base)); // Recipe reserved the same bytes
     const [minimum, maxAgeS, people] = module.words(11).slice(8);
     /** @readonly */ this.batch = { minimum, maxAgeS };
     /** @readonly */ this.cohort = { minimum: people };
   }
 
-  /** What reports and accumulators call the collection: the recipe's name, and its part. @returns {string} */
+  /**
+   * What reports and accumulators call the collection: the recipe's name, and its part.
+   * @returns {string}
+   */
   get key() {
     return [this.id, ...(this.json.part ?? [])].join('/');
   }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the budget ledger says was spent: for those who tell people, and for hosts. A page's client needs it only when somebody asks.
+// Sums of what the budget ledger says was spent. A page's client needs them only when somebody
+// asks, so that they are apart from the ledger.
 
 /** @typedef {{count: number, epsMicro: number}} Spent */
 
 /**
  * What the recipe's (analysis, field) has spent on the days first .. last.
- * @param {Uint8Array} ledger @param {import('./device.js').Recipe} recipe @param {number} first @param {number} last @returns {Spent}
+ * @param {Uint8Array} ledger
+ * @param {import('./device.js').Recipe} recipe
+ * @param {number} first
+ * @param {number} last
+ * @returns {Spent}
  */
 export function spentOf(ledger, recipe, first, last) {
   /** @type {import('./device.js').Module} */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the core, with every mechanism, in Node from the package's own file.
+// Loads the core, with every mechanism, in Node from the files of this package.
 import { readFile } from 'node:fs/promises';
 import { Core } from './core.js';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queries as JavaScript sees them: recipes with lists, the item of an event, the policy, the accountant. What the device knows of
-// queries beyond other recipes, and nothing else: no storage, no clock, no randomness. Needs shoal-query.wasm or shoal-all.wasm.
+// Queries as JavaScript: recipes with lists, the item of an event, the policy and the accountant.
+// It has no storage, no clock and no randomness. It needs shoal-query.wasm or shoal-all.wasm.
 // Depends on device.js, keyed_recipe.js, front_coded.js and text.js.
 import { ARGUMENT, Core, LARGEST, Module, ShoalError, TYPE, toHex } from './device.js';
 import { listOf } from './front_coded.js';
@@ -10,7 +10,8 @@ import { applyTextRule } from './text.js';
 /**
  * @typedef {import('./device.js').RecipeJson} RecipeJson
  * @typedef {import('./device.js').ReportJson} ReportJson
- * @typedef {{[field: string]: unknown}} Event what happened, field by field: numbers and strings; anything else counts as absent
+ * @typedef {{[field: string]: unknown}} Event what happened, field by field: numbers and strings;
+ *   anything else counts as absent
  * @typedef {{[key: string]: any}} PolicyJson a policy file, parsed
  * @typedef {object} Verdict what the device answers to "may this query be answered?"
  * @property {string | null} refusal null where it may: else why not, "field-epsilon"
@@ -39,7 +40,12 @@ const VERDICT_WORDS = 5;
 /** @param {any[]} list @returns {Map<any, number>} */
 const indexed = (list) => new Map(list.map((entry, i) => [entry, i]));
 
-/** The lists of a field: what comes first and what may follow, of phrases prefixes and tokens, of words starts and characters. @param {any} field @param {number} i */
+/**
+ * The lists of a field: what comes first and what may follow, of phrases prefixes and tokens, of
+ * words starts and characters.
+ * @param {any} field
+ * @param {number} i
+ */
 function listsOf({ values = [], prefixes, tokens, starts, characters }, i) {
   /** @param {string} name @param {any} list @returns {string[]} */
   const entries = (name, list = []) =>
@@ -58,10 +64,11 @@ function listsOf({ values = [], prefixes, tokens, starts, characters }, i) {
 }
 
 /**
- * A query, checked by itself: whether it may be answered is the accountant's to say. Made by QueryCore.query.
+ * A query that was checked by itself; the accountant decides whether it may be answered. Made by
+ * QueryCore.query.
  *
- * A phrase is split at white space, and each of its tokens obeys the recipe's text rule as a word does elsewhere: one that the rule
- * does not count is a token that is not listed.
+ * A phrase is split at white space, and the recipe's text rule is applied to each token. A token
+ * that the rule does not count is treated as not listed.
  */
 export class Query extends KeyedRecipe {
   /** @param {Module} module @param {number} handle @param {RecipeJson} json */
@@ -83,7 +90,12 @@ export class Query extends KeyedRecipe {
     /** 0: not one of several. @readonly */ this.round = w[2];
     /** @readonly */ this.version = w[3];
     /** @readonly */ this.aggregation = w[4] ? 'sum' : 'reports';
-    /** What it asks, field by field, with the number of buckets. @readonly @type {{field: string, scheme: 'number' | 'list' | 'tokens' | 'characters', depth: number, size: number}[]} */
+    /**
+     * What it asks, field by field, with the number of buckets.
+     * @readonly
+     * @type {{field: string, scheme: 'number' | 'list' | 'tokens' | 'characters', depth: number,
+     *   size: number}[]}
+     */
     this.fields = (json.encoding ?? []).map(
       (/** @type {any} */ { field, boundaries, values, starts }, /** @type {number} */ i) => ({
         field,
@@ -93,7 +105,12 @@ export class Query extends KeyedRecipe {
       }),
     );
     const { contributions = 0, known = [] } = json.parameters ?? {}; // a joint recipe's are its variables'
-    /** How many reports a device answers with that brings all of its words; 0: one report, of one event. @readonly @type {number} */
+    /**
+     * How many reports a device answers with that brings all of its words; 0: one report, of one
+     * event.
+     * @readonly
+     * @type {number}
+     */
     this.contributions = contributions;
     /** Names of the fields that a collection is split by. @readonly @type {string[]} */
     this.splits = (json.split_by ?? []).map((/** @type {any} */ split) => split.field);
@@ -127,7 +144,11 @@ export class Query extends KeyedRecipe {
     );
   }
 
-  /** The bucket of a word by its code points: the start, and what of the step's characters it has. @param {string} word @param {number} i */
+  /**
+   * The bucket of a word by its code points: the start, and what of the step's characters it has.
+   * @param {string} word
+   * @param {number} i
+   */
   #word(word, i) {
     const { module, handle } = this;
     const { first, next } = this.lists[i];
@@ -144,9 +165,10 @@ export class Query extends KeyedRecipe {
   }
 
   /**
-   * Records of a person's words, where a query is of that kind: `contributions` of them, each of a word that it asks for or of none, in an
-   * order that means nothing. Each costs the recipe's epsilon, all together so many times that: debit the accountant first.
-   * @param {Event[]} events each word once for every time that it was typed; of more than 4096 the last
+   * Records of a person's words, for a query with contributions: so many records, each of a word
+   * that the query asks for or of none, in random order. Each costs the recipe's epsilon, and all
+   * together `contributions` times as much: debit the accountant first.
+   * @param {Event[]} events one for each time that a word was typed; only the last 4096 count
    * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
    * @returns {string[]} the records' text form
    */
@@ -174,7 +196,10 @@ export class Query extends KeyedRecipe {
     });
   }
 
-  /** Is its word on the list of those that are not asked for? @param {Event} event */
+  /**
+   * Is the event's word on the list of known words, which the query does not ask for?
+   * @param {Event} event
+   */
   #isKnown(event) {
     const word = Object.hasOwn(event, this.fields[0].field)
       ? event[this.fields[0].field]
@@ -182,15 +207,21 @@ export class Query extends KeyedRecipe {
     return typeof word === 'string' && this.known.has(this.#ruled(word));
   }
 
-  /** A text by the recipe's rule; what it does not count becomes what no list holds. @param {string} text */
+  /**
+   * A text by the recipe's rule; a text that the rule does not count becomes one that no list
+   * holds.
+   * @param {string} text
+   */
   #ruled(text) {
     return applyTextRule(text, this.text) ?? '\0';
   }
 
   /**
-   * The index that stands for an event, or null where the query is not about such an event: one whose phrases begin with none of
-   * the prefixes, or its words with none of the starts. A field that is missing or of another type is in bucket 0, as is what is not listed.
-   * @param {Event} event @returns {number | null}
+   * The index that stands for an event, or null where the query is not about such an event: one
+   * whose phrases begin with none of the prefixes, or its words with none of the starts. A field
+   * that is missing or of another type is in bucket 0, as is what is not listed.
+   * @param {Event} event
+   * @returns {number | null}
    */
   item(event) {
     const { module, handle, fields } = this;
@@ -217,9 +248,11 @@ export class Query extends KeyedRecipe {
   }
 
   /**
-   * The part of the collection that an event belongs to: for each split field its value, or "other". As `part` in the query's
-   * JSON it makes that part's recipe. Empty where the collection is not split.
-   * @param {Event} event @returns {string[]}
+   * The part of the collection that an event belongs to: for each split field its value, or
+   * "other". As `part` in the query's JSON it makes that part's recipe. Empty where the collection
+   * is not split.
+   * @param {Event} event
+   * @returns {string[]}
    */
   part(event) {
     return (this.json.split_by ?? []).map(
@@ -231,7 +264,11 @@ export class Query extends KeyedRecipe {
     );
   }
 
-  /** What an item says of each field, in words. @param {number} item @returns {{[field: string]: string}} */
+  /**
+   * What an item says of each field, in words.
+   * @param {number} item
+   * @returns {{[field: string]: string}}
+   */
   cells(item) {
     const { module, handle, fields } = this;
     module.reserve(4 * FIELDS_MAX);
@@ -264,7 +301,11 @@ export class Query extends KeyedRecipe {
     return `${prefix}${prefix && ' '}${next[(bucket - 1) % next.length]}`;
   }
 
-  /** A bucket of words that is not 0: "covid", "covi<end>", "cov<oov>". @param {number} i @param {number} bucket */
+  /**
+   * A bucket of words that is not 0: "covid", "covi<end>", "cov<oov>".
+   * @param {number} i
+   * @param {number} bucket
+   */
   #spelled(i, bucket) {
     const { module, handle } = this;
     const { firsts, nexts } = this.lists[i];
@@ -302,8 +343,9 @@ export class Policy {
 }
 
 /**
- * The books of what queries were charged: bytes in, bytes out; days since 1970-01-01 UTC. Store the new bytes durably before a report
- * exists. The query's signature is the caller's to verify, by one of the policy's keys.
+ * The ledger of queries: bytes in, bytes out; days since 1970-01-01 UTC. Store the new bytes
+ * durably before a report exists. The caller verifies the query's signature by one of the policy's
+ * keys.
  */
 export class Accountant {
   #module;
@@ -313,7 +355,7 @@ export class Accountant {
     this.#module = module;
   }
 
-  /** Empty books, opened on `day`. @param {number} day @returns {Uint8Array} */
+  /** An empty ledger that begins on `day`. @param {number} day @returns {Uint8Array} */
   init(day) {
     const module = this.#module;
     const cap = module.x.accountant_size_max();
@@ -323,7 +365,11 @@ export class Accountant {
 
   /**
    * May the query be answered? Nothing is charged.
-   * @param {Uint8Array} books @param {Policy} policy @param {Query} query @param {number} day @returns {Verdict}
+   * @param {Uint8Array} books
+   * @param {Policy} policy
+   * @param {Query} query
+   * @param {number} day
+   * @returns {Verdict}
    */
   check(books, policy, query, day) {
     const module = this.#module;
@@ -336,9 +382,13 @@ export class Accountant {
   }
 
   /**
-   * The same, and charges what is accepted.
-   * @param {Uint8Array} books @param {Policy} policy @param {Query} query @param {number} day
-   * @returns {{verdict: Verdict, bytes: Uint8Array}} the new books; the old ones where it is refused
+   * As check(), and charges a query that is accepted.
+   * @param {Uint8Array} books
+   * @param {Policy} policy
+   * @param {Query} query
+   * @param {number} day
+   * @returns {{verdict: Verdict, bytes: Uint8Array}} the new ledger; the old one where the query is
+   *   refused
    */
   debit(books, policy, query, day) {
     const module = this.#module;
@@ -400,7 +450,10 @@ export class Accountant {
   }
 }
 
-/** One module instance that knows queries. At most 16 of them and 2 policies live in shoal-query.wasm at a time. */
+/**
+ * One module instance that knows queries. At most 16 of them and 2 policies live in
+ * shoal-query.wasm at a time.
+ */
 export class QueryCore extends Core {
   #module;
 

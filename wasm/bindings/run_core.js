@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as JavaScript sees it: what a device remembers of one as bytes, and its answer to an epoch's recipe. No storage, no clock, no
-// randomness. Needs shoal-all.wasm. Depends on device.js. Source: joseph-2018; core/compound/epoch.h says what a state is.
+// A run over epochs as JavaScript: the state that a device keeps of it, as bytes, and the answer to
+// an epoch's recipe. It has no storage, no clock and no randomness. It needs shoal-all.wasm.
+// Depends on device.js. Sources: joseph-2018; core/compound/epoch.h defines the state.
 import { ARGUMENT, RANGE, ShoalError, VALUE_MAX, encoder, toHex } from './device.js';
 
 /**
  * @typedef {import('./device.js').Module} Module
  * @typedef {import('./joint_core.js').JointRecipe} JointRecipe
  * @typedef {{used: number, allowed: number}} Use
- * @typedef {object} Spent what a run has spent on this device; the reports of its epochs are public, these figures are not
+ * @typedef {object} Spent what a run has spent on this device; the reports of its epochs are
+ *   public, these figures are not
  * @property {number} epoch last answered; 0 before the first
  * @property {number} epochs of the run
  * @property {Use} votes that something has changed
@@ -50,8 +52,8 @@ export class Run {
   }
 
   /**
-   * The state of a run in which nothing was answered yet. Only for a run that the ledger was debited for just now: a run
-   * whose state is lost is over for this device.
+   * The state of a run before its first answer. Call this only for a run that the ledger was just
+   * debited for: a run whose state is lost is over for this device.
    */
   start() {
     const module = this.#module;
@@ -62,9 +64,12 @@ export class Run {
   }
 
   /**
-   * Answers the recipe by the mean of an epoch's numbers. Store the new state durably before the record leaves.
-   * @param {Uint8Array} state @param {bigint | null} mean in micro-units; null where the epoch has no samples
-   * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else @returns {Answer}
+   * Answers the recipe by the mean of an epoch's numbers. Store the new state durably before the
+   * record leaves.
+   * @param {Uint8Array} state
+   * @param {bigint | null} mean in micro-units; null where the epoch has no samples
+   * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
+   * @returns {Answer}
    */
   answerNumber(state, mean, seed) {
     return this.#answer(state, seed, 0, ({ record, kept, coins }) =>
@@ -82,7 +87,10 @@ export class Run {
 
   /**
    * Answers the recipe by how often an epoch's strings came.
-   * @param {Uint8Array} state @param {Map<string, number>} counts by item() @param {Uint8Array} seed as above @returns {Answer}
+   * @param {Uint8Array} state
+   * @param {Map<string, number>} counts by item()
+   * @param {Uint8Array} seed as above
+   * @returns {Answer}
    */
   answerCounts(state, counts, seed) {
     const module = this.#module;
@@ -116,15 +124,18 @@ export class Run {
   }
 
   /**
-   * @param {Uint8Array} state @param {Uint8Array} seed @param {number} more bytes at `rest`
-   * @param {(at: {kept: number, coins: number, record: number, rest: number}) => number} call returns a refusal
+   * @param {Uint8Array} state
+   * @param {Uint8Array} seed
+   * @param {number} more bytes at `rest`
+   * @param {(at: {kept: number, coins: number, record: number, rest: number}) => number} call
+   *   returns a refusal
    * @returns {Answer}
    */
   #answer(state, seed, more, call) {
     const module = this.#module;
     const { recordSize, textSize } = /** @type {JointRecipe} */ (this.#recipe);
     if (seed.length !== SEED) throw module.error(ARGUMENT);
-    // Seed, state, record and its text, what else there is: each at a multiple of 16.
+    // The layout: seed, state, record with its text, and the rest, each at a multiple of 16.
     const kept = SEED;
     const record = kept + aligned(state.length);
     const rest = record + aligned(recordSize + textSize);
@@ -151,7 +162,10 @@ export class Run {
     }
   }
 
-  /** The item of a string after the recipe's text rule, hex: the same for the whole run. @param {string} text */
+  /**
+   * The item of a string after the recipe's text rule, hex: the same for the whole run.
+   * @param {string} text
+   */
   item(text) {
     const module = this.#module;
     if (encoder.encode(text).length > VALUE_MAX) throw module.error(RANGE);
@@ -160,7 +174,11 @@ export class Run {
     return module.view().getBigUint64(0, true).toString(16).padStart(16, '0');
   }
 
-  /** What the state says was spent; throws where it is damaged or of another run. @param {Uint8Array} state @returns {Spent} */
+  /**
+   * What the state says was spent; throws where it is damaged or of another run.
+   * @param {Uint8Array} state
+   * @returns {Spent}
+   */
   spent(state) {
     const module = this.#module;
     const { handle, epsilonMicro } = this.#recipe;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who stands behind a recipe: its Ed25519 signature (RFC 8032) over its canonical bytes, verified by WebCrypto. A chunk of its
-// own, loaded where keys are asked for. What is signed, aggregator/recipe/recipe_signature.h says; docs/formats.md too.
+// Verifies the Ed25519 signature of a recipe (RFC 8032) over its canonical bytes, by WebCrypto. A
+// chunk of its own, loaded where a page names keys. aggregator/recipe/recipe_signature.h and
+// docs/formats.md define what is signed.
 
 /** @typedef {import('./device.js').Recipe} Recipe */
 
@@ -26,9 +27,11 @@ const fromHex = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (byte) => parse
 /**
  * Is the recipe signed by one of the keys?
  * @param {Recipe} recipe as the core checked it
- * @param {unknown} keys list of Ed25519 public keys, 64 lower-case hex digits each; anything else has no key in it
+ * @param {unknown} keys list of Ed25519 public keys, 64 lower-case hex digits each; anything else
+ *   has no key in it
  * @param {SubtleCrypto} [subtle]
- * @returns {Promise<null | 'no-signature' | 'unknown-key' | 'no-ed25519' | 'bad-signature'>} null where it is
+ * @returns {Promise<null | 'no-signature' | 'unknown-key' | 'no-ed25519' | 'bad-signature'>} null
+ *   where it is
  */
 export async function verifySignature(recipe, keys, subtle = globalThis.crypto?.subtle) {
   const { signature } = recipe.json; // of the right form, or the core would have refused the recipe
@@ -46,7 +49,8 @@ export async function verifySignature(recipe, keys, subtle = globalThis.crypto?.
 
 /**
  * Leaves only the recipes that one of the keys signed.
- * @param {{core: import('./device.js').Core, recipes: Recipe[]}} ready the others are taken out of it, and released
+ * @param {{core: import('./device.js').Core, recipes: Recipe[]}} ready the others are taken out of
+ *   it, and released
  * @param {unknown} keys
  * @param {(code: string, recipe: string) => void} tell hears why each other one is refused
  */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a page sees to values: the recipe's text rule, words of a text. Pure functions; nothing is kept. Depends on nothing but the language.
+// Turns the text that a page sees into values: applies the recipe's text rule, and finds the words
+// of a text. Pure functions that keep nothing; depends on nothing but the language.
 
 /** @typedef {{form: string, case: string, min: number, max: number}} TextRule */
 
 /**
- * The text as the recipe counts it, or null where it does not count it: broken Unicode, too short, too long.
- * Lower case is Unicode's, whatever the locale; the length is in code points.
- * @param {string} text @param {TextRule} rule
+ * The text as the recipe counts it, or null where it does not count it: broken Unicode, too short,
+ * too long. Lower case is Unicode's, whatever the locale; the length is in code points.
+ * @param {string} text
+ * @param {TextRule} rule
  */
 export function applyTextRule(text, rule) {
   if (/\p{Surrogate}/u.test(text)) return null;
@@ -21,7 +23,7 @@ export const segments = (text) => [
   ...new Intl.Segmenter('en', { granularity: 'word' }).segment(text),
 ];
 
-// Digits make a password, a number of a card or a telephone; none of those is a word.
+// A token with digits may be a password, or the number of a card or a telephone, and is not a word.
 /** @param {{segment: string, isWordLike?: boolean}} part */
 export const isWord = (part) =>
   !!part.isWordLike && /^[^\p{N}]*\p{L}[^\p{N}]*$/u.test(part.segment);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the core in a page or a worker: fetch and compile, nothing else.
+// Loads the core in a page or a worker: it fetches and compiles the module, and does nothing else.
 import { Core } from './core.js';
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole module for a page whose recipes need it: a mechanism that shoal.wasm lacks, or several variables. A chunk of its own,
-// loaded in place of shoal.wasm. Depends on device.js and joint_core.js.
+// The whole module, for a page whose recipes need it: for a mechanism that shoal.wasm lacks, or for
+// several variables. A chunk of its own, loaded in place of shoal.wasm. Depends on device.js and
+// joint_core.js.
 import { Core as DeviceCore } from './device.js';
 import { JointRecipe } from './joint_core.js';
 import { setRecipe } from './keyed_recipe.js';
@@ -13,6 +14,9 @@ class Core extends DeviceCore {
   }
 }
 
-/** @param {typeof fetch} fetcher @param {string | URL} [url] of the module, where the page names it */
+/**
+ * @param {typeof fetch} fetcher
+ * @param {string | URL} [url] of the module, where the page names it
+ */
 export const wholeCore = async (fetcher, url) =>
   Core.create(await loadModule(url ?? new URL('./shoal-all.wasm', import.meta.url), fetcher));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// From an address to what a recipe of hosts or sites counts. A chunk of its own, loaded by the first event of such a recipe.
-// Pure functions; depends on nothing but the language.
+// Turns an address into the host or site that a recipe counts. A chunk of its own, loaded by the
+// first event of such a recipe. Pure functions; depends on nothing but the language.
 
-/** The host of a web address, or of a bare host name; null for anything else. @param {string} address */
+/**
+ * The host of a web address, or of a bare host name; null for anything else.
+ * @param {string} address
+ */
 function hostOf(address) {
   try {
     const url = new URL(/^[^\s:/@?#\\]+$/.test(address) ? `https://${address}` : address);

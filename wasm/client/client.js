@@ -203,9 +203,9 @@ export class Client {
   // ---- events ----
 
   /**
-   * Reports a value to every recipe of a stream. For listed items, anything else (null too) counts as
-   * none of them. For recipes of several variables, the value is an object with the value of each by
-   * its name; one that is missing counts as nothing.
+   * Reports a value to every recipe of a stream. For listed items, anything else (null too) counts
+   * as none of them. For recipes of several variables, the value is an object with the value of
+   * each by its name; one that is missing counts as nothing.
    * @param {string} stream
    * @param {string | number | null | {[variable: string]: string | number | null}} value
    * @returns {Promise<Outcome[]>} one for each recipe
@@ -214,7 +214,10 @@ export class Client {
     return this.#events.report((recipe) => recipe.stream === stream, value);
   }
 
-  /** Reports the host or site of an address to the recipes that take one. @param {string | URL} url */
+  /**
+   * Reports the host or site of an address to the recipes that take one.
+   * @param {string | URL} url
+   */
   visit(url) {
     return this.#events.report(countsAddresses, String(url));
   }
@@ -225,12 +228,12 @@ export class Client {
   }
 
   /**
-   * Reads completed words from a field, or from the fields below an element that carry `data-shoal`.
-   * Fields for passwords, cards, codes, numbers and addresses are never read; the kind of a field is
-   * checked again at every event. Pasted text is not read.
+   * Reads completed words from a field, or from the fields below an element that carry
+   * `data-shoal`. Fields for passwords, cards, codes, numbers and addresses are never read; the
+   * kind of a field is checked again at every event. Pasted text is not read.
    * @param {Element} element
-   * @param {(word: string) => unknown} [take] is given each word; without it, words go to the recipes
-   *   as by `type`
+   * @param {(word: string) => unknown} [take] is given each word; without it, words go to the
+   *   recipes as by `type`
    * @returns {() => void} stops reading
    */
   observe(element, take) {
@@ -256,7 +259,8 @@ export class Client {
   // ---- queries, runs and exact sums: chunks of their own ----
 
   /**
-   * Keeps an event for queries to read, if the person opted in to an analysis that reads the stream.
+   * Keeps an event for queries to read, if the person opted in to an analysis that reads the
+   * stream.
    * @param {string} stream
    * @param {import('../bindings/query_core.js').Event} event its fields by name
    * @returns {Promise<Outcome[]>} `stored`, or why not
@@ -286,8 +290,8 @@ export class Client {
   }
 
   /**
-   * Shares a measurement of which two servers learn EXACT sums: nothing randomizes it, and it has no
-   * budget. Ask for consent to that.
+   * Shares a measurement of which two servers learn EXACT sums: nothing randomizes it, and it has
+   * no budget. Ask for consent to that.
    * @param {ExactTask} task
    * @param {Measurement} measurement
    * @returns {Promise<Outcome[]>} `queued`, or why not
@@ -326,8 +330,8 @@ export class Client {
   }
 
   /**
-   * What each recipe has spent, by basic composition, and what each analysis was charged for queries.
-   * Empty without consent.
+   * What each recipe has spent, by basic composition, and what each analysis was charged for
+   * queries. Empty without consent.
    * @returns {Promise<LedgerEntry[]>}
    */
   ledger() {

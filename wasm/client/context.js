@@ -13,8 +13,8 @@ import { reportsUrl } from './client_options.js';
  *
  * @typedef {'none' | 'granted' | 'withdrawn' | 'gpc'} ConsentState
  * @typedef {{recipe: string | null, code: string}} Outcome `queued`, or a code of explain()
- * @typedef {{code: string, recipe: string | null, count: number, text?: string, cause?: unknown}} Note
- *   `cause` is the error behind it, where there was one
+ * @typedef {{code: string, recipe: string | null, count: number, text?: string, cause?: unknown}}
+ *   Note `cause` is the error behind it, where there was one
  */
 
 const SECRET_BYTES = 32;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes whose records two servers add up, of which neither sees one: a chunk of its own, loaded where a page has such a recipe.
-// A record is randomized as every other and then split; each server's share is sealed to that server's key, so that the queue, the
-// edge worker and the network see ciphertext only. Keys come from the servers themselves and are kept for as long as they say.
-// Source: draft-ietf-ppm-dap-18 section "Uploading Reports". Depends on dap_core.js; HPKE is injected.
+// Recipes whose records two servers add up, so that neither server sees a record. A chunk of its
+// own, loaded where a page has such a recipe. A record is randomized like any other and then split;
+// each share is sealed to its server's key, so that the queue, the edge worker and the network hold
+// ciphertext only. The servers give their keys themselves, and say how long to keep them. Source:
+// draft-ietf-ppm-dap-18 section "Uploading Reports". Depends on dap_core.js; HPKE is injected.
 import { DapTask } from '../bindings/dap_core.js';
 import { toHex } from '../bindings/device.js';
 import { loadModule } from '../bindings/web.js';
@@ -17,7 +18,8 @@ import { limitedBytes } from './limited_body.js';
  * @typedef {import('../bindings/dap_core.js').Measurement} Measurement
  * @typedef {import('../bindings/device.js').Recipe} Recipe
  * @typedef {import('../bindings/device.js').ReportJson} ReportJson
- * @typedef {Key & {until: number, last: number}} Kept a key as storage has it: fresh until the one time, of use until the other
+ * @typedef {Key & {until: number, last: number}} Kept a key as storage has it: fresh until the one
+ *   time, of use until the other
  *
  * @typedef {object} Parcel what a row of the queue has besides its report: what is sent, and where
  * @property {ReportJson} report with the servers' names
@@ -25,12 +27,13 @@ import { limitedBytes } from './limited_body.js';
  * @property {Uint8Array} body
  * @property {string} [sealedTo] both servers' public keys
  * @property {number} [expires] last day, where no recipe says so
- * @typedef {{code?: string, seal?: (report: ReportJson, id: string) => Promise<Parcel | {code: string}>}}
- *   Sealing what seals the reports of a recipe, or the code that says why nothing does
+ * @typedef {{code?: string, seal?: (report: ReportJson, id: string) => Promise<Parcel |
+ *   {code: string}>}} Sealing what seals the reports of a recipe, or the code that says why nothing
+ *   does
  */
 
 const TYPE = 'application/ppm-dap;message=hpke-config-list';
-const LIST_MAX = 2 + 65_535;
+const LIST_MAX = 2 + 65_535; // bytes of a server's list of keys
 const TIMEOUT_MS = 30_000;
 const KEEP_DEFAULT_S = 3600; // where a server says nothing
 const KEEP_MAX_S = 7 * 86_400;
@@ -46,11 +49,20 @@ const OUTDATED = 11;
 /** @param {string} hex */
 const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
 
-/** Requests for keys that are under way, by server: a client asks once. @type {WeakMap<object, Map<string, Promise<Kept | null>>>} */
+/**
+ * Requests for keys that are under way, by server: a client asks once.
+ * @type {WeakMap<object, Map<string, Promise<Kept | null>>>}
+ */
 const asked = new WeakMap();
-/** The module, fetched and compiled once for a client. @type {WeakMap<object, Promise<WebAssembly.Module>>} */
+/**
+ * The module, fetched and compiled once for a client.
+ * @type {WeakMap<object, Promise<WebAssembly.Module>>}
+ */
 const modules = new WeakMap();
-/** Tasks by recipe: of a client's core, so they go with it. @type {WeakMap<Recipe, Promise<DapTask>>} */
+/**
+ * Tasks by recipe: of a client's core, so they go with it.
+ * @type {WeakMap<Recipe, Promise<DapTask>>}
+ */
 const tasks = new WeakMap();
 
 /** @param {Context} context */
@@ -87,9 +99,12 @@ function keepS(response) {
 }
 
 /**
- * A server's key, from the server. Sealed to once, so that a key that no share can be sealed to, or a browser that cannot seal, shows
- * before anything is spent.
- * @param {Context} context @param {DapTask} task @param {string} url of the server @returns {Promise<Kept>}
+ * Fetches a server's key. It seals an empty text once, so that a key or a browser that cannot seal
+ * is found out before anything is spent.
+ * @param {Context} context
+ * @param {DapTask} task
+ * @param {string} url of the server
+ * @returns {Promise<Kept>}
  */
 async function fetchKey(context, task, url) {
   const { deps } = context;
@@ -98,18 +113,18 @@ async function fetchKey(context, task, url) {
   try {
     /** @type {Promise<Response> | undefined} */
     let asking;
-    // Begun under the lock that withdrawal takes: after that no tab begins another request.
+    // The request begins under the lock that withdrawal takes: after that no tab begins another.
     await context.exclusive(async () => {
       asking = deps.fetch(`${url}/hpke_config`, {
         headers: { Accept: TYPE },
         mode: 'cors',
         credentials: 'omit',
         referrerPolicy: 'no-referrer',
-        cache: 'no-store', // what is kept is kept here, where consent ends it
+        cache: 'no-store', // only `state` keeps keys, because the end of consent erases it
         redirect: 'error',
         signal: stop.signal,
       });
-      asking.catch(() => {}); // told below
+      asking.catch(() => {}); // the await below reports it
     });
     const response = await asking;
     if (!response?.ok) throw new Error(String(response?.status));
@@ -125,7 +140,12 @@ async function fetchKey(context, task, url) {
   }
 }
 
-/** As fetchKey, once for all who ask meanwhile; null where it fails. @param {Context} context @param {DapTask} task @param {string} url */
+/**
+ * As fetchKey, once for all who ask meanwhile; null where it fails.
+ * @param {Context} context
+ * @param {DapTask} task
+ * @param {string} url
+ */
 function askKey(context, task, url) {
   const running = asked.get(context.deps) ?? new Map();
   asked.set(context.deps, running);
@@ -142,8 +162,11 @@ function askKey(context, task, url) {
 
 /**
  * The keys of both servers: kept ones, else new ones; null where a server gives none.
- * @param {Context} context @param {DapTask} task @param {string[]} urls
- * @param {'until' | 'last' | 'never'} by when kept ones have had their time. An event takes any of use: a server need not learn when it came
+ * @param {Context} context
+ * @param {DapTask} task
+ * @param {string[]} urls
+ * @param {'until' | 'last' | 'never'} by when kept ones have had their time. An event takes any of
+ *   use: a server need not learn when it came
  * @returns {Promise<[Kept, Kept] | null>}
  */
 async function keysOf(context, task, urls, by) {
@@ -187,8 +210,8 @@ async function whyNoKeys({ options: { hpke } }) {
 const serversOf = ({ leader, helper }) => ({ leader, helper });
 
 /**
- * What seals a record for its recipe's servers, or why that cannot be. Asked before anything is paid
- * for the record.
+ * What seals a record for its recipe's servers, or why that cannot be. Asked before anything is
+ * paid for the record.
  * @param {Context} context
  * @param {Recipe} recipe
  * @returns {Promise<Sealing>}
@@ -206,7 +229,14 @@ export async function sealingFor(context, recipe) {
   return { seal: (report, id) => parcel(context, task, keys, { ...report, servers }, id) };
 }
 
-/** @param {Context} context @param {DapTask} task @param {[Key, Key]} keys @param {ReportJson} report @param {string} id @returns {Promise<Parcel | {code: string}>} */
+/**
+ * @param {Context} context
+ * @param {DapTask} task
+ * @param {[Key, Key]} keys
+ * @param {ReportJson} report
+ * @param {string} id
+ * @returns {Promise<Parcel | {code: string}>}
+ */
 async function parcel(context, task, keys, report, id) {
   const body = await task.ofRecord(report.records[0], await inputOf(context, keys, id));
   return body ? { report, path: task.path, body, sealedTo: sealedTo(keys) } : { code: 'too-heavy' };
@@ -245,14 +275,22 @@ export async function judged(context, id, row, answer, recipes) {
   return recipe && !row.isResealed ? resealed(context, id, row, recipe) : 400;
 }
 
-/** What a leader says of the one report that it was sent; null where it is no answer of a leader's. @param {Uint8Array} answer @param {string} id */
+/**
+ * What a leader says of the one report that it was sent; null where it is no answer of a leader's.
+ * @param {Uint8Array} answer
+ * @param {string} id
+ */
 function errorOf(answer, id) {
   return answer.length === STATUS && toHex(answer.subarray(0, ID)) === id ? answer[ID] : null;
 }
 
 /**
- * Replaces a row whose key is no longer known by a new report of the same record, once. Returns as judged().
- * @param {Context} context @param {string} id @param {Row} row @param {Recipe} recipe
+ * Replaces a row whose key the leader no longer knows by a new report of the same record, once.
+ * Returns a status as judged() does.
+ * @param {Context} context
+ * @param {string} id
+ * @param {Row} row
+ * @param {Recipe} recipe
  */
 async function resealed(context, id, row, recipe) {
   const task = await taskOf(context, recipe);
@@ -262,7 +300,8 @@ async function resealed(context, id, row, recipe) {
     Object.values(serversOf(recipe.json.aggregation)),
     'never',
   );
-  // Neither server has another key than before: whoever says so, the edge worker maybe, would have the record counted twice.
+  // If both servers still have the keys of before, the answer is false, perhaps the edge worker's,
+  // and another report would count the record twice.
   if (!keys || row.sealedTo === sealedTo(keys)) return 503;
   const fresh = toHex(randomBytes(context.deps, ID));
   const sealed = await parcel(context, task, keys, row.report, fresh);
@@ -278,7 +317,7 @@ async function resealed(context, id, row, recipe) {
       isResealed: true,
     });
   });
-  return 202; // of the row that is gone
+  return 202; // the old row is done with
 }
 
 /**
@@ -289,8 +328,8 @@ async function resealed(context, id, row, recipe) {
  * @param {Context} context
  * @param {ExactTask} json
  * @param {Measurement} measurement
- * @returns {Promise<{code: string, report?: undefined} |
- *   {code?: undefined, report: ReportJson, seal: (report: ReportJson, id: string) => Promise<Parcel | {code: string}>}>}
+ * @returns {Promise<{code: string, report?: undefined} | {code?: undefined, report: ReportJson,
+ *   seal: (report: ReportJson, id: string) => Promise<Parcel | {code: string}>}>}
  */
 export async function exactReport(context, json, measurement) {
   const module = await compiled(context).catch(() => null);

@@ -19,7 +19,10 @@ export class Events {
   #context;
   #recipes;
   #outbox;
-  /** Recipes that refuse until a day has passed, by hash. @type {Map<string, {day: number, code: string}>} */
+  /**
+   * Recipes that refuse until a day has passed, by hash.
+   * @type {Map<string, {day: number, code: string}>}
+   */
   #spent = new Map();
 
   /** @param {Context} context @param {PageRecipes} recipes @param {Outbox} outbox */
@@ -86,8 +89,8 @@ export class Events {
   }
 
   /**
-   * Pays for one report, durably. A debit is never taken back: a page that dies before the record is
-   * in the queue has spent the budget for nothing, which is the safe side.
+   * Pays for one report, durably. A debit is never taken back: a page that dies before the record
+   * is in the queue has spent the budget for nothing, which is the safe side.
    * @param {Core} core
    * @param {Recipe} recipe
    * @returns {Promise<{code?: string, secret?: Uint8Array}>} why it was not paid, or the secret of

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HPKE (RFC 9180) as the two servers use it: base mode, X25519, HKDF-SHA256, AES-128-GCM, by @hpke/core over WebCrypto. The one
-// place that knows that library: everything else takes a Sealer. Randomness is WebCrypto's own.
+// HPKE (RFC 9180) as the two servers use it: base mode, X25519, HKDF-SHA256 and AES-128-GCM, by
+// @hpke/core over WebCrypto. No other file knows that library; the others take a Sealer. Its
+// randomness is WebCrypto's own.
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from '@hpke/core';
 
 /** @typedef {import('../bindings/dap_core.js').Sealer} Sealer */

@@ -7,9 +7,9 @@ import { chunk, toldAs } from './basics.js';
 
 /**
  * @typedef {import('../bindings/joint_core.js').Items} Items
- * @typedef {Pick<import('../bindings/device.js').Recipe, 'valueKind' | 'text' | 'isNumber' | 'isOpen' |
- *   'values' | 'bytesMax'> & {items?: Items}} Counted what a recipe, or one of its variables, says of
- *   its values
+ * @typedef {Pick<import('../bindings/device.js').Recipe, 'valueKind' | 'text' | 'isNumber' |
+ *   'isOpen' | 'values' | 'bytesMax'> & {items?: Items}} Counted what a recipe, or one of its
+ *   variables, says of its values
  * @typedef {import('./client_options.js').Dependencies['sites']} Sites
  */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page embeds: a few hundred bytes that load the client and its WebAssembly only once consent
-// is given. Before that nothing is fetched, stored or kept in memory, and events pass by unseen.
-// Touches no global until start().
+// What a page embeds: a few hundred bytes that load the client and its WebAssembly only once
+// consent is given. Before that nothing is fetched, stored or kept in memory, and events pass by
+// unseen. Touches no global until start().
 
 /**
  * @typedef {import('./client.js').Client} Client
@@ -49,7 +49,10 @@ class Loading {
   #loading = null;
   /** @type {Client | null} */
   #client = null;
-  /** Elements to observe once the client is there. @type {Map<Element, {take?: Take, stop?: () => void}>} */
+  /**
+   * Elements to observe once the client is there.
+   * @type {Map<Element, {take?: Take, stop?: () => void}>}
+   */
   #observed = new Map();
 
   /** @param {Options} options @param {() => Promise<typeof import('./client.js')>} importClient */
@@ -90,13 +93,20 @@ class Loading {
     return client;
   }
 
-  /** Hands an event to the client, where there is consent. @param {(client: any, args: any[]) => any} call */
+  /**
+   * Hands an event to the client, where there is consent.
+   * @param {(client: any, args: any[]) => any} call
+   */
   hand(call) {
     return async (/** @type {any[]} */ ...args) =>
       this.#loading && this.state !== 'none' ? call(await this.#loading, args) : [];
   }
 
-  /** Asks the client, where there is or was consent. @param {keyof Client} method @param {() => any} [otherwise] */
+  /**
+   * Asks the client, where there is or was consent.
+   * @param {keyof Client} method
+   * @param {() => any} [otherwise]
+   */
   ask(method, otherwise) {
     return async (/** @type {any[]} */ ...args) =>
       this.isKnown ? /** @type {any} */ (await this.load())[method](...args) : otherwise?.();
@@ -137,7 +147,8 @@ export function start({ client: importClient = () => import('./client.js'), ...o
   const follow = (method) => loading.hand((client, args) => client.track[method](...args));
   const none = () => [];
 
-  // Also under Global Privacy Control: then the client takes the consent back and erases what waits.
+  // Also under Global Privacy Control: then the client takes the consent back and erases what
+  // waits.
   if (rememberedState() === 'granted') loading.load().catch(() => {});
 
   return {

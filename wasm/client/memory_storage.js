@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Storage and locks that live as long as the process: for Node and for tests. Same contract as storage.js.
+// Storage and locks that live as long as the process, for Node and for tests. They keep the
+// contract of storage.js.
 
-/** @typedef {import('./storage.js').Storage} Storage @typedef {import('./storage.js').Transaction} Transaction */
+/**
+ * @typedef {import('./storage.js').Storage} Storage
+ * @typedef {import('./storage.js').Transaction} Transaction
+ */
 
-/** A lock manager with the part of navigator.locks that the client uses. @returns {import('./storage.js').Locks} */
+/**
+ * A lock manager with the part of navigator.locks that the client uses.
+ * @returns {import('./storage.js').Locks}
+ */
 export function memoryLocks() {
   /** @type {Map<string, Promise<unknown>>} */
   const tails = new Map();

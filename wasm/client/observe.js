@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words: those of a text, and completed ones out of the fields that a page opens for it, while they are typed. A chunk of
-// its own, loaded by the first observe() or type(). Keeps no text: a field's own content is looked at when an event completes a word. Depends on the DOM.
+// Words: the words of a text, and the words that a person completes in fields that the page opens
+// for it. A chunk of its own, loaded by the first observe() or type(). It keeps no text: when an
+// event completes a word, it reads the field's own content. Depends on the DOM.
 import { isWord, segments, words } from '../bindings/text.js';
 
 /**
@@ -28,13 +29,14 @@ export const type = async (context, events, text) =>
 const TYPED = /^insert(Text|LineBreak|Paragraph|CompositionText)$/;
 const IN_WORD = /[\p{L}\p{M}\p{N}'\u2019-]$/u;
 
-// A field that was once refused stays refused: "show password" makes it look like text.
+// A field that was once refused stays refused, because "show password" turns it into a text field.
 /** @type {WeakSet<Element>} */
 const refused = new WeakSet();
 
 /**
- * May words be read from this field? Only plain text may: any type but text and search, any autocomplete token but on
- * and off (they name persons, cards, passwords, one-time codes), any input mode for numbers or addresses says no.
+ * May words be read from this field? Only plain text may: any type but text and search, any
+ * autocomplete token but on and off (they name persons, cards, passwords, one-time codes), any
+ * input mode for numbers or addresses says no.
  * @param {Element} element
  */
 export function isReadableField(element) {
@@ -53,7 +55,8 @@ export function isReadableField(element) {
 }
 
 /**
- * The words that end exactly where the text ends: one in most scripts, the whole run where words are not spaced.
+ * The words that end exactly where the text ends: one in most scripts, the whole run where words
+ * are not spaced.
  * @param {string} text
  */
 export function lastWords(text) {
@@ -91,10 +94,14 @@ export function observe(context, events, element, signal, take) {
   /** Fields whose last word is still being typed. @type {WeakSet<Element>} */
   const open = new WeakSet();
 
-  /** Before the input, so that the completed word still ends at the caret. @param {Element} field @param {InputEvent} event */
+  /**
+   * Before the input, so that the completed word still ends at the caret.
+   * @param {Element} field
+   * @param {InputEvent} event
+   */
   const typed = (field, event) => {
     if (!TYPED.test(event.inputType))
-      open.delete(field); // pasted, deleted, undone: nothing is being typed
+      open.delete(field); // pasted, deleted or undone, so no word is being typed
     else if (IN_WORD.test(event.data ?? '')) open.add(field);
     else if (!event.isComposing && open.delete(field)) found(lastWords(beforeCaret(field)));
   };

@@ -18,8 +18,8 @@ import { DAY_MS, chunk, randomBytes, today, uniform } from './basics.js';
  * @typedef {object} Extras
  * @property {(tx: Transaction, id: string) => Promise<object | null>} [more] makes further members
  *   of the row, in its transaction; null keeps the record out of the queue
- * @property {(report: ReportJson, id: string) => Promise<any>} [seal] makes what is sent in place of
- *   the report
+ * @property {(report: ReportJson, id: string) => Promise<any>} [seal] makes what is sent in place
+ *   of the report
  *
  * @typedef {object} Call what one call of the page works with
  * @property {Context} context
@@ -41,7 +41,10 @@ export class Outbox {
   #context;
   #recipes;
   #tidy;
-  /** Stops the request that is under way; there is one at a time. @type {AbortController | undefined} */
+  /**
+   * Stops the request that is under way; there is one at a time.
+   * @type {AbortController | undefined}
+   */
   #posting;
   /** The flush that is under way. @type {Promise<void> | null} */
   #flushing = null;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers queries: looks at every query that comes (signature, policy, ledger), answers each at most
-// once, and writes down what was asked. The way of an answer: consent and opt-in, a good signature,
-// a durable debit, an event, randomizing in the core, and the queue as for any record. A chunk of its
-// own, loaded where a page has a policy. Source: apple-2022 sections 4 to 4.3.
+// Answers queries: looks at every query that comes (signature, policy, ledger), answers each at
+// most once, and writes down what was asked. The way of an answer: consent and opt-in, a good
+// signature, a durable debit, an event, randomizing in the core, and the queue as for any record. A
+// chunk of its own, loaded where a page has a policy. Source: apple-2022 sections 4 to 4.3.
 import { isRefusal, isSampled, pick, randomBytes, readStored, today, toldAs } from './basics.js';
 import { sweep } from './query_events.js';
 import { heard, settle } from './query_log.js';
@@ -209,8 +209,8 @@ async function debit(tx, context, loaded, query, row) {
 }
 
 /**
- * Does the query's sample leave this device out? The coin is tossed once: whoever asks again gets the
- * same answer.
+ * Does the query's sample leave this device out? The coin is tossed once: whoever asks again gets
+ * the same answer.
  * @param {Transaction} tx
  * @param {Context} context
  * @param {Query} query
@@ -229,8 +229,8 @@ async function isLeftOut(tx, context, query, day) {
 }
 
 /**
- * Makes the reports of a query that was paid for, and puts each into the queue with a key and a delay
- * of its own. A failure from here on loses them and refunds nothing.
+ * Makes the reports of a query that was paid for, and puts each into the queue with a key and a
+ * delay of its own. A failure from here on loses them and refunds nothing.
  * @param {Call} call
  * @param {Loaded} loaded
  * @param {Query} query

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each analysis of the policy, and each of its fields, was charged for queries: for the person.
+// What each analysis of the policy, and each of its fields, was charged for queries: for the
+// person.
 import { readStored, today } from './basics.js';
 import { load, optedIn, queryLedgerOf } from './query_policy.js';
 
@@ -37,7 +38,12 @@ async function chargesOf(tx, loaded, day) {
   const list = [];
   policy.json.analyses.forEach((/** @type {any} */ analysis, /** @type {number} */ i) => {
     const { analysis: name, budget, fields } = analysis;
-    /** @param {any} allowed @param {number} itemEpsilon @param {string | null} field @param {number} [index] */
+    /**
+     * @param {any} allowed
+     * @param {number} itemEpsilon
+     * @param {string | null} field
+     * @param {number} [index]
+     */
     const add = (allowed, itemEpsilon, field, index) => {
       const used = readStored(() => core.accountant.charge(ledger, policy, i, index));
       list.push({

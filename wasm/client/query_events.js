@@ -46,8 +46,8 @@ export async function sweep(tx, policy, day) {
 }
 
 /**
- * A copy of an event with the fields that the schema names, or the code that says why the event does
- * not obey it. A number is finite; text and tokens are strings.
+ * A copy of an event with the fields that the schema names, or the code that says why the event
+ * does not obey it. A number is finite; text and tokens are strings.
  * @param {{field: string, type: string}[]} schema
  * @param {unknown} event
  * @returns {{clean: Event, code?: string}}
@@ -143,8 +143,8 @@ async function optOut(context, name) {
 }
 
 /**
- * Erases old events, and begins the ledger of queries, so that the first days of a policy count from
- * today.
+ * Erases old events, and begins the ledger of queries, so that the first days of a policy count
+ * from today.
  * @param {Call} call
  * @returns {Promise<Outcome[]>} none
  */

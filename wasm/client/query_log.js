@@ -10,15 +10,18 @@ import { QUERY_REASONS, analysisOf } from './query_policy.js';
  * @typedef {import('./context.js').Context} Context
  * @typedef {import('./storage.js').Transaction} Transaction
  *
- * @typedef {object} Asked what a query wants to know
+ * @typedef {object} Asked what a query asks for
  * @property {{field: string, buckets: number}[]} fields
  * @property {number} cells of all fields together
  * @property {string[]} splitBy
- * @property {number} contributions reports of this device, each of one of its words or of none; 0: one report of one event
+ * @property {number} contributions reports of this device, each of one of its words or of none; 0:
+ *   one report of one event
  * @property {number} localEpsilon of one report
  * @property {number} personEpsilon of all of them, everything that this device says
- * @property {number} centralEpsilon of the sum over the cohort, as it claims; with contributions, of one of them
- * @property {number} amplified what that cohort gives, as this device computed it; 0 before it was looked at
+ * @property {number} centralEpsilon of the sum over the cohort, as it claims; with contributions,
+ *   of one of them
+ * @property {number} amplified what that cohort gives, as this device computed it; 0 before it was
+ *   looked at
  * @property {number} delta
  * @property {number} minimum reports in the cohort, one a person unless there are contributions
  *
@@ -38,10 +41,10 @@ import { QUERY_REASONS, analysisOf } from './query_policy.js';
  * @property {string[]} [more] of the other records, of a query with contributions
  *
  * @typedef {'queued' | 'sent' | 'refused' | 'none'} State
- * @typedef {Omit<LogRow, 'at' | 'report' | 'more'> & {at: string, report: ReportJson | null, state: State,
- *   reports: {state: State, report: ReportJson}[]}} LogEntry
- *   `at` in ISO 8601; `reports` is what was answered, as far as it is still known, and `report` the first of them; `state` is `queued` while
- *   one of them is, and `none` where nothing was answered, or it was erased or lost
+ * @typedef {Omit<LogRow, 'at' | 'report' | 'more'> & {at: string, report: ReportJson | null, state:
+ *   State, reports: {state: State, report: ReportJson}[]}} LogEntry `at` in ISO 8601; `reports` is
+ *   what was answered, as far as it is still known, and `report` the first of them; `state` is
+ *   `queued` while one of them is, and `none` where nothing was answered, or it was erased or lost
  */
 
 const LOG_MAX = 500;
@@ -50,12 +53,17 @@ const ALIKE_MAX = 8; // refusals of one analysis for one reason that are listed 
 /** The state of several reports is the first of these that one of them has. @type {State[]} */
 const STATES = ['queued', 'refused', 'sent'];
 
-/** The row of a query that came. @param {Policy | null} policy @param {any} query checked, or null and the JSON that it should be @returns {LogRow} */
+/**
+ * The row of a query that came.
+ * @param {Policy | null} policy
+ * @param {any} query checked, or null and the JSON that it should be
+ * @returns {LogRow}
+ */
 export function heard(policy, query) {
   const id = policy ? query.id : query?.recipe;
   return {
     at: 0,
-    // What the core has not read may hold anything.
+    // A query that the core did not read may hold anything.
     query: typeof id === 'string' && /^[a-z0-9][a-z0-9._-]{0,63}$/.test(id) ? id : null,
     hash: policy && query.queryHash,
     analysis: policy && analysisOf(policy, query.analysis) ? query.analysis : null,
@@ -95,7 +103,7 @@ const together = (contributions, epsilon) => Math.round((contributions || 1) * e
 export async function settle(tx, now, row, code, verdict) {
   Object.assign(row, { at: now, code, outcome: code === 'accepted' ? code : 'refused' });
   row.text = verdict?.text || QUERY_REASONS[code];
-  // What the core does not know as a field may be called anything.
+  // A field that the core does not know may have any name.
   row.field = /^[\w.-]{1,64}$/.exec(verdict?.field ?? '')?.[0] ?? null;
   if (row.asked && verdict?.localEpsilon) {
     const { localEpsilon, centralEpsilon: amplified } = verdict;
@@ -110,9 +118,11 @@ export async function settle(tx, now, row, code, verdict) {
 }
 
 /**
- * Writes a row. The same refusal again is counted; so are more than a few of one reason and analysis, so that no number of queries
- * pushes out the rest. What was answered stays longest.
- * @param {Transaction} tx @param {LogRow} row
+ * Writes a row. A repeated refusal is counted in its row. More than ALIKE_MAX refusals of one
+ * analysis for one reason share a row, too, so that no number of queries pushes out the rest.
+ * Answers stay longest.
+ * @param {Transaction} tx
+ * @param {LogRow} row
  */
 async function write(tx, row) {
   const rows = new Map(/** @type {[string, LogRow][]} */ (await tx.entries('log')));
@@ -132,7 +142,7 @@ async function write(tx, row) {
     await tx.delete('log', old);
 }
 
-/** @param {Asked} asked */
+/** What a query asks for, in words. @param {Asked} asked */
 function wanted({
   fields,
   cells,

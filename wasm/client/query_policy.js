@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy of a page: what queries may ask of its people, loaded with the core that checks it; and
-// what storage holds under it, the opt-ins and the ledger of queries.
+// The policy of a page: what queries may ask of its people, loaded with the core that checks it;
+// and what storage holds under it, the opt-ins and the ledger of queries.
 import { QueryCore } from '../bindings/query_core.js';
 import { loadModule } from '../bindings/web.js';
 import { Refusal, loadFailureCode, storageFailure } from './basics.js';
@@ -14,7 +14,10 @@ import { sourceOf } from './page_recipes.js';
  * @typedef {{core: QueryCore, policy: Policy}} Loaded
  */
 
-/** Codes of this chunk; the accountant has its own sentences. @type {{[code: string]: string}} */
+/**
+ * The codes of queries; the accountant has sentences of its own.
+ * @type {{[code: string]: string}}
+ */
 export const QUERY_REASONS = {
   'no-policy': 'This page has no policy, so no query is answered.',
   'policy-refused': 'The policy could not be loaded, or is not the one that was pinned.',
@@ -103,7 +106,8 @@ async function coreOf(deps, given, isWhole) {
 /**
  * @param {Policy} policy
  * @param {string} name
- * @returns {{stream: string, retention_days: number, fields: {field: string, type: string}[]} | undefined}
+ * @returns {{stream: string, retention_days: number, fields: {field: string, type: string}[]} |
+ *   undefined}
  */
 export const streamOf = (policy, name) =>
   policy.json.streams.find((/** @type {any} */ { stream }) => stream === name);
@@ -112,7 +116,11 @@ export const streamOf = (policy, name) =>
 export const analysisOf = (policy, name) =>
   policy.json.analyses.find((/** @type {any} */ { analysis }) => analysis === name);
 
-/** The analyses that the person opted in to. @param {Transaction} tx @returns {Promise<string[]>} */
+/**
+ * The analyses that the person opted in to.
+ * @param {Transaction} tx
+ * @returns {Promise<string[]>}
+ */
 export const optedIn = async (tx) => (await tx.get('state', 'analyses')) ?? [];
 
 /**

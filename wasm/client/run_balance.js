@@ -39,7 +39,12 @@ export async function balances(context) {
   return list ?? [];
 }
 
-/** @param {Followed} followed @param {Kept | undefined} kept @param {Joined | undefined} joined @returns {RunBalance} */
+/**
+ * @param {Followed} followed
+ * @param {Kept | undefined} kept
+ * @param {Joined | undefined} joined
+ * @returns {RunBalance}
+ */
 function balance({ recipe, run }, kept, joined) {
   const spent = readStored(() => run.spent(kept?.state ?? run.start()));
   const isPaid = joined !== undefined && !joined.isOut;
@@ -65,7 +70,8 @@ function balance({ recipe, run }, kept, joined) {
 
 /**
  * How each run of the page stands, as explain() says it.
- * @param {Context} context @param {(code: string, recipe: string, count: number, text: string) => void} add
+ * @param {Context} context
+ * @param {(code: string, recipe: string, count: number, text: string) => void} add
  */
 export async function explain(context, add) {
   for (const { run, optedIn, paid, votes, estimates, epoch, text } of await balances(context)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs of a page, and what a device remembers of each: sums of the samples of the open epoch, and
-// the state that its answers follow from. Both lie in the `events` store and nowhere else: the end of
-// consent erases them, and retention the samples that nobody asked for.
+// The runs of a page, and what a device remembers of each: sums of the samples of the open epoch,
+// and the state that its answers follow from. Both lie in the `events` store and nowhere else: the
+// end of consent erases them, and retention the samples that nobody asked for.
 import { Run, isRun } from '../bindings/run_core.js';
 import { Refusal, loadFailureCode } from './basics.js';
 import { sourceOf } from './page_recipes.js';
@@ -16,11 +16,13 @@ import { RUN } from './served.js';
  * @typedef {object} Sums of the epoch that is open
  * @property {number} from day of the first sample
  * @property {number} count
- * @property {string} total of numbers, in micro-units; decimal, since it may be longer than a number is exact
+ * @property {string} total of numbers, in micro-units; decimal, since it may be longer than a
+ *   number is exact
  * @property {[string, number][]} counts of strings, by their items
- * @typedef {{id: string, expires: number, state: Uint8Array | null, sums: Sums | null}} Kept what a device remembers of a run; its
- *   row is there while the person takes part
- * @typedef {{day: number, isOut?: boolean}} Joined that a run's epsilon was debited, or that its sample left this device out
+ * @typedef {{id: string, expires: number, state: Uint8Array | null, sums: Sums | null}} Kept what a
+ *   device remembers of a run; its row is there while the person takes part
+ * @typedef {{day: number, isOut?: boolean}} Joined that a run's epsilon was debited, or that its
+ *   sample left this device out
  *
  * @typedef {{run: Run, recipe: JointRecipe}} Followed
  * @typedef {{core: any, runs: Map<string, Followed>}} Loaded by run hash
@@ -29,7 +31,10 @@ import { RUN } from './served.js';
 const RETENTION_DAYS = 31; // of samples that nobody asked for
 const JOINED = 'runs'; // in `state`: the runs that were debited
 
-/** Codes of this chunk; the core has its own sentences for what a state refuses. @type {{[code: string]: string}} */
+/**
+ * The codes of runs; the core has sentences of its own for what a state refuses.
+ * @type {{[code: string]: string}}
+ */
 export const RUN_REASONS = {
   'no-runs': 'This page follows nothing over epochs.',
   'runs-missing':
@@ -142,7 +147,8 @@ export const keptOf = (tx, followed) => tx.get('events', keyOf(followed));
 const rowsOf = async (tx) => (await tx.keys('events')).filter((key) => key.startsWith(RUN));
 
 /**
- * Throws where the person takes part in no run: then nothing needs to be loaded, and nothing fetched.
+ * Throws where the person takes part in no run: then nothing needs to be loaded, and nothing
+ * fetched.
  * @param {Context} context
  */
 export async function needPart(context) {
@@ -163,9 +169,9 @@ export const join = async (tx, run, joined) =>
   tx.put('state', JOINED, { ...(await joinedOf(tx)), [run.hash]: joined });
 
 /**
- * Erases the rows of runs whose last day has passed, and samples that are too old, also of runs that
- * the page no longer has. Samples dated after today go, too: a clock was set back, and their age is
- * unknown.
+ * Erases the rows of runs whose last day has passed, and samples that are too old, also of runs
+ * that the page no longer has. Samples dated after today go, too: a clock was set back, and their
+ * age is unknown.
  * @param {Transaction} tx
  * @param {number} day
  */

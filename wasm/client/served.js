@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the chunks for queries and for runs share: JSON from the endpoint, and the prefix of the keys
-// under which `events` holds the state of runs.
+// What the chunks for queries and for runs share: JSON from the endpoint, and the prefix of the
+// keys under which `events` holds the state of runs.
 import { limitedBytes } from './limited_body.js';
 
 export const RUN = '~run/';

@@ -21,11 +21,13 @@ import { REASONS } from './reasons.js';
  * @property {string} text a sentence
  * @property {ReportJson} report exactly what is sent; where it names `servers`, what was split and
  *   sealed for them
- * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year: {count: number, epsilon: number}}} Balance
+ * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year:
+ *   {count: number, epsilon: number}}} Balance
  * @typedef {Balance & Partial<Charge> & Partial<RunBalance>} LedgerEntry a recipe's balance; or,
  *   where `run` is there, what that run has spent; or, where only `analysis` is, what that analysis
  *   was charged for queries: and then nothing of a balance
- * @typedef {{state: string, at: number, report: ReportJson, code?: string}} Told a row of `queue` or `done`
+ * @typedef {{state: string, at: number, report: ReportJson, code?: string}} Told a row of `queue`
+ *   or `done`
  */
 
 /** @param {Told} told @returns {Entry} */
@@ -131,7 +133,12 @@ async function balancesOf(context, pageRecipes) {
 export async function explain(context, recipes) {
   /** @type {Map<string, Note>} */
   const reasons = new Map();
-  /** @param {string} code @param {string | null} recipe @param {number} count @param {string} [text] */
+  /**
+   * @param {string} code
+   * @param {string | null} recipe
+   * @param {number} count
+   * @param {string} [text]
+   */
   const add = (code, recipe, count, text) =>
     void reasons.set(`${code} ${recipe}`, { code, recipe, count, text });
   if (!context.isOn) add(context.state === 'gpc' ? 'gpc' : 'no-consent', null, 0);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the client keeps on the device, in IndexedDB: consent, ledger, private records. Never a raw value, but in `events`:
-// there until retention or consent ends, and only for analyses that the person opted in to (queries.js, tracking.js).
-// A transaction is atomic over all tabs of the origin and on disk before it resolves. Depends on the idb library.
+// Storage on the device, in IndexedDB: consent, ledgers and private records. Raw values are in
+// `events` only, where they stay until retention or consent ends, and only for analyses that the
+// person opted in to (query_events.js, run_state.js). A transaction is atomic over all tabs of the
+// origin and on disk before it resolves. Depends on the idb library.
 import { openDB } from 'idb';
 
 /**
- * @typedef {'state' | 'queue' | 'done' | 'events' | 'log'} StoreName state: consent, ledger and accountant; queue: records to send;
- *   done: what became of them; events: what queries may read; log: the queries that came
+ * @typedef {'state' | 'queue' | 'done' | 'events' | 'log'} StoreName state: consent and ledgers;
+ *   queue: records to send; done: finished reports; events: what queries may read, and the state of
+ *   runs; log: the queries that came
  * @typedef {object} Transaction
  * @property {(store: StoreName, key: string) => Promise<any>} get
  * @property {(store: StoreName) => Promise<string[]>} keys in order
@@ -16,13 +18,15 @@ import { openDB } from 'idb';
  * @property {(store: StoreName) => Promise<void>} clear
  *
  * @typedef {object} Storage
- * @property {(create: boolean) => Promise<boolean>} open is there a database now? Without `create` none is made
- * @property {<T>(task: (tx: Transaction) => Promise<T>) => Promise<T>} transaction the task awaits nothing but tx; what
- *   it throws rolls everything back
+ * @property {(create: boolean) => Promise<boolean>} open is there a database now? Without `create`
+ *   none is made
+ * @property {<T>(task: (tx: Transaction) => Promise<T>) => Promise<T>} transaction the task awaits
+ *   nothing but tx; what it throws rolls everything back
  * @property {() => void} close
  *
  * @typedef {object} Locks the part of navigator.locks that the client uses
- * @property {<T>(name: string, options: {ifAvailable?: boolean}, task: (lock: any) => T | Promise<T>) => Promise<T>} request
+ * @property {<T>(name: string, options: {ifAvailable?: boolean}, task: (lock: any) => T |
+ *   Promise<T>) => Promise<T>} request
  *
  * @typedef {object} Row a record in `queue`; its key is the Idempotency-Key, or the id of a sealed
  *   report
@@ -59,8 +63,8 @@ export function indexedDbStorage(name = 'shoal') {
       db = await openDB(name, 2, {
         upgrade(fresh, old, _new, tx) {
           isAbsent = !create && !old;
-          // Aborting the first upgrade leaves no database behind: before consent nothing is stored, not even an empty one.
-          // Version 1 had the first three stores.
+          // Aborting the first upgrade leaves no database behind: before consent nothing is stored,
+          // not even an empty one. Version 1 had the first three stores.
           if (!isAbsent) for (const store of STORES.slice(old * 3)) fresh.createObjectStore(store);
           else (tx.done.catch(() => {}), tx.abort());
         },

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statistics that change: a device's part in runs over epochs. Samples of the open epoch are summed
 // on the device; its recipe is answered once, by one report, `vote;estimate`. The way of an answer:
-// consent and opt-in, an epoch of a run that the page promised, the whole run's epsilon debited once,
-// the answer drawn and what the device remembers of it stored, and the queue as for any record. A
-// chunk of its own, loaded where a page has runs. Sources: joseph-2018; core/compound/epoch.h.
+// consent and opt-in, an epoch of a run that the page promised, the whole run's epsilon debited
+// once, the answer drawn and what the device remembers of it stored, and the queue as for any
+// record. A chunk of its own, loaded where a page has runs. Sources: joseph-2018;
+// core/compound/epoch.h.
 import { Run, isRun } from '../bindings/run_core.js';
 import { isSampled, randomBytes, today, toldAs } from './basics.js';
 import { itemOf } from './items.js';
@@ -38,12 +39,13 @@ export { RUN_REASONS };
  * @typedef {import('./storage.js').Transaction} Transaction
  *
  * @typedef {object} Track
- * @property {(analysis: string, yes?: boolean) => Promise<Outcome[]>} optIn agrees to the runs of an analysis, or ends one's part in
- *   them and erases what was kept: `opted-in` or `opted-out`, or why not
- * @property {(stream: string, value: string | number) => Promise<Outcome[]>} sample adds to the sums of a stream's runs: `sampled`,
- *   or why not, one for each run
- * @property {(recipes?: (RecipeJson | string)[]) => Promise<Outcome[]>} answer answers epochs, each at most once: by default those
- *   that the endpoint serves; one outcome for each
+ * @property {(analysis: string, yes?: boolean) => Promise<Outcome[]>} optIn agrees to the runs of
+ *   an analysis, or ends one's part in them and erases what was kept: `opted-in` or `opted-out`, or
+ *   why not
+ * @property {(stream: string, value: string | number) => Promise<Outcome[]>} sample adds to the
+ *   sums of a stream's runs: `sampled`, or why not, one for each run
+ * @property {(recipes?: (RecipeJson | string)[]) => Promise<Outcome[]>} answer answers epochs, each
+ *   at most once: by default those that the endpoint serves; one outcome for each
  */
 
 const DISTINCT_MAX = 4096; // strings of an epoch
@@ -145,7 +147,13 @@ async function add(context, followed, value) {
     : noted(context, recipe.id, code ?? 'no-consent');
 }
 
-/** Each number counts as no more than the end of the range that it lies beyond. @param {Sums} sums @param {{low: number, high: number}} range @param {number} value @returns {Sums | null} */
+/**
+ * Adds a number; one outside the range counts as the nearer end of it.
+ * @param {Sums} sums
+ * @param {{low: number, high: number}} range
+ * @param {number} value
+ * @returns {Sums | null}
+ */
 function withNumber(sums, { low, high }, value) {
   if (sums.count === SAMPLES_MAX) return null;
   const micro = BigInt(Math.round(Math.max(low, Math.min(value, high)) * 1e6));
@@ -161,7 +169,10 @@ function withItem(sums, item) {
   return { ...sums, count: sums.count + 1, counts: [...counts] };
 }
 
-/** The mean of the numbers, rounded down to a micro-unit; null where there is none. @param {Sums | null} sums */
+/**
+ * The mean of the numbers, rounded down to a micro-unit; null where there is none.
+ * @param {Sums | null} sums
+ */
 function meanOf(sums) {
   if (!sums) return null;
   const total = BigInt(sums.total);
@@ -172,7 +183,10 @@ function meanOf(sums) {
 
 // ---- epochs ----
 
-/** The last answer of each client: they go one after another. @type {WeakMap<Context, Promise<unknown>>} */
+/**
+ * The last answer of each client: they go one after another.
+ * @type {WeakMap<Context, Promise<unknown>>}
+ */
 const answering = new WeakMap();
 
 /** @type {(call: Call, ...args: Parameters<Track['answer']>) => Promise<Outcome[]>} */
@@ -384,8 +398,8 @@ async function commonReason(code) {
 }
 
 /**
- * Writes a row: for answers, one for each of a run's last epochs; for refusals, one for each run and
- * reason, with a count. No row says how the device voted.
+ * Writes a row: for answers, one for each of a run's last epochs; for refusals, one for each run
+ * and reason, with a count. No row says how the device voted.
  * @param {Transaction} tx
  * @param {number} now
  * @param {LogRow} row

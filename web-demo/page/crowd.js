@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The crowd's histograms, and the heat maps of what hangs together, fetched again every few seconds from the page's own server, which
-// asks the aggregator.
+// The crowd's histograms and the heat maps of associations. The page fetches them every few seconds
+// from its own server, which asks the aggregator.
 import { histogram, rowsOf } from './histogram.js';
 import { h, toDom } from './tree.js';
 
-/** @typedef {{title: string, recipe: string, url: string, isPicture?: boolean}} Crowd a histogram of a result, or a picture that was made of one */
+/**
+ * @typedef {{title: string, recipe: string, url: string, isPicture?: boolean}} Crowd a histogram of
+ *   a result, or a picture that was made of one
+ */
 
 const EVERY_MS = 3000;
 
@@ -35,7 +38,12 @@ export function watchCrowd(parent, crowds) {
   }
 }
 
-/** @param {Element} place @param {Crowd} crowd @param {string} last what is drawn already @returns {Promise<string>} */
+/**
+ * @param {Element} place
+ * @param {Crowd} crowd
+ * @param {string} last what is drawn already
+ * @returns {Promise<string>}
+ */
 async function draw(place, { title, url, isPicture }, last) {
   const n = /** @type {Element} */ (place.querySelector('.n'));
   try {
@@ -43,7 +51,8 @@ async function draw(place, { title, url, isPicture }, last) {
     const text = await response.text();
     if (text === last) return last;
     if (isPicture && response.ok) {
-      // As an image, in which nothing runs and from which nothing is fetched, whatever values it shows.
+      // As an image, in which nothing runs and from which nothing is fetched, whatever values it
+      // shows.
       place
         .querySelector('.chart')
         ?.replaceChildren(

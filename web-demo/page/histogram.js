@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The crowd's counts as a list of bars with error whiskers, from the aggregator's result. Values came from reports or a
-// dictionary and are hostile text: shown as text, never as markup. Pure: returns a tree (tree.js).
+// The crowd's counts as a list of bars with error whiskers, from the aggregator's result. Values
+// came from reports or a dictionary and are hostile text: they are shown as text, never as markup.
+// A pure function: it returns a tree (tree.js).
 import { h } from './tree.js';
 
-/** @typedef {{value: string, count: number, stderr: number, low: number, high: number, detected: boolean}} Row */
+/**
+ * @typedef {{value: string, count: number, stderr: number, low: number, high: number, detected:
+ *   boolean}} Row
+ */
 
 const BAR = { height: 22, thickness: 12, cap: 5 };
 
 /** @param {number} x */
 const whole = (x) => Math.round(x).toLocaleString('en-US');
 
-// Format characters are unsafe but for the two kinds that emoji are made of: joiners between pictures, and the tags of a flag.
+// Format characters are unsafe but for the two kinds that emoji are made of: joiners between
+// pictures, and the tags of a flag.
 const JOINER =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})/u;
 const TAG = /(?<=\u{1F3F4}[\u{E0030}-\u{E007A}]{0,6})[\u{E0030}-\u{E007A}\u{E007F}]/u;
@@ -20,7 +25,8 @@ const UNSAFE = new RegExp(
 );
 
 /**
- * Text that cannot reorder or break its line: control and bidirectional characters become U+FFFD, long values are cut.
+ * Text that cannot reorder or break its line: control and bidirectional characters become U+FFFD,
+ * long values are cut.
  * @param {string} value
  */
 export function readable(value) {
@@ -29,7 +35,11 @@ export function readable(value) {
   return points.length > 40 ? `${points.slice(0, 39).join('')}…` : plain;
 }
 
-/** The rows of a result, or an error where the answer is not one. @param {any} result @returns {Row[]} */
+/**
+ * The rows of a result, or an error where the answer is not one.
+ * @param {any} result
+ * @returns {Row[]}
+ */
 export function rowsOf(result) {
   const isNumber = (/** @type {any} */ x) => typeof x === 'number' && Number.isFinite(x);
   const isRow = (/** @type {any} */ row) =>
@@ -42,7 +52,8 @@ export function rowsOf(result) {
 }
 
 /**
- * @param {Row[]} rows @param {{truth?: Map<string, number>}} [options] truth: true counts, where somebody knows them
+ * @param {Row[]} rows
+ * @param {{truth?: Map<string, number>}} [options] truth: true counts, where somebody knows them
  */
 export function histogram(rows, { truth } = {}) {
   const highest = Math.max(1, ...rows.map((row) => Math.max(row.high, truth?.get(row.value) ?? 0)));

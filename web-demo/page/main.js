@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: wires the loader of the published client to what a visitor sees. Before consent only this folder's files,
-// the loader and the crowd's published counts are requested. Keeps no typed word and no address.
+// The page: it connects the loader of the published client to what a visitor sees. Before consent
+// it requests only the files of this folder, the loader and the crowd's published counts. It keeps
+// no typed word and no address.
 import { start } from '/shoal/loader.js';
 import { watchCrowd } from './crowd.js';
 import { epsilonInWords, grid, readRecord, sayings } from './record_view.js';
@@ -11,9 +12,10 @@ import { h, toDom } from './tree.js';
  * @typedef {{state: string, at: string, text: string, report: Report}} Entry
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}}} Balance
  * @typedef {{code: string, text: string, recipe: string | null, count: number}} Reason
- * @typedef {{title: string, stream: string, values: string[]}} Choice buttons, each of which records its value
- * @typedef {{title: string, stream: string, events: {label: string, values: {[variable: string]: string}}[]}} Pair buttons, each of
- *   which records a value of each variable
+ * @typedef {{title: string, stream: string, values: string[]}} Choice buttons, each of which
+ *   records its value
+ * @typedef {{title: string, stream: string, events: {label: string, values:
+ *   {[variable: string]: string}}[]}} Pair buttons, each of which records a value of each variable
  * @typedef {object} Config
  * @property {string} endpoint
  * @property {any[]} recipes
@@ -38,7 +40,11 @@ const shoal = start({ endpoint: config.endpoint, recipes: config.recipes });
 /** What the lists show now, so that they are drawn again only when something changed. */
 let shown = '';
 
-/** What one report costs, as far as the recipe states it: of several variables, all together. @param {any} recipe @returns {number} */
+/**
+ * What one report costs, as far as the recipe states it: of several variables, all together.
+ * @param {any} recipe
+ * @returns {number}
+ */
 const costOf = ({ parameters, variables }) =>
   variables
     ? variables.reduce(

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a private record looks like to the one who receives it, and how little it says. Reads the record's text by its
-// shape, as docs/formats.md states the shapes, and the report's parameters; never the value. Pure: returns trees (tree.js).
+// Shows what a private record looks like to its receiver, and how little it says. It reads the
+// record's text by its shape, as docs/formats.md defines the shapes, and the report's parameters;
+// never the value. Pure functions that return trees (tree.js).
 import { h } from './tree.js';
 
 /**
- * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number}, records: string[]}} Report
- * @typedef {{value?: string, mechanism?: string, parameters?: any, variables?: Recipe[]}} Recipe the part of a recipe that words and one
- *   doubtful shape need
+ * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number}, records:
+ *   string[]}} Report
+ * @typedef {{value?: string, mechanism?: string, parameters?: any, variables?: Recipe[]}} Recipe
+ *   the part of a recipe that words and one doubtful shape need
  *
  * @typedef {object} View
  * @property {'bits' | 'bloom' | 'list' | 'sign' | 'cell' | 'set' | 'bit' | 'parts' | 'text'} form
- *   bits: a row of a sketch; bloom: a filter of a cohort; list: a bit an entry; sign: one sign of a row; cell: one cell of a
- *   row; set: some entries of a list; bit: one bit; parts: one of these for each variable; text: a shape that this page does not know
- * @property {Uint8Array | null} cells what is drawn, lit or dark; null where that is too much, or nothing
+ *   bits: a row of a sketch; bloom: a filter of a cohort; list: a bit an entry; sign: one sign of a
+ *   row; cell: one cell of a row; set: some entries of a list; bit: one bit; parts: one of these
+ *   for each variable; text: a shape that this page does not know
+ * @property {Uint8Array | null} cells what is drawn, lit or dark; null where that is too much, or
+ *   nothing
  * @property {number} row the row or cohort; -1 where there is none
  * @property {number} [column] of a sign
  * @property {number} [sign] 1 or -1
@@ -30,7 +34,12 @@ const numbersOf = ({ parameters }) =>
     ),
   );
 
-/** A record of several variables: each answer as if it stood alone. @param {Report} report @param {Recipe[]} variables @returns {View} */
+/**
+ * A record of several variables: each answer as if it stood alone.
+ * @param {Report} report
+ * @param {Recipe[]} variables
+ * @returns {View}
+ */
 function readParts(report, variables) {
   const texts = report.records[0].split(';');
   const parts = variables.map((recipe, i) => {
@@ -66,7 +75,8 @@ export function readRecord(report, recipe = {}) {
     return { form: 'bit', row: -1, cells: lit(1, row ? [0] : []) };
   if (size === undefined) return unknown;
   if (fields.length === 1 && isHex(size)) return { form: 'list', row: -1, cells: bits(text, size) };
-  // "3,1" is a row and its sign or, of a list of less than ten, a set of two: there the recipe's name decides.
+  // "3,1" is a row and its sign or, of a list of less than ten, a set of two: there the recipe's
+  // name decides.
   const isSign =
     /^\d+,[01]$/.test(text) &&
     (fields[0].length > 1 || row >= second || recipe.mechanism !== 'subset');
@@ -75,8 +85,13 @@ export function readRecord(report, recipe = {}) {
 }
 
 /**
- * The cells that agree with a sign: the Hadamard entry of two indices is -1 to the number of bits that they share.
- * @param {number} row @param {number} column @param {number} positive @param {number} m @returns {View}
+ * The cells that agree with a sign: the Hadamard entry of two indices is -1 to the number of bits
+ * that they share.
+ * @param {number} row
+ * @param {number} column
+ * @param {number} positive
+ * @param {number} m
+ * @returns {View}
  */
 function signOf(row, column, positive, m) {
   const cells = Uint8Array.from({ length: m }, (_, i) => parity(i & column) ^ positive);
@@ -127,7 +142,11 @@ function label({ form, cells }, n) {
   return `The record's ${whole(n)} bits as a grid; ${areLit(count)}, scattered at random`;
 }
 
-/** A picture of the cells, square where their number is; nothing where there are none to draw. @param {View} view @returns {import('./tree.js').Node_} */
+/**
+ * A picture of the cells, square where their number is; nothing where there are none to draw.
+ * @param {View} view
+ * @returns {import('./tree.js').Node_}
+ */
 export function grid(view) {
   const { cells, parts } = view;
   /** @type {import('./tree.js').Child[]} */
@@ -194,7 +213,8 @@ export function sayings(view, report, recipe = {}) {
 }
 
 /**
- * @typedef {{noun: string, view: View, count: number, n: number} & {[parameter: string]: any}} Facts
+ * @typedef {{noun: string, view: View, count: number, n: number} & {[parameter: string]: any}}
+ *   Facts
  * @typedef {{sees: string, little: string}} Sayings
  */
 
@@ -276,7 +296,10 @@ const SAYINGS = {
   }),
 };
 
-/** Epsilon as a sentence: how far one report can move somebody who wavers between two values. @param {number} epsilon */
+/**
+ * Epsilon as a sentence: how far one report can move somebody who wavers between two values.
+ * @param {number} epsilon
+ */
 export function epsilonInWords(epsilon) {
   const odds = Math.exp(epsilon);
   const share = (100 * odds) / (1 + odds);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree of elements as plain data, and its two outputs: DOM nodes for the page, markup for the report file. Text and
-// attributes are escaped in both, whatever they hold. Depends on nothing.
+// A tree of elements as plain data, and its two outputs: DOM nodes for the page, markup for the
+// report file. Text and attributes are escaped in both, whatever they hold. Depends on nothing.
 
 /**
  * @typedef {string | Node_} Child
@@ -11,7 +11,9 @@ const SVG = 'http://www.w3.org/2000/svg';
 const SVG_NAMES = ['svg', 'rect', 'line', 'circle', 'path', 'g'];
 
 /**
- * @param {string} name @param {{[name: string]: string | number}} [attributes] @param {Child[]} children
+ * @param {string} name
+ * @param {{[name: string]: string | number}} [attributes]
+ * @param {Child[]} children
  * @returns {Node_}
  */
 export const h = (name, attributes = {}, ...children) => ({ name, attributes, children });
