@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-<<<<<<< HEAD:aggregator/dap/dap_seal_report.c
 // Making reports; see dap_seal_report.h.
 #include "dap_seal_report.h"
-=======
-// Making reports; see dap_report_maker.h.
-#include "dap_report_maker.h"
->>>>>>> h-commands:aggregator/dap/dap_report_maker.c
 
 #include <openssl/crypto.h>
 #include <openssl/rand.h>

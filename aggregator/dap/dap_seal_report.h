@@ -3,13 +3,8 @@
 // server. No network.
 //
 // Privacy: a maker holds a measurement's shares only while it makes the report, and wipes them.
-<<<<<<< HEAD:aggregator/dap/dap_seal_report.h
 #ifndef DAP_SEAL_REPORT_H
 #define DAP_SEAL_REPORT_H
-=======
-#ifndef DAP_REPORT_MAKER_H
-#define DAP_REPORT_MAKER_H
->>>>>>> h-commands:aggregator/dap/dap_report_maker.h
 
 #include "dap_task.h"
 #include "hpke.h"
