@@ -143,11 +143,6 @@ static uint32_t find_charge(uint8_t key[KEY_SIZE], const uint8_t *bytes, const b
 
 // ---- composition ----
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
 static uint64_t compose(const sums *s, const shoal_policy_analysis *analysis)
 {
     return shoal_compose(s->eps, s->squares, s->reports, analysis);
@@ -179,6 +174,11 @@ static uint32_t reports_of(const shoal_recipe *recipe)
 }
 
 #ifndef SHOAL_WITHOUT_COMPOUNDS
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
 // 1 + e^eps + ... + e^((n - 1) eps) in units of 2^-20, high by less than n of them. n eps is at
 // most EPS_MAX.
 static uint64_t sum_of_powers(uint32_t n, uint64_t eps)
