@@ -7,7 +7,6 @@
 #include "central.h"
 #include "checksum.h"
 #include "compound.h"
-#include "exponential.h"
 #include "probability.h"
 #include "sha256.h"
 
@@ -17,7 +16,7 @@ static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'a', 'c', 'q'};
 #define KEY_SIZE 16u
 #define NONE UINT32_MAX
 #define EPS_MAX ((uint64_t)SHOAL_EPS_MICRO_MAX)
-#define DELTA_MAX 1000000000000u // 1e-3, in units of 1e-15
+#define DELTA_MAX SHOAL_GROUP_DELTA_MAX
 #define KEYS (1 + SHOAL_ENCODED_MAX)
 
 // ---- the bytes ----
@@ -173,33 +172,10 @@ static uint32_t reports_of(const shoal_recipe *recipe)
     return 1;
 }
 
-#ifndef SHOAL_WITHOUT_COMPOUNDS
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-// 1 + e^eps + ... + e^((n - 1) eps) in units of 2^-20, high by less than n of them. n eps is at
-// most EPS_MAX.
-static uint64_t sum_of_powers(uint32_t n, uint64_t eps)
-{
-    uint64_t sum = (uint64_t)1 << 20;
-    for (uint32_t i = 1; i < n; i++)
-        sum += ((shoal_exponential((uint32_t)(i * eps)) + 2) >> 20) + 1;
-    return sum;
-}
-
-// Delta of n reports of one person together, rounded up; more than any budget where it is far above
-// it. Where n eps is above every budget, for which the query is refused, delta is not asked.
-static uint64_t group_delta(uint64_t delta, uint32_t n, uint64_t eps)
-{
-    if (n * eps > EPS_MAX) return 2 * DELTA_MAX;
-    uint64_t sum = sum_of_powers(n, eps), whole = sum >> 20, part = sum & 0xfffff;
-    if (whole > DELTA_MAX / delta) return 2 * DELTA_MAX;
-    return delta * whole + divide_up(delta * part, (uint64_t)1 << 20);
-}
-#else
+#ifdef SHOAL_WITHOUT_COMPOUNDS
 #define group_delta(delta, n, eps) (delta)
+#else
+#define group_delta shoal_group_delta
 #endif
 
 // ---- checks ----

@@ -3,6 +3,8 @@
 #include "accountant_composition.h"
 
 #include "accountant.h"
+#include "exponential.h"
+#include "probability.h"
 
 static uint64_t divide_up(uint64_t a, uint64_t b)
 {
@@ -78,4 +80,22 @@ uint64_t shoal_composed_epsilon(const shoal_policy_analysis *analysis, uint32_t 
 {
     uint64_t eps = eps_micro;
     return shoal_compose(reports * eps, reports * (eps * eps), reports, analysis);
+}
+
+// 1 + e^eps + ... + e^((n - 1) eps) in units of 2^-20, high by less than n of them. n eps is at
+// most SHOAL_EPS_MICRO_MAX.
+static uint64_t sum_of_powers(uint32_t n, uint64_t eps)
+{
+    uint64_t sum = (uint64_t)1 << 20;
+    for (uint32_t i = 1; i < n; i++)
+        sum += ((shoal_exponential((uint32_t)(i * eps)) + 2) >> 20) + 1;
+    return sum;
+}
+
+uint64_t shoal_group_delta(uint64_t delta, uint32_t n, uint64_t eps)
+{
+    if (n * eps > SHOAL_EPS_MICRO_MAX) return 2 * (uint64_t)SHOAL_GROUP_DELTA_MAX;
+    uint64_t sum = sum_of_powers(n, eps), whole = sum >> 20, part = sum & 0xfffff;
+    if (whole > SHOAL_GROUP_DELTA_MAX / delta) return 2 * (uint64_t)SHOAL_GROUP_DELTA_MAX;
+    return delta * whole + divide_up(delta * part, (uint64_t)1 << 20);
 }

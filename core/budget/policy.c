@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy's field table and everything read off it: setting, checking, canonical bytes; see
-// policy.h.
-#include "policy.h"
+// The policy's field table, and setting a field by its path; see policy.h.
+#include "policy_fields.h"
 
 #include "canonical.h"
 #include "central.h"
@@ -9,10 +8,6 @@
 #include "probability.h"
 #include "sentence.h"
 #include "sha256.h"
-
-// Where a member lives: in the policy, a stream, a field of a stream, an analysis, a budgeted field
-// of an analysis. Behind an entry come its fields.
-enum level { TOP, STREAM, STREAM_FIELD, ANALYSIS, BUDGET };
 
 static const shoal_choice types[] = {{"number", SHOAL_SCHEME_NUMBER},
                                      {"text", SHOAL_SCHEME_LIST},
@@ -129,7 +124,8 @@ static const row fields[] = {
 #define N_FIELDS (sizeof fields / sizeof fields[0])
 #define TAG_LEVEL 64u // tag of an entry of a list of objects: this and its level
 
-static shoal_err refuse(shoal_policy *policy, const char *path, shoal_err err, const char *text)
+shoal_err shoal_policy_refuse(shoal_policy *policy, const char *path, shoal_err err,
+                              const char *text)
 {
     policy->error_field = path;
     policy->error_text = SHOAL_SENTENCE(text);
@@ -232,20 +228,21 @@ static target take_field(shoal_policy *policy, const char *path, size_t len, int
     const row *r = fields;
     while (r < fields + N_FIELDS && !matches(r->f.path, path, len, index)) r++;
     if (r == fields + N_FIELDS) {
-        t.err = refuse(policy, NULL, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of a policy");
+        t.err = shoal_policy_refuse(policy, NULL, SHOAL_ERR_UNKNOWN_FIELD,
+                                    "is not a field of a policy");
         return t;
     }
     t.f = &r->f;
     if (!reach(policy, r->level, index[0], index[1])) {
-        t.err =
-            refuse(policy, t.f->path, SHOAL_ERR_RANGE, "is of one entry too many, or skips one");
+        t.err = shoal_policy_refuse(policy, t.f->path, SHOAL_ERR_RANGE,
+                                    "is of one entry too many, or skips one");
         return t;
     }
     place p = place_of(r->level, index[0], index[1]);
     t.at = (uint8_t *)policy + p.offset;
     t.seen = policy->seen + p.seen;
     if (!is_list && *t.seen & bit_of(r)) {
-        t.err = refuse(policy, t.f->path, SHOAL_ERR_DUPLICATE, "is given twice");
+        t.err = shoal_policy_refuse(policy, t.f->path, SHOAL_ERR_DUPLICATE, "is given twice");
         return t;
     }
     *t.seen |= bit_of(r);
@@ -257,7 +254,7 @@ static target take_field(shoal_policy *policy, const char *path, size_t len, int
 
 static shoal_err answer(shoal_policy *policy, const shoal_field *f, shoal_err err, const char *why)
 {
-    return err == SHOAL_OK ? SHOAL_OK : refuse(policy, f->path, err, why);
+    return err == SHOAL_OK ? SHOAL_OK : shoal_policy_refuse(policy, f->path, err, why);
 }
 
 shoal_err shoal_policy_set_number(shoal_policy *policy, const char *path, size_t path_len,
@@ -339,133 +336,15 @@ shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t p
 
 // ---- checks ----
 
-static shoal_err check_missing(shoal_policy *policy, uint32_t at_level, uint32_t n, uint32_t m)
+shoal_err shoal_policy_check_missing(shoal_policy *policy, uint32_t at_level, uint32_t n,
+                                     uint32_t m)
 {
     uint64_t seen = policy->seen[place_of(at_level, n, m).seen];
     for (size_t i = 0; i < N_FIELDS; i++)
         if (fields[i].level == at_level && fields[i].f.is_always && !(seen & bit_of(&fields[i])))
-            return refuse(policy, fields[i].f.path, SHOAL_ERR_MISSING_FIELD, "is missing");
+            return shoal_policy_refuse(policy, fields[i].f.path, SHOAL_ERR_MISSING_FIELD,
+                                       "is missing");
     return SHOAL_OK;
-}
-
-// Names lie at the start of entries of `stride` bytes. Returns: the index of the name among the
-// first n, or UINT32_MAX.
-static uint32_t find_name(const void *entries, size_t stride, uint32_t n, const shoal_name *name)
-{
-    const uint8_t *at = entries;
-    for (uint32_t i = 0; i < n; i++, at += stride)
-        if (shoal_name_equal((const shoal_name *)(const void *)at, name)) return i;
-    return UINT32_MAX;
-}
-#define FIND(entries, n, name) find_name(entries, sizeof *(entries), n, name)
-
-uint32_t shoal_policy_find_analysis(const shoal_policy *policy, const shoal_name *analysis)
-{
-    return FIND(policy->analyses, policy->n_analyses, analysis);
-}
-
-uint32_t shoal_policy_find_field(const shoal_policy_analysis *analysis, const shoal_name *field)
-{
-    const shoal_policy_budget *budgets = analysis->fields;
-    return FIND(budgets, analysis->n_fields, field);
-}
-
-static shoal_err check_stream(shoal_policy *policy, uint32_t n)
-{
-    const shoal_policy_stream *s = &policy->streams[n];
-    shoal_err err = check_missing(policy, STREAM, n, 0);
-    if (err != SHOAL_OK) return err;
-    if (FIND(policy->streams, n, &s->stream) != UINT32_MAX)
-        return refuse(policy, "streams.N.stream", SHOAL_ERR_DUPLICATE, "is given twice");
-    if (s->n_fields == 0)
-        return refuse(policy, "streams.N.fields", SHOAL_ERR_MISSING_FIELD, "is missing");
-    for (uint32_t m = 0; m < s->n_fields; m++) {
-        err = check_missing(policy, STREAM_FIELD, n, m);
-        if (err != SHOAL_OK) return err;
-        if (FIND(s->fields, m, &s->fields[m].field) != UINT32_MAX)
-            return refuse(policy, "streams.N.fields.M.field", SHOAL_ERR_DUPLICATE,
-                          "is given twice");
-    }
-    return SHOAL_OK;
-}
-
-static shoal_err check_budgets(shoal_policy *policy, uint32_t n, const shoal_policy_stream *s)
-{
-    static const char path[] = "analyses.N.fields.M.field";
-    const shoal_policy_analysis *a = &policy->analyses[n];
-    if (a->n_fields == 0)
-        return refuse(policy, "analyses.N.fields", SHOAL_ERR_MISSING_FIELD, "is missing");
-    for (uint32_t m = 0; m < a->n_fields; m++) {
-        const shoal_name *name = &a->fields[m].field;
-        shoal_err err = check_missing(policy, BUDGET, n, m);
-        if (err != SHOAL_OK) return err;
-        if (FIND(a->fields, m, name) != UINT32_MAX)
-            return refuse(policy, path, SHOAL_ERR_DUPLICATE, "is given twice");
-        if (FIND(s->fields, s->n_fields, name) == UINT32_MAX)
-            return refuse(policy, path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of the stream");
-    }
-    return SHOAL_OK;
-}
-
-static shoal_err check_splits(shoal_policy *policy, const shoal_policy_analysis *a,
-                              const shoal_policy_stream *s)
-{
-    static const char path[] = "analyses.N.split_by";
-    for (uint32_t i = 0; i < a->n_splits; i++) {
-        uint32_t at = FIND(s->fields, s->n_fields, &a->splits[i]);
-        if (at == UINT32_MAX)
-            return refuse(policy, path, SHOAL_ERR_UNKNOWN_FIELD, "is not a field of the stream");
-        if (s->fields[at].scheme != SHOAL_SCHEME_LIST)
-            return refuse(policy, path, SHOAL_ERR_RANGE, "must be of type text");
-        if (shoal_policy_find_field(a, &a->splits[i]) != UINT32_MAX)
-            return refuse(policy, path, SHOAL_ERR_DUPLICATE, "and fields exclude each other");
-    }
-    return SHOAL_OK;
-}
-
-// Slack is a part of delta, and something must be left of it for queries.
-static shoal_err check_slack(shoal_policy *policy, const shoal_policy_analysis *a)
-{
-    static const char path[] = "analyses.N.budget.slack";
-    if (a->composition == SHOAL_COMPOSE_BASIC)
-        return a->slack_exp == 0
-                   ? SHOAL_OK
-                   : refuse(policy, path, SHOAL_ERR_UNKNOWN_FIELD, "is not for basic");
-    if (a->slack_exp == 0) return refuse(policy, path, SHOAL_ERR_MISSING_FIELD, "is missing");
-    return a->slack_exp > a->delta_exp
-               ? SHOAL_OK
-               : refuse(policy, path, SHOAL_ERR_RANGE, "must be below delta");
-}
-
-static shoal_err check_analysis(shoal_policy *policy, uint32_t n)
-{
-    shoal_policy_analysis *a = &policy->analyses[n];
-    shoal_err err = check_missing(policy, ANALYSIS, n, 0);
-    if (err != SHOAL_OK) return err;
-    if (FIND(policy->analyses, n, &a->analysis) != UINT32_MAX)
-        return refuse(policy, "analyses.N.analysis", SHOAL_ERR_DUPLICATE, "is given twice");
-    a->stream_index = FIND(policy->streams, policy->n_streams, &a->stream);
-    if (a->stream_index == UINT32_MAX)
-        return refuse(policy, "analyses.N.stream", SHOAL_ERR_UNKNOWN_FIELD,
-                      "is not a stream of the policy");
-    const shoal_policy_stream *s = &policy->streams[a->stream_index];
-    err = check_slack(policy, a);
-    if (err == SHOAL_OK) err = check_budgets(policy, n, s);
-    return err == SHOAL_OK ? check_splits(policy, a, s) : err;
-}
-
-static shoal_err check_all(shoal_policy *policy)
-{
-    shoal_err err = check_missing(policy, TOP, 0, 0);
-    if (err == SHOAL_OK && policy->n_streams == 0)
-        return refuse(policy, "streams", SHOAL_ERR_MISSING_FIELD, "is missing");
-    for (uint32_t n = 0; err == SHOAL_OK && n < policy->n_streams; n++)
-        err = check_stream(policy, n);
-    if (err == SHOAL_OK && policy->n_analyses == 0)
-        return refuse(policy, "analyses", SHOAL_ERR_MISSING_FIELD, "is missing");
-    for (uint32_t n = 0; err == SHOAL_OK && n < policy->n_analyses; n++)
-        err = check_analysis(policy, n);
-    return err;
 }
 
 // ---- canonical bytes ----
@@ -492,70 +371,12 @@ static void put_member(shoal_canonical *w, const shoal_policy *policy, const row
 }
 
 // Opens an entry and writes its members. Returns: what closes it.
-static size_t put_members(shoal_canonical *w, const shoal_policy *policy, uint32_t at_level,
-                          uint32_t n, uint32_t m)
+size_t shoal_policy_put_members(shoal_canonical *w, const shoal_policy *policy, uint32_t at_level,
+                                uint32_t n, uint32_t m)
 {
     const uint8_t *at = (const uint8_t *)policy + place_of(at_level, n, m).offset;
     size_t start = shoal_canonical_open(w, (uint16_t)(TAG_LEVEL + at_level));
     for (size_t i = 0; i < N_FIELDS; i++)
         if (fields[i].level == at_level) put_member(w, policy, &fields[i], at);
     return start;
-}
-
-// The canonical bytes come in pieces, so that hashing needs no room for all: title and top, each
-// stream, each analysis.
-static void put_piece(shoal_canonical *w, const shoal_policy *policy, uint32_t piece)
-{
-    static const char title[] = "shoal policy 1\n";
-    uint32_t at_level = TOP, n = piece - 1, inner = 0;
-    if (piece == 0) {
-        shoal_canonical_put(w, title, sizeof title - 1);
-        n = 0;
-    } else if (n < policy->n_streams) {
-        at_level = STREAM;
-        inner = policy->streams[n].n_fields;
-    } else {
-        at_level = ANALYSIS;
-        n -= policy->n_streams;
-        inner = policy->analyses[n].n_fields;
-    }
-    size_t start = put_members(w, policy, at_level, n, 0);
-    for (uint32_t m = 0; m < inner; m++)
-        shoal_canonical_close(w, put_members(w, policy, at_level + 1, n, m));
-    shoal_canonical_close(w, start);
-}
-#define PIECE_MAX 2048u // bytes of one
-
-static uint32_t count_pieces(const shoal_policy *policy)
-{
-    return 1 + policy->n_streams + policy->n_analyses;
-}
-
-shoal_err shoal_policy_canonical(uint8_t *out, size_t cap, size_t *len, const shoal_policy *policy)
-{
-    shoal_canonical w = {out, cap, 0, 0};
-    if (!policy->is_finished) return SHOAL_ERR_ARGUMENT;
-    for (uint32_t i = 0; i < count_pieces(policy); i++) put_piece(&w, policy, i);
-    if (w.is_full) return SHOAL_ERR_SPACE;
-    *len = w.len;
-    return SHOAL_OK;
-}
-
-shoal_err shoal_policy_finish(shoal_policy *policy)
-{
-    uint8_t bytes[PIECE_MAX];
-    shoal_sha256 sha;
-    if (policy->error_text != NULL) return SHOAL_ERR_ARGUMENT;
-    shoal_err err = check_all(policy);
-    if (err != SHOAL_OK) return err;
-    shoal_sha256_init(&sha);
-    for (uint32_t i = 0; i < count_pieces(policy); i++) {
-        shoal_canonical w = {bytes, sizeof bytes, 0, 0};
-        put_piece(&w, policy, i);
-        if (w.is_full) return SHOAL_ERR_SPACE;
-        shoal_sha256_update(&sha, bytes, w.len);
-    }
-    shoal_sha256_final(policy->policy_hash, &sha);
-    policy->is_finished = 1;
-    return SHOAL_OK;
 }

@@ -128,8 +128,6 @@ shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t p
 // Checks the whole (names distinct, analyses name streams and fields that there are, no split field
 // among the budgeted ones) and computes the hash.
 shoal_err shoal_policy_finish(shoal_policy *policy) SHOAL_MUST_CHECK;
-shoal_err shoal_policy_canonical(uint8_t *out, size_t cap, size_t *len,
-                                 const shoal_policy *policy) SHOAL_MUST_CHECK;
 
 // Returns: the index of an analysis or of its budgeted field, or UINT32_MAX.
 uint32_t shoal_policy_find_analysis(const shoal_policy *policy, const shoal_name *analysis);

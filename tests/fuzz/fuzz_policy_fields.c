@@ -4,6 +4,7 @@
 // together; one that met an error never finishes. Input: the lines of field_lines.h.
 #include "field_lines.h"
 #include "fuzz_recipe.h"
+#include "policy_canonical.h"
 
 size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
 {
@@ -51,11 +52,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     PROPERTY(policy.is_finished == (err == SHOAL_OK));
     if (err != SHOAL_OK) {
         PROPERTY(policy.error_text != NULL && shoal_policy_finish(&policy) == SHOAL_ERR_ARGUMENT);
-        PROPERTY(shoal_policy_canonical(canonical, sizeof canonical, &size, &policy) ==
+        PROPERTY(policy_canonical(canonical, sizeof canonical, &size, &policy) ==
                  SHOAL_ERR_ARGUMENT);
         return 0;
     }
-    PROPERTY(shoal_policy_canonical(canonical, sizeof canonical, &size, &policy) == SHOAL_OK);
+    PROPERTY(policy_canonical(canonical, sizeof canonical, &size, &policy) == SHOAL_OK);
     shoal_sha256_init(&sha);
     shoal_sha256_update(&sha, canonical, size);
     shoal_sha256_final(digest, &sha);

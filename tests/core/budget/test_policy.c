@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "field_lines.h"
+#include "policy_canonical.h"
 
 static shoal_policy policy, other;
 
@@ -335,20 +336,20 @@ static void canonical_bytes(void)
     size_t len = 0, other_len = 0;
     char hex[2 * sizeof bytes + 1];
     CHECK(policy_of(&policy, small_policy, "") == SHOAL_OK);
-    CHECK(shoal_policy_canonical(bytes, sizeof bytes, &len, &policy) == SHOAL_OK);
+    CHECK(policy_canonical(bytes, sizeof bytes, &len, &policy) == SHOAL_OK);
     for (size_t i = 0; i < len; i++) snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
     if (!CHECK(strcmp(hex, small_canonical) == 0)) printf("  %s\n", hex);
     hash_of(digest, len);
     CHECK(memcmp(digest, policy.policy_hash, 32) == 0);
     for (size_t cap = 0; cap < len; cap++)
-        CHECK(shoal_policy_canonical(bytes, cap, &other_len, &policy) == SHOAL_ERR_SPACE &&
+        CHECK(policy_canonical(bytes, cap, &other_len, &policy) == SHOAL_ERR_SPACE &&
               other_len == 0);
     CHECK(policy_of(&policy, keyboard_policy, "") == SHOAL_OK);
-    CHECK(shoal_policy_canonical(bytes, sizeof bytes, &len, &policy) == SHOAL_OK);
+    CHECK(policy_canonical(bytes, sizeof bytes, &len, &policy) == SHOAL_OK);
     hash_of(digest, len);
     CHECK(memcmp(digest, policy.policy_hash, 32) == 0);
     shoal_policy_init(&policy);
-    CHECK(shoal_policy_canonical(bytes, sizeof bytes, &len, &policy) == SHOAL_ERR_ARGUMENT);
+    CHECK(policy_canonical(bytes, sizeof bytes, &len, &policy) == SHOAL_ERR_ARGUMENT);
 }
 
 // A default that is written out changes nothing, nor does the order of the members; every other
@@ -445,7 +446,7 @@ static void largest(void)
         for (int m = 6; m < 8; m++) PUT("analyses.%d.split_by+%s\n", n, NAMED(n / 2, m));
     }
     CHECK(len < sizeof lines && policy_of(&policy, lines, "") == SHOAL_OK);
-    CHECK(shoal_policy_canonical(bytes, sizeof bytes, &size, &policy) == SHOAL_OK);
+    CHECK(policy_canonical(bytes, sizeof bytes, &size, &policy) == SHOAL_OK);
     // a field in place of a split is longer still
     CHECK(size + 8 * 2 * (6 + 70 + 30 - 65) < sizeof bytes);
     CHECK(policy.n_keys == 4);

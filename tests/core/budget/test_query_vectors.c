@@ -14,6 +14,7 @@
 
 #include "accountant.h"
 #include "json_feed.h"
+#include "policy_canonical.h"
 #include "record.h"
 #include "trie.h"
 
@@ -138,7 +139,7 @@ static void put_policy(size_t i, int is_last)
     size_t len = 0;
     if (!CHECK(json_policy(&policies[i], policy_texts[i]) == SHOAL_OK))
         printf("%s: %s\n", policies[i].error_field, policies[i].error_text);
-    CHECK(shoal_policy_canonical(canonical, sizeof canonical, &len, &policies[i]) == SHOAL_OK);
+    CHECK(policy_canonical(canonical, sizeof canonical, &len, &policies[i]) == SHOAL_OK);
     snprintf(line, sizeof line, "{\"policy\": %s, \"hash\": \"%s\", \"canonical\": \"%s\"}%s",
              policy_texts[i], hex_of(policies[i].policy_hash, 32), hex_of(canonical, len),
              is_last ? "" : ",");
