@@ -107,7 +107,7 @@ function drawn(rows, truth) {
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="13" fill="#16202a">
 <rect width="100%" height="100%" fill="#fff"/>
 <text x="20" y="26" font-size="16" font-weight="600">What ${whole(DEVICES)} devices typed</text>
-<text x="20" y="46" fill="#52606d">Each sent one record of epsilon 4, made on the device. A single record says next to nothing.</text>
+<text x="20" y="46" fill="#52606d">Each sent one record, randomized on the device at epsilon 4. The bars are the sums of these records.</text>
 ${bars.join('\n')}
 <rect x="20" y="${key - 10}" width="18" height="10" fill="${BAR}"/><text x="46" y="${key}">estimate with its 95 % interval</text>
 <circle cx="282" cy="${key - 5}" r="3.5" fill="#fff" stroke="#c2571a" stroke-width="2"/><text x="294" y="${key}">the truth, which only a simulation knows</text>

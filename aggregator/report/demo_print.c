@@ -11,8 +11,7 @@ void agg_demo_print(FILE *stream, const agg_demo *demo, size_t top)
     const agg_estimate *e = &demo->estimate;
     size_t n_covered = 0;
     fprintf(stream,
-            "%llu devices, epsilon %g each. Alone, a record says next to nothing; together they "
-            "say:\n\n",
+            "%llu devices, epsilon %g each. One record is a noisy answer; together they say:\n\n",
             (unsigned long long)e->n, e->epsilon);
     fprintf(stream, "%-24s %10s %10s %8s  %s\n", "value", "true", "estimate", "stderr",
             "95 % interval");
