@@ -7,8 +7,8 @@
 //
 // Privacy: epsilon per record, replacement model. Two items change at most two bits of a row's
 // vector, each with odds of (2^64 - T)/T <= e^(epsilon/2); rows are drawn independently of the
-// item. The epsilon really drawn is below the stated one by less than 2 (1 + 2^-40) (1/T + 1/(2^64
-// - T)): 2e-18 at epsilon 1, 4e-16 at 16.
+// item. The epsilon really drawn is below the stated one by less than 2 (1 + 2^-40) (1/T +
+// 1/(2^64 - T)): 2e-18 at epsilon 1, 4e-16 at 16.
 // Columns: hash family poly1 over open strings, affine1 over a closed list (column.h).
 // Draws, in order: below(k), the draws of shoal_column, then one 64-lane coin for every 64 columns.
 // Parameters: k 1 .. 2^20, m 2 .. 65536, k m <= 2^28. Record: row (u32), m bits. Text: "j,<hex>".

@@ -2,8 +2,8 @@
 // Hadamard Count Mean Sketch, the device's side (apple-2017 Algorithm 6).
 //
 // A device draws a row j of k and a column l of m, and sends both with one sign. The sign is the
-// Hadamard entry (-1)^popcount(l & h_j(x)), flipped with probability threshold/2^64 >= 1/(e^epsilon
-// + 1). The code never builds the matrix.
+// Hadamard entry (-1)^popcount(l & h_j(x)), flipped with probability
+// threshold/2^64 >= 1/(e^epsilon + 1). The code never builds the matrix.
 //
 // Privacy: epsilon per record, replacement model. j and l are drawn independently of the item, and
 // only one coin depends on it. The epsilon really drawn is below the stated one by less than (1 +

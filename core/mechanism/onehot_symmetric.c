@@ -10,8 +10,8 @@ static shoal_err prepare(shoal_part *part, const char **field)
     shoal_err err = onehot_prepare(part, field);
     if (err != SHOAL_OK) return err;
     *field = "epsilon";
-    return shoal_threshold(&part->threshold, part->eps_micro,
-                           2); // another value changes two bits
+    // Another value changes two bits.
+    return shoal_threshold(&part->threshold, part->eps_micro, 2);
 }
 
 static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,

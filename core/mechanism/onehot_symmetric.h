@@ -8,8 +8,8 @@
 // Privacy: epsilon per record in the replacement model, because another value changes two bits,
 // each with odds (2^64 - T)/T <= e^(epsilon/2). In the deletion model (a value against none) it is
 // **epsilon/2**, because one bit changes. Algorithm 3 states epsilon in the deletion model, so its
-// epsilon is half of ours. The epsilon really drawn falls short of the stated one by less than 2 (1
-// + 2^-40) (1/T + 1/(2^64 - T)).
+// epsilon is half of ours. The epsilon really drawn falls short of the stated one by less than
+// 2 (1 + 2^-40) (1/T + 1/(2^64 - T)).
 // Timing: constant in the item.
 // Draws, in order: one 64-lane coin for every 64 entries.
 // Parameters: size (m) 2 .. 65536. Record: m bits. Text: "<hex>".

@@ -74,9 +74,9 @@ void shoal_rappor_effective(uint64_t *p_star, uint64_t *q_star, const shoal_part
     *q_star = q - move;
 }
 
-// Returns the threshold of one coin with the odds q* (1 - p*) / (p* (1 - q*)) of a pair of bits: T
-// = 2^64 p* (1 - q*) / (p* (1 - q*) + q* (1 - p*)), rounded down. The products drop their last two
-// bits so that their sum has room; the larger one is rounded up.
+// Returns the threshold of one coin with the odds q* (1 - p*) / (p* (1 - q*)) of a pair of bits. It
+// is T = 2^64 p* (1 - q*) / (p* (1 - q*) + q* (1 - p*)), rounded down. The products drop their last
+// two bits so that their sum has room; the larger one is rounded up.
 static uint64_t pair_threshold(const shoal_part *part)
 {
     const wide one = {0, 1};
@@ -113,8 +113,8 @@ static shoal_err prepare_epsilon(shoal_part *part)
     shoal_err err = epsilon(&drawn, part);
     if (err != SHOAL_OK || drawn > SHOAL_EPS_MICRO_MAX) return SHOAL_ERR_RANGE;
     if (part->eps_micro == 0) part->eps_micro = drawn;
-    return drawn <= part->eps_micro ? SHOAL_OK
-                                    : SHOAL_ERR_RANGE; // the stated epsilon is below the real one
+    // A stated epsilon below the real one is refused.
+    return drawn <= part->eps_micro ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
 static shoal_err prepare_sizes(shoal_part *part, const char **field)
@@ -156,8 +156,8 @@ static shoal_err prepare(shoal_part *part, const char **field)
 // each other's noise.
 static shoal_permanent_key permanent_key(const shoal_part *part, const char *label)
 {
-    uint32_t flip = (uint32_t)(part->pqf_threshold[SHOAL_RAPPOR_F] >>
-                               32); // exact: the threshold is a multiple of 2^32
+    // The threshold is a multiple of 2^32, so the shift loses nothing.
+    uint32_t flip = (uint32_t)(part->pqf_threshold[SHOAL_RAPPOR_F] >> 32);
     return (shoal_permanent_key){part->seed, {part->m, part->hashes, part->k, flip}, label};
 }
 

@@ -44,11 +44,8 @@
 #define SHOAL_RAPPOR_HASHES_MAX 16u
 #define SHOAL_RAPPOR_COHORTS_MAX 65536u
 
-enum {
-    SHOAL_RAPPOR_P = 0,
-    SHOAL_RAPPOR_Q = 1,
-    SHOAL_RAPPOR_F = 2
-}; // indices of pqf_micro and pqf_threshold, which holds f/2 for f
+// Indices of pqf_micro and of pqf_threshold, which holds f/2 for f.
+enum { SHOAL_RAPPOR_P = 0, SHOAL_RAPPOR_Q = 1, SHOAL_RAPPOR_F = 2 };
 
 // Returns: the number of the poly1 row of a cohort's hash function, in [0, cohorts * hashes).
 static inline uint32_t shoal_rappor_row(const shoal_part *part, uint32_t cohort, uint32_t hash)

@@ -76,9 +76,8 @@ static void sample(uint8_t *set, uint32_t d, uint32_t n, shoal_rng *rng)
 // ones, `own` replaces the position-th of them and the set stays ascending.
 static void put_own(uint8_t *set, uint32_t d, uint32_t own, uint32_t position, uint32_t is_in)
 {
-    uint32_t before = 0,
-             all_below = UINT32_MAX; // over the indices kept so far: the last one, and whether all
-                                     // are below `own`
+    // `before` is the last index kept so far; `all_below` tells whether all of them are below own.
+    uint32_t before = 0, all_below = UINT32_MAX;
     for (uint32_t i = 0; i < d; i++) {
         uint32_t here = load32_le(set + 4 * i);
         uint32_t next = i < position || i + 1 == d ? here : load32_le(set + 4 * (i + 1));
