@@ -31,8 +31,8 @@
 shoal_err shoal_threshold(uint64_t *threshold, uint32_t eps_micro,
                           uint32_t halves) SHOAL_MUST_CHECK;
 
-// Computes the threshold of the coin that lies, where the truth has weight a e^epsilon against b: T
-// = ceil(2^64 / ((a/b) e^epsilon + 1)), so that (2^64 - T)/T <= (a/b) e^epsilon. Randomized
+// Computes the threshold of the coin that lies, where the truth has weight a e^epsilon against b.
+// It is T = ceil(2^64 / ((a/b) e^epsilon + 1)), so that (2^64 - T)/T <= (a/b) e^epsilon. Randomized
 // response over s answers has a = 1, b = s - 1; subset selection of d in s has a = d, b = s - d.
 //   threshold: written on OK; above 2^63 if the truth is the rare side
 //   a, b: 1 .. 2^25

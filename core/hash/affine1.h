@@ -9,9 +9,9 @@
 // error term. Because the map is affine, one Walsh-Hadamard transform of the domain answers for
 // every item at once (aggregator/estimate/whole_domain.h).
 //
-// Keys: the row's ChaCha20 blocks under the recipe's seed, with nonce "affine1 row " and, for i >=
-// 15, "affine1 more", read as little-endian words. a_ji is word i (word i - 15 of the second
-// block), masked to 24 bits; b_j is word 15 of the first block.
+// Keys come from the row's ChaCha20 blocks under the recipe's seed, read as little-endian words.
+// The first block has the nonce "affine1 row "; the second, for i >= 15, "affine1 more". a_ji is
+// word i (word i - 15 of the second block), masked to 24 bits; b_j is word 15 of the first block.
 #ifndef SHOAL_AFFINE1_H
 #define SHOAL_AFFINE1_H
 

@@ -19,8 +19,8 @@
 // An item is the input of a randomizer. It is the fingerprint of a string (open domain), an index
 // in [0, size) (closed domain), or a fraction of a range in units of 2^-32, from 0 to 2^32
 // (number). In the last two domains SHOAL_ITEM_NONE stands for "none of the list" or "no number".
-// It costs no more than any other item and, in expectation, adds nothing to any value's count. It
-// does pull a mean towards the middle of its range.
+// It costs no more than any other item and, in expectation, adds nothing to any value's count. A
+// mean, however, it pulls towards the middle of the range.
 #define SHOAL_ITEM_NONE UINT64_MAX
 #define SHOAL_NUMBER_ONE ((uint64_t)1 << 32) // the item of a range's upper end
 

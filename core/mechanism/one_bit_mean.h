@@ -35,7 +35,7 @@ static inline uint32_t shoal_one_bit_mean_bit(const shoal_part *part)
     return part->k > 1 ? 4 : 0;
 }
 
-// Writes the bit alone, for callers that draw the row themselves because the number depends on the
+// Writes the bit alone, for callers that draw the row themselves; their number may depend on the
 // row. Privacy, timing and draws are as above.
 void shoal_one_bit_mean_draw(uint8_t *bit, const shoal_part *part, uint64_t item, shoal_rng *rng);
 

@@ -26,7 +26,8 @@ typedef struct shoal_split_kind {
     uint8_t fields[SPLIT_FIELDS];
     uint8_t is_signed; // the last field is 1 for +1 and 0 for -1
     uint8_t idle;      // entries before the first cell
-    // Returns the most bits of a record that is sent. NULL if the record is one number.
+    // Returns the most bits of a record that is sent. The pointer is NULL if the record is one
+    // number.
     //   refusal: probability that an honest record has more bits, in units of 2^-64, rounded up
     uint32_t (*weight)(uint64_t *refusal, const shoal_part *part);
 } shoal_split_kind;
