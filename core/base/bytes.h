@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integers to bytes and back, without punned loads, and wiping. Private to the core.
+// Conversions between integers and bytes without punned loads, and a wipe. Private to the core.
 #ifndef SHOAL_BYTES_H
 #define SHOAL_BYTES_H
 
@@ -57,8 +57,8 @@ static inline size_t text_len(const char *text)
     return n;
 }
 
-// Zeros that the optimiser may not drop: a compiler that knows the barrier must believe that
-// somebody reads them; for others the stores go through a volatile pointer.
+// Overwrites len bytes with zeros that the optimiser may not drop. The asm barrier makes GCC and
+// Clang assume that the memory is read; other compilers get stores through a volatile pointer.
 static inline void wipe(void *bytes, size_t len)
 {
 #if defined(__GNUC__) || defined(__clang__)

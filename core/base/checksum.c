@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// XXH64; see checksum.h.
+// Implements XXH64; see checksum.h.
 #include "checksum.h"
 
 #include "bytes.h"
@@ -27,10 +27,10 @@ void shoal_checksum_init(shoal_checksum *sum)
     *sum = (shoal_checksum){.lane = {P1 + P2, P2, 0, 0 - P1}};
 }
 
-// Nothing is left over from before.
+// Absorbs bytes after a block boundary: the tail of *sum must be empty.
 static void absorb(shoal_checksum *sum, const uint8_t *bytes, size_t len)
 {
-    uint64_t lane[4]; // the compiler's own: bytes could be part of *sum for all that it knows
+    uint64_t lane[4]; // a local copy, because `bytes` could alias *sum
     memcpy(lane, sum->lane, sizeof lane);
     for (; len >= 32; bytes += 32, len -= 32) absorb_block(lane, bytes);
     memcpy(sum->lane, lane, sizeof lane);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimals and hex of record texts; see field_text.h.
+// Reads and writes the decimals and hex digits of record texts; see field_text.h.
 #include "field_text.h"
 
 uint32_t shoal_decimal_width(uint32_t count)
@@ -44,8 +44,9 @@ char *shoal_print_hex(char *text, const uint8_t *bytes, size_t len)
     return text;
 }
 
-// A digit's value, or NO_DIGIT. Without a branch: record bits are close to random, so that branches
-// on them are mostly mispredicted, and without any a compiler does many digits at once.
+// Returns a digit's value, or NO_DIGIT. The function has no branch: record bits are nearly random,
+// so branches on them would often be mispredicted. A branch-free body also lets the compiler
+// vectorize the loop over digits.
 #define NO_DIGIT 0x80u
 static inline uint8_t digit_value(char c)
 {

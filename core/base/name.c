@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names; see name.h.
+// Checks and compares names; see name.h.
 #include "name.h"
 
 #include <string.h>

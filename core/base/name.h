@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names: what recipes and policies call collections, analyses, streams and fields.
-// [a-z0-9] first, then [a-z0-9._-], 1 to 64 bytes. Depends on nothing.
+// Names that recipes and policies give to collections, analyses, streams and fields. A name has 1
+// to 64 bytes: [a-z0-9] first, then [a-z0-9._-]. Depends on nothing.
 #ifndef SHOAL_NAME_H
 #define SHOAL_NAME_H
 
@@ -16,17 +16,17 @@ typedef struct shoal_name {
     char bytes[SHOAL_NAME_MAX];
 } shoal_name;
 
-// Sets a name.
+// Sets *name to text[0..len).
 //   why: static sentence, written on error
-// Returns: RANGE for a length outside 1 .. 64, TYPE for a character that names do not hold; name
-// unchanged then.
+// Returns: SHOAL_ERR_RANGE for a length outside 1 .. 64, SHOAL_ERR_TYPE for a character that names
+// may not hold. *name is unchanged on error.
 shoal_err shoal_name_set(shoal_name *name, const char *text, size_t len,
                          const char **why) SHOAL_MUST_CHECK;
 
-// Returns: whether the two are the same name.
+// Returns: 1 if the two names are equal, else 0.
 int shoal_name_equal(const shoal_name *a, const shoal_name *b);
 
-// Returns: whether a static NUL-terminated text and `len` bytes are the same.
+// Returns: 1 if the NUL-terminated text `own` equals text[0..len), else 0.
 int shoal_text_equal(const char *own, const char *text, size_t len);
 
 #endif

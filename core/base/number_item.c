@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaling by long division, one bit at a time: a divide instruction may take longer for some
-// numbers; see number_item.h.
+// Scales a number by long division, one bit at a time, because a divide instruction may take longer
+// for some operands. See number_item.h.
 #include "number_item.h"
 
 uint64_t shoal_number_scale(int64_t x, int64_t low, int64_t high, uint64_t count)
 {
-    // Differences of int64_t fit uint64_t when they are not negative.
+    // Non-negative differences of int64_t fit uint64_t.
     uint64_t width = (uint64_t)high - (uint64_t)low, from_low = (uint64_t)x - (uint64_t)low;
     uint64_t is_below = 0 - (uint64_t)(x < low), is_above = 0 - (uint64_t)(x > high);
     uint64_t inside = (from_low & ~is_below & ~is_above) | (width & is_above);

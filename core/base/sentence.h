@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sentences that say why a recipe or a policy is refused. A module that pays for bytes carries none
-// (SHOAL_WITHOUT_SENTENCES): its host then names the field and says what the error's number means.
-// Private to the core.
+// SHOAL_SENTENCE holds a sentence that says why a recipe or a policy is refused. Builds that must
+// stay small define SHOAL_WITHOUT_SENTENCES and leave these sentences out. The host of such a build
+// then names the field and explains the error number itself. Private to the core.
 #ifndef SHOAL_SENTENCE_H
 #define SHOAL_SENTENCE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256; see sha256.h.
+// Implements SHA-256; see sha256.h.
 #include "sha256.h"
 
 #include "bytes.h"

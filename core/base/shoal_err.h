@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error numbers of the core. The numbers never change: WebAssembly hosts and JSON carry them.
+// The core's error numbers. The numbers never change, because WebAssembly hosts and JSON carry
+// them.
 #ifndef SHOAL_ERR_H
 #define SHOAL_ERR_H
 
@@ -15,12 +16,12 @@ typedef enum shoal_err {
     SHOAL_ERR_RANGE = 2,         // a number or length outside its range
     SHOAL_ERR_UNKNOWN_FIELD = 3, // a recipe field that no version of this core knows
     SHOAL_ERR_MISSING_FIELD = 4, // a required recipe field is absent
-    SHOAL_ERR_TYPE = 5,          // a field or record part is not written as its type asks
+    SHOAL_ERR_TYPE = 5,          // a field or record part does not have the form of its type
     SHOAL_ERR_DUPLICATE = 6,     // a field or value given twice
-    SHOAL_ERR_MECHANISM = 7,     // unknown mechanism, or one that this module does not carry
+    SHOAL_ERR_MECHANISM = 7,     // unknown mechanism, or one that this build leaves out
     SHOAL_ERR_RECORD = 8,        // a record that the recipe's randomizer cannot have made
-    SHOAL_ERR_TRUNCATED = 9,     // the bytes end before their own header says so
-    SHOAL_ERR_MAGIC = 10,        // these bytes are something else
+    SHOAL_ERR_TRUNCATED = 9,     // the bytes end before the length in their header
+    SHOAL_ERR_MAGIC = 10,        // the bytes are of another format
     SHOAL_ERR_VERSION = 11,      // a format version that this core does not read
     SHOAL_ERR_CHECKSUM = 12,     // the bytes were damaged
     SHOAL_ERR_RECIPE_HASH = 13,  // the bytes belong to another recipe
@@ -28,14 +29,14 @@ typedef enum shoal_err {
     SHOAL_ERR_BUDGET = 15,       // the day's reports are spent
     SHOAL_ERR_FRESH = 16,        // fresh storage waits for the next UTC day
     SHOAL_ERR_EXPIRED = 17,      // the recipe's last day has passed
-    SHOAL_ERR_LEDGER = 18,       // the ledger cannot be read: nothing may be sent
+    SHOAL_ERR_LEDGER = 18,       // the ledger cannot be read, so nothing may be sent
     SHOAL_ERR_OVERFLOW = 19,     // a count would no longer be exact
-    SHOAL_ERR_EXTRA = 20,        // bytes follow where the end should be
-    SHOAL_ERR_COUNT              // how many there are; not an error
+    SHOAL_ERR_EXTRA = 20,        // bytes follow the end
+    SHOAL_ERR_COUNT              // the number of errors; not an error itself
 } shoal_err;
 
-// Returns: a short static name of err in lower case with hyphens ("recipe-hash"); "unknown" for
-// other numbers.
+// Returns: a short static name of err in lower case with hyphens ("recipe-hash"), or "unknown" for
+// any other number.
 const char *shoal_err_name(shoal_err err);
 
 // Returns: one static English sentence that says what err means.

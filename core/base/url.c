@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See url.h.
+// Checks base URLs; see url.h.
 #include "url.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@ static int starts_with(const char *text, size_t len, const char *head, size_t he
     return len > head_len && memcmp(text, head, head_len) == 0;
 }
 
-// Does what follows the host's name end it?
+// Returns whether the host's name ends at `at`.
 static int is_host_end(const char *text, size_t len, size_t at)
 {
     return len == at || text[at] == ':' || text[at] == '/';
 }
 
-// Digits and dots behind "http://127.", so that 127.0.0.1.example.org is none of ours.
+// Returns whether only digits and dots follow "http://127.": 127.0.0.1.example.org is not local.
 static int is_loopback_number(const char *text, size_t len)
 {
     size_t i = 11;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base URLs of servers, as recipes state them: https, or http to this machine itself. Depends on
+// Base URLs of servers, as recipes state them: https, or http to the local machine. Depends on
 // nothing.
 #ifndef SHOAL_URL_H
 #define SHOAL_URL_H
@@ -12,20 +12,21 @@
 #define SHOAL_URL_MAX 200 // bytes
 
 typedef struct shoal_url {
-    uint8_t len; // 0 where there is none
+    uint8_t len; // 0 if no URL is set
     char bytes[SHOAL_URL_MAX];
 } shoal_url;
 
-// Sets a URL: "https://" or "http://localhost", "http://127." and "http://[::1]", then printable
-// ASCII without space, quotes, angle brackets, backslash, '?', '#' and '@', and without a '/' at
-// the end. Nothing is normalized: two parties agree byte for byte.
+// Sets *url to text[0..len). A URL starts with "https://", "http://localhost", "http://127." or
+// "http://[::1]". Printable ASCII follows, without space, quotes, angle brackets, backslash, '?',
+// '#' and '@', and without a '/' at the end. The URL is not normalized: two parties agree byte for
+// byte.
 //   why: static sentence, written on error
-// Returns: RANGE for a length above 200, TYPE for anything else that is no such URL; *url unchanged
-// then.
+// Returns: SHOAL_ERR_RANGE for a length above 200, SHOAL_ERR_TYPE for any other text that is no
+// such URL. *url is unchanged on error.
 shoal_err shoal_url_set(shoal_url *url, const char *text, size_t len,
                         const char **why) SHOAL_MUST_CHECK;
 
-// Returns: whether the two are the same bytes.
+// Returns: 1 if the two URLs have the same bytes, else 0.
 int shoal_url_equal(const shoal_url *a, const shoal_url *b);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// 64 x 64 -> 128 bits, and sums with carries, without branches. Private to the core.
-// The portable product is the reference; where the compiler has a 128-bit integer that is one
-// instruction, that one serves.
+// Branch-free arithmetic on two 64-bit words: 64 x 64 -> 128 bit products, and sums with carries.
+// Private to the core.
+// The portable product is the reference. Where a 128-bit product is one instruction, the compiler's
+// 128-bit integer replaces it.
 #ifndef SHOAL_WIDE_H
 #define SHOAL_WIDE_H
 
@@ -29,7 +30,7 @@ static inline wide wide_mul_int128(uint64_t a, uint64_t b)
 }
 #endif
 
-// WebAssembly has no such instruction: there the compiler's integer is a call that returns through
+// WebAssembly has no 128-bit product: there the compiler would call a function that returns through
 // memory.
 static inline wide wide_mul(uint64_t a, uint64_t b)
 {
@@ -40,7 +41,7 @@ static inline wide wide_mul(uint64_t a, uint64_t b)
 #endif
 }
 
-// Returns: a + b mod 2^64; *carry grows by what is carried out.
+// Returns: a + b mod 2^64. *carry increases by the carry out.
 static inline uint64_t wide_add(uint64_t a, uint64_t b, uint64_t *carry)
 {
     uint64_t sum = a + b;
@@ -48,15 +49,15 @@ static inline uint64_t wide_add(uint64_t a, uint64_t b, uint64_t *carry)
     return sum;
 }
 
-// Returns: a - b mod 2^64; *borrow grows by what is borrowed.
+// Returns: a - b mod 2^64. *borrow increases by the borrow.
 static inline uint64_t wide_sub(uint64_t a, uint64_t b, uint64_t *borrow)
 {
     *borrow += a < b;
     return a - b;
 }
 
-// Returns: all ones where the condition is 1, zero where it is 0. The barrier hides which of the
-// two it can be, or a compiler makes the choice a branch.
+// Returns: all ones if the condition is 1, zero if it is 0. The asm barrier hides the mask's value
+// from the compiler, which could otherwise turn the choice into a branch.
 static inline uint64_t wide_mask(uint64_t condition)
 {
     uint64_t mask = 0 - condition;
@@ -66,7 +67,7 @@ static inline uint64_t wide_mask(uint64_t condition)
     return mask;
 }
 
-// Returns: yes where the condition (0 or 1) is 1, no where it is 0.
+// Returns: `yes` if the condition (0 or 1) is 1, otherwise `no`.
 static inline uint64_t wide_choose(uint64_t condition, uint64_t yes, uint64_t no)
 {
     return no ^ ((yes ^ no) & wide_mask(condition));

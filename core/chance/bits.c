@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noisy one-hot vectors, 64 coordinates at a time; see bits.h.
+// Draws noisy one-hot vectors, 64 coordinates at a time; see bits.h.
 #include "bits.h"
 
 #include "bytes.h"
@@ -10,16 +10,16 @@ shoal_err shoal_bits_check(const uint8_t *bits, uint32_t m)
     return SHOAL_OK;
 }
 
-// Coins drawn by one call, which has something to prepare.
+// Words of coins that one call draws, because each call has a set-up cost.
 #define WORDS_AT_ONCE 16
 
-// All ones where x is zero, without a branch.
+// Returns all ones if x is zero, else zero, without a branch.
 static inline uint64_t mask_if_zero(uint64_t x)
 {
     return ((x | (0 - x)) >> 63) - 1;
 }
 
-// Writes the low bits of a word, all 64 or as many as are left of a vector.
+// Writes the low bits of a word: all 64, or as many as the vector has left.
 static void store_bits(uint8_t *out, uint64_t word, uint32_t left)
 {
     if (left >= 64) {

@@ -9,19 +9,20 @@
 #include "rng.h"
 #include "shoal_err.h"
 
-// Returns: bytes of m coordinates.
+// Returns: the number of bytes that hold m coordinates.
 static inline uint32_t bits_size(uint32_t m)
 {
     return (m + 7) / 8;
 }
 
-// SHOAL_ERR_RECORD when a bit beyond the m-th is set.
+// Checks that no bit beyond the m-th is set.
+// Returns: SHOAL_ERR_RECORD if one is.
 shoal_err shoal_bits_check(const uint8_t *bits, uint32_t m) SHOAL_MUST_CHECK;
 
-// Writes m coordinates: independent coins of probability threshold/2^64, but where the one-hot
-// vector of `item` is 1 the coin is replaced: by its complement (flip = 1) or by a fair coin's
-// `fair` (flip = 0).
-//   item: a coordinate in [0, m), or anything else for a vector of zeros
+// Writes m coordinates, each an independent coin of probability threshold/2^64. The coordinate
+// `item` is the exception: flip = 1 writes the complement of its coin, flip = 0 writes `fair`, a
+// fair coin.
+//   item: a coordinate in [0, m); any other value makes a vector without an exception
 //   fair: 0 or 1
 // Timing: constant in item and fair.
 void shoal_bits_onehot(uint8_t *bits, uint32_t m, uint64_t item, uint64_t threshold, int flip,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChaCha20 (RFC 8439), block by block, and which machines make it in vectors (chacha20_lanes.h).
-// See chacha20.h.
+// Computes ChaCha20 (RFC 8439) block by block, and selects the vector code (chacha20_lanes.h) that
+// the machine supports. See chacha20.h.
 #include "chacha20.h"
 
 #include "bytes.h"
@@ -63,7 +63,8 @@ static void one_block(uint8_t out[64], const uint32_t state[16])
 #endif
 }
 
-// Writes as many blocks as go side by side on this machine, but no more than n. Returns: how many.
+// Writes as many blocks as this machine computes side by side, but no more than n.
+// Returns: the number of blocks written.
 static uint32_t some_blocks(uint8_t *out, uint32_t n, const uint32_t state[16])
 {
 #ifdef SHOAL_X86

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight ChaCha20 blocks side by side with AVX2; see chacha20_lanes.h.
+// Computes eight ChaCha20 blocks side by side with AVX2; see chacha20_lanes.h.
 #include "chacha20_lanes.h"
 #define LANES 8
 #include "chacha20_body.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eight ChaCha20 blocks side by side where AVX-512 has an instruction that rotates; see
+// Computes eight ChaCha20 blocks side by side with AVX-512, which has a rotate instruction. See
 // chacha20_lanes.h.
 #include "chacha20_lanes.h"
 #define LANES 8

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixteen ChaCha20 blocks side by side, in vectors of 512 bits: for records that draw more than
-// eight; see chacha20_lanes.h.
+// Computes sixteen ChaCha20 blocks side by side in vectors of 512 bits, for records that draw more
+// than eight blocks. See chacha20_lanes.h.
 #include "chacha20_lanes.h"
 #define LANES 16
 #include "chacha20_body.h"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of chacha20_v128.c and its kin: one block in each 32-bit lane of the compiler's vectors,
-// whose number of lanes the including file defines as LANES. A loop over lanes in plain C is what
-// compilers fail to make vectors of.
+// Shared body of chacha20_v128.c and the other vector files: each 32-bit lane of a vector computes
+// one block. The including file defines LANES, the number of lanes. The code uses the compiler's
+// vector types because compilers do not vectorize the same loop in plain C.
 #include <stdint.h>
 #include <string.h>
 
 typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 typedef uint32_t four __attribute__((vector_size(16)));
 
-// Where there is no rotation, but a shuffle of bytes in one instruction, rotating by 16 is that,
-// and by 8 too; but engines of WebAssembly make a shuffle of 16 bits quickly and one of bytes
-// slowly.
+// Without a rotate instruction, a byte shuffle rotates by 16 or by 8 in one instruction.
+// WebAssembly is the exception: its engines compile a shuffle of 16-bit units well but a byte
+// shuffle badly, so only the rotation by 16 is a shuffle there.
 #if (defined(__wasm_simd128__) || defined(__SSSE3__)) && !defined(__AVX512VL__)
 typedef uint8_t lane_bytes __attribute__((vector_size(4 * LANES)));
 #define BYTES_ROTATED(from, a, b, c, d)                                                            \
@@ -35,7 +35,7 @@ typedef uint8_t lane_bytes __attribute__((vector_size(4 * LANES)));
 #define ROTATED_8(x) ((x) << 8 | (x) >> 24)
 #endif
 
-// Numbers of lanes, and a shuffle that does the same in each 16 bytes.
+// FIRST_LANES numbers the lanes; SHUFFLED applies the same shuffle to each group of 16 bytes.
 #if LANES == 16
 #define FIRST_LANES ((lanes){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
 #define SHUFFLED(x, y, a, b, c, d)                                                                 \
@@ -85,7 +85,7 @@ static inline void store_four(uint8_t *out, four words)
     memcpy(out, &words, sizeof words);
 }
 
-// One row of a transposition, that holds four words of every fourth block, to these blocks.
+// Stores one row of a transposition, which holds four words of every fourth block.
 static inline void store_row(uint8_t *out, lanes row)
 {
     store_four(out, __builtin_shufflevector(row, row, 0, 1, 2, 3));
@@ -98,8 +98,8 @@ static inline void store_row(uint8_t *out, lanes row)
 #endif
 }
 
-// Four words of every block to where they belong: transpositions of 4 x 4. Words go from registers;
-// what a compiler has no register for, and lays aside on the stack, no program can tell it to wipe.
+// Transposes four words of every block in 4 x 4 squares and stores them. Words are stored from
+// registers: no program can wipe the copies that a compiler spills to the stack.
 static inline void store_words(uint8_t *out, lanes a, lanes b, lanes c, lanes d)
 {
     lanes ab = SHUFFLED(a, b, 0, LANES, 1, LANES + 1), cd = SHUFFLED(c, d, 0, LANES, 1, LANES + 1);
@@ -111,13 +111,13 @@ static inline void store_words(uint8_t *out, lanes a, lanes b, lanes c, lanes d)
     store_row(out + 3 * 64, SHUFFLED(ef, gh, 2, 3, LANES + 2, LANES + 3));
 }
 
-// x += the state of LANES blocks: the same in every lane but for the counter.
+// Adds the state of LANES blocks to x. The state is the same in every lane except for the counter.
 static inline void add_state(lanes x[16], const uint32_t state[16])
 {
     lanes counter = FIRST_LANES + state[12];
     for (int w = 0; w < 12; w++) x[w] += state[w];
     x[12] += counter;
-    x[13] += state[13] - (lanes)(counter < state[12]); // a lane that is true is -1
+    x[13] += state[13] - (lanes)(counter < state[12]); // a true comparison is -1 in its lane
     for (int w = 14; w < 16; w++) x[w] += state[w];
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four ChaCha20 blocks side by side, and one alone, in vectors that every machine of the build has:
-// SSE2, NEON, WebAssembly's 128 bits. Where there are none, nothing. See chacha20_lanes.h.
+// Computes four ChaCha20 blocks side by side, or one alone, in 16-byte vectors that every machine
+// of the build has: SSE2, NEON or WebAssembly's 128 bits. The file is empty where no such vectors
+// exist. See chacha20_lanes.h.
 #include "chacha20_lanes.h"
 
 #ifdef SHOAL_CHACHA20_V128
@@ -11,9 +12,9 @@
 #define LEFT_2(x) __builtin_shufflevector(x, x, 2, 3, 0, 1)
 #define LEFT_3(x) __builtin_shufflevector(x, x, 3, 0, 1, 2)
 
-// The state is a square of 4 x 4 words, a row in each vector: columns mix by themselves, diagonals
-// once the rows are turned. The second row is the last to be ready: the others turn, and nothing
-// waits for that.
+// The state is a square of 4 x 4 words with a row in each vector. A quarter round mixes the
+// columns; rotating the rows turns diagonals into columns. The second row is ready last, so the
+// code rotates the other three and no rotation waits for it.
 void shoal_chacha20_v128_row(uint8_t out[64], const uint32_t state[16])
 {
     lanes x[4], start[4];

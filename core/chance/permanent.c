@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Permanent randomness by hashing; see permanent.h.
+// Derives permanent randomness by hashing; see permanent.h.
 #include "permanent.h"
 
 #include "bytes.h"

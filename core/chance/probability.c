@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer exponential and the thresholds made of it; see probability.h.
+// Computes an integer exponential and the thresholds derived from it; see probability.h.
 //
-// Fixed point: a number is eight 32-bit limbs, least significant first, with 192 fractional bits
-// and 64 integer bits. e^x for 0 < x <= 16 is the sum of x^i/i!, all terms positive. Each term
-// comes from the last by one multiplication and one division by small integers; only the division
-// rounds, downward, by less than one unit u = 2^-192. A term's error obeys err_i <= err_{i-1} x/i +
-// u, so that err_i <= u e^16 and the sum of the first TERMS terms is low by less than TERMS * u *
-// e^16 < 2^7 * 2^24 * 2^-192 = 2^-161. What is left out, beyond x^TERMS/TERMS! with x <= 16 and
-// TERMS = 128, is below 2 * 16^128/128! < 2^-203. The sum L is therefore a lower bound of e^x and
-// e^x - L < 2^-160.
+// A fixed-point number is eight 32-bit limbs, least significant first, with 192 fractional bits and
+// 64 integer bits. e^x for 0 < x <= 16 is the sum of x^i/i!, in which all terms are positive. Each
+// term follows from the last by one multiplication and one division by small integers. Only the
+// division rounds, downward, by less than one unit u = 2^-192.
 //
-// Times a and over b, with a, b <= 2^25, the bound is off by less than 2^-135 and stays a lower
-// one; the product is below 2^49, so the integer limbs have room.
+// A term's error obeys err_i <= err_{i-1} x/i + u, so err_i <= u e^16. The sum of the first TERMS
+// terms is low by less than TERMS * u * e^16 < 2^7 * 2^24 * 2^-192 = 2^-161. The omitted terms,
+// from x^TERMS/TERMS! on with x <= 16 and TERMS = 128, add up to less than 2 * 16^128/128! <
+// 2^-203. The sum L is therefore a lower bound of e^x, and e^x - L < 2^-160.
 //
-// T = ceil(2^64 / (L + 1)) >= 2^64/(e^x + 1), and the excess over the exact quotient is below 2^64
-// * 2^-135, far inside the 2^-40 that the header states.
+// Multiplied by a and divided by b, with a, b <= 2^25, the bound is off by less than 2^-135 and
+// stays a lower bound. The product is below 2^49, so the integer limbs have room.
+//
+// T = ceil(2^64 / (L + 1)) >= 2^64/(e^x + 1). The excess over the exact quotient is below 2^64 *
+// 2^-135, far inside the 2^-40 that the header states.
 #include "probability.h"
 
 #include "bytes.h"
@@ -59,9 +60,9 @@ static void add(fixed *a, const fixed *b)
     }
 }
 
-// Lower bound of e^(numerator/denominator), below it by less than 2^-160.
+// Returns a lower bound of e^(numerator/denominator) that is low by less than 2^-160.
 //   numerator <= 2^24; denominator * TERMS < 2^32; the quotient <= 16, so no term reaches 2^24 and
-//   limbs have room
+//   the limbs have room
 static fixed exponential(uint32_t numerator, uint32_t denominator)
 {
     fixed term = {{0}}, sum;
@@ -75,8 +76,8 @@ static fixed exponential(uint32_t numerator, uint32_t denominator)
     return sum;
 }
 
-// Bits of the lower bound: the top word of the fraction holds 32 of the 40, the next one 8. What is
-// cut off is below one unit, and the bound's own 2^-160 far below another.
+// Of the 40 fractional bits, the top fraction limb holds 32 and the next limb 8. Truncation loses
+// less than one unit, and the bound's own error of 2^-160 is far below another.
 uint64_t shoal_exponential(uint32_t micro)
 {
     fixed e = exponential(micro, 1000000);
@@ -84,7 +85,7 @@ uint64_t shoal_exponential(uint32_t micro)
     return (uint64_t)top[0] << SHOAL_EXPONENTIAL_BITS | (uint64_t)top[-1] << 8 | top[-2] >> 24;
 }
 
-// Is t * a >= 2^64 ?
+// Returns whether t * a >= 2^64.
 static int product_reaches(uint64_t t, const fixed *a)
 {
     uint32_t product[LIMBS + 2] = {0};
@@ -101,7 +102,7 @@ static int product_reaches(uint64_t t, const fixed *a)
     return product[LIMBS] != 0 || product[LIMBS + 1] != 0; // bits of weight 2^64 and above
 }
 
-// The smallest t with t * a >= 2^64, that is ceil(2^64/a); 1 < a.
+// Returns the smallest t with t * a >= 2^64, which is ceil(2^64/a); 1 < a.
 static uint64_t reciprocal_ceil(const fixed *a)
 {
     uint64_t below = 0; // the largest t found with t * a < 2^64
@@ -112,7 +113,7 @@ static uint64_t reciprocal_ceil(const fixed *a)
     return below + 1;
 }
 
-// A kind of coin: the odds of its common side are (a/b) e^(epsilon/halves).
+// A coin whose common side has the odds (a/b) e^(epsilon/halves).
 typedef struct coin {
     uint32_t halves, a, b;
 } coin;

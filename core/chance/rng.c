@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seeded stream and exact draws from it; see rng.h.
+// Implements the seeded stream and exact draws from it; see rng.h.
 #include "rng.h"
 
 #include "bytes.h"
@@ -19,16 +19,16 @@ void shoal_rng_init_stream(shoal_rng *rng, const uint8_t seed[32], uint64_t stre
     rng->used = sizeof rng->buffer;
 }
 
-// Rounds of coins that are made at once: 15 words of 16 are decided by then.
+// Number of Bernoulli rounds that are computed at once. After 10 rounds 15 words of 16 are decided.
 #define ROUNDS_AHEAD 10
 
-// Bytes that are made and not given out yet.
+// Returns the number of bytes in the buffer that no draw has used.
 static uint32_t left_of(const shoal_rng *rng)
 {
     return (uint32_t)sizeof rng->buffer - rng->used;
 }
 
-// Makes n more blocks behind what is left; there is room for them.
+// Appends n blocks to the unused bytes. The caller has checked that the buffer has room.
 static void make_blocks(shoal_rng *rng, uint32_t n)
 {
     uint32_t left = left_of(rng), start = (uint32_t)sizeof rng->buffer - 64 * n;
@@ -38,8 +38,8 @@ static void make_blocks(shoal_rng *rng, uint32_t n)
     rng->block += n;
 }
 
-// Makes what words of coins draw, a block each or a little less, as far as there is room. One alone
-// is for the last word.
+// Generates about one block for each of n_words words of coins, as far as the buffer has room. A
+// single block is for the last word.
 static void make_words(shoal_rng *rng, size_t n_words)
 {
     uint32_t room = rng->used / 64;
@@ -77,7 +77,7 @@ uint64_t shoal_rng_u64(shoal_rng *rng)
         rng->used += 8;
         return x;
     }
-    uint8_t eight[8]; // a draw that straddles two refills, after an odd number of bytes
+    uint8_t eight[8]; // this draw straddles two refills, after an odd number of bytes
     shoal_rng_bytes(rng, eight, sizeof eight);
     uint64_t x = load64_le(eight);
     wipe(eight, sizeof eight);
@@ -87,7 +87,7 @@ uint64_t shoal_rng_u64(shoal_rng *rng)
 uint64_t shoal_rng_below(shoal_rng *rng, uint64_t n)
 {
     if (n <= 1) return 0;
-    // 2^64 mod n draws at the top would favour the small residues: they are drawn again.
+    // The top 2^64 mod n values would favour small residues, so they are drawn again.
     uint64_t surplus = (UINT64_MAX % n + 1) % n;
     uint64_t last = UINT64_MAX - surplus;
     uint64_t x;
@@ -102,19 +102,19 @@ uint32_t shoal_rng_bernoulli(shoal_rng *rng, uint64_t threshold)
     return shoal_rng_u64(rng) < threshold;
 }
 
-// 64 lanes on their way: decided for 1, or for 0, or still open.
+// Comparison state of 64 lanes: a lane is decided for 1, decided for 0, or still open.
 typedef struct lanes {
     uint64_t less, open;
 } lanes;
 
-// Bit `position` of the threshold, in every lane.
+// Returns bit `position` of the threshold, copied to every lane.
 static inline uint64_t bit_of(uint64_t threshold, int position)
 {
     return 0 - (threshold >> position & 1);
 }
 
-// One round: one bit of 64 uniform numbers, one a lane. A lane whose bit is below the threshold's
-// is decided for 1, above it for 0, equal stays open.
+// Compares one bit of 64 uniform numbers, one number a lane, with the threshold's bit. A lane with
+// the smaller bit is decided for 1, with the larger bit for 0; a lane with an equal bit stays open.
 static inline void compare_bit(lanes *l, uint64_t random, uint64_t bit)
 {
     uint64_t still = l->open & ~(random ^ bit);
@@ -122,18 +122,18 @@ static inline void compare_bit(lanes *l, uint64_t random, uint64_t bit)
     l->open = still;
 }
 
-// A compiler that is told to make code small (-Os, -Oz) gets the one loop that suffices.
+// Builds for size (-Os, -Oz) use the simple loop alone.
 #ifdef __OPTIMIZE_SIZE__
 #define IS_AHEAD 0
 #else
 #define IS_AHEAD 1
 #endif
 
-// The threshold's bits as the rounds made at once take them, each in all lanes.
+// The threshold's first bits, each copied to all lanes, in the form that compare_ahead needs.
 typedef struct rounds {
-    uint64_t zero[ROUNDS_AHEAD];     // where the bit is 0
-    uint64_t turn[ROUNDS_AHEAD + 1]; // where the bit differs from the one before; in front of and
-                                     // behind them all is 0
+    uint64_t zero[ROUNDS_AHEAD];     // all ones if the bit is 0
+    uint64_t turn[ROUNDS_AHEAD + 1]; // all ones if the bit differs from the bit before; the
+                                     // bits before the first and after the last are 0
 } rounds;
 
 static void rounds_of(rounds *r, uint64_t threshold)
@@ -148,10 +148,11 @@ static void rounds_of(rounds *r, uint64_t threshold)
     r->turn[ROUNDS_AHEAD] = before;
 }
 
-// The rounds of most words without a branch on how many there are. Those behind the fixed ones
-// change nothing once no lane is open; their draws are then not taken. Returns: bytes taken. A lane
-// that a bit 1 decides is open before that round and not behind it: the sum over these rounds,
-// where neighbours cancel.
+// Runs ROUNDS_AHEAD rounds without a branch on the number that a word needs. Once no lane is open,
+// later rounds change nothing and their draws are not consumed. A lane that a threshold bit 1
+// decides is open before that round and closed after it. `less` is therefore the XOR of `open`
+// before and after these rounds, in which neighbouring terms cancel.
+// Returns: the bytes consumed.
 static inline uint32_t compare_ahead(lanes *l, const uint8_t *from, const rounds *r)
 {
     uint32_t taken = SHOAL_RNG_FIXED_ROUNDS;
@@ -164,22 +165,22 @@ static inline uint32_t compare_ahead(lanes *l, const uint8_t *from, const rounds
     return 8 * taken;
 }
 
-// Whether the threshold has a bit at or below a position. Where it has none, an open lane's number
-// is not below it: its bit is 0.
+// Returns whether the threshold has a 1 bit at or below `position`. If it has none, an open lane's
+// number is not below the threshold, so that lane's result is 0.
 static inline int has_bits_below(uint64_t threshold, int position)
 {
     return position >= 0 && (threshold & (((uint64_t)2 << position) - 1)) != 0;
 }
 
-// The rounds from `position` on, one by one.
+// Runs the rounds from `position` on, one by one.
 static void compare_rest(lanes *l, shoal_rng *rng, uint64_t threshold, int position)
 {
     for (; l->open != 0 && has_bits_below(threshold, position); position--)
         compare_bit(l, shoal_rng_u64(rng), bit_of(threshold, position));
 }
 
-// Words whose rounds are made at once. Where the next word begins is what this waits for: not in
-// memory.
+// Draws words with compare_ahead. `used` is a local variable because each word waits for the
+// position at which the last one ended; a trip through memory would delay it.
 static void words_ahead(shoal_rng *rng, uint64_t *words, size_t n_words, uint64_t threshold)
 {
     rounds ahead;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of integers that are exact, and the logarithms that go into them: what central.c and
-// evolving.c are made of. Private to the core.
+// Exact products of large integers, and the logarithms that enter them. central.c and evolving.c
+// are built on these. Private to the core.
 #ifndef SHOAL_WHOLE_H
 #define SHOAL_WHOLE_H
 
@@ -15,7 +15,7 @@ typedef struct whole {
     uint32_t word[WHOLE_WORDS]; // least significant first
 } whole;
 
-// a *= b. It must fit.
+// Multiplies *a by b; the product must fit.
 static inline void whole_multiply(whole *a, uint64_t b)
 {
     whole product = {{0}};
@@ -30,7 +30,7 @@ static inline void whole_multiply(whole *a, uint64_t b)
     *a = product;
 }
 
-// Returns: a b c. It must fit.
+// Returns: a b c; the product must fit.
 static inline whole whole_product(uint64_t a, uint64_t b, uint64_t c)
 {
     whole product = {{(uint32_t)a, (uint32_t)(a >> 32)}};
@@ -39,7 +39,7 @@ static inline whole whole_product(uint64_t a, uint64_t b, uint64_t c)
     return product;
 }
 
-// Returns: whether a < b.
+// Returns: 1 if a < b, else 0.
 static inline int whole_less(const whole *a, const whole *b)
 {
     for (int i = WHOLE_WORDS - 1; i >= 0; i--)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affine maps over GF(2); see affine1.h.
+// Evaluates affine maps over GF(2); see affine1.h.
 #include "affine1.h"
 
 #include "bytes.h"

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hash family `affine1`: for items that are indices of up to 24 bits, exactly three-wise
-// independent onto [m], m a power of two.
+// Hash family `affine1`: exactly three-wise independent onto [m], m a power of two, for items that
+// are indices of up to 24 bits.
 //
 //     bit i of h_j(x) = <a_ji, x> + b_ji over GF(2),   i = 0 .. log2(m) - 1
 //
-// Any three distinct points are affinely independent over GF(2), so that a uniformly random affine
-// map takes them to three independent uniform values: three-wise independence without an error
-// term. Because the map is affine, one Walsh-Hadamard transform of the domain answers for every
-// item at once (aggregator/estimate/whole_domain.h). Keys: the row's ChaCha20 blocks under the
-// recipe's seed, nonce "affine1 row " and, for i >= 15, "affine1 more": little-endian words, word i
-// (i - 15 in the second block) masked to 24 bits is a_ji; word 15 of the first block holds b_j.
+// Any three distinct points are affinely independent over GF(2), so a uniformly random affine map
+// takes them to three independent uniform values. The three-wise independence therefore has no
+// error term. Because the map is affine, one Walsh-Hadamard transform of the domain answers for
+// every item at once (aggregator/estimate/whole_domain.h).
+//
+// Keys come from the row's ChaCha20 blocks under the recipe's seed, read as little-endian words.
+// The first block has the nonce "affine1 row "; the second, for i >= 15, "affine1 more". a_ji is
+// word i (word i - 15 of the second block), masked to 24 bits; b_j is word 15 of the first block.
 #ifndef SHOAL_AFFINE1_H
 #define SHOAL_AFFINE1_H
 
 #include <stdint.h>
 
-#define SHOAL_AFFINE1_BITS 24     // of an item
-#define SHOAL_AFFINE1_OUT_BITS 20 // of a column, at most
+#define SHOAL_AFFINE1_BITS 24     // bits of an item
+#define SHOAL_AFFINE1_OUT_BITS 20 // most bits of a column
 
 typedef struct shoal_affine1 {
     uint32_t bits;                      // log2(m)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SipHash-2-4; see fingerprint.h.
+// Implements SipHash-2-4; see fingerprint.h.
 #include "fingerprint.h"
 
 #include "bytes.h"

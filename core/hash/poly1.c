@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Degree-two polynomials over the field of 2^61 - 1; see poly1.h.
+// Evaluates polynomials of degree two over the field of 2^61 - 1; see poly1.h.
 #include "poly1.h"
 
 #include "bytes.h"
@@ -24,7 +24,8 @@ static inline wide multiply_wide(uint64_t x, uint64_t y)
 #endif
 }
 
-// x < 2 PRIME + something small to [0, PRIME), without a branch: x may be secret.
+// Reduces x, which is at most a little above 2 PRIME, to [0, PRIME). There is no branch because x
+// may be secret.
 static inline uint64_t reduce_once(uint64_t x)
 {
     uint64_t less = x - PRIME;
@@ -32,7 +33,8 @@ static inline uint64_t reduce_once(uint64_t x)
     return (borrowed & x) | (~borrowed & less);
 }
 
-// x, y < 2^61, so the product is below 2^122 and high * 8 + low >> 61 below 2^61.
+// Returns x y mod PRIME. x, y < 2^61, so the product is below 2^122 and high * 8 + low >> 61 below
+// 2^61.
 static inline uint64_t multiply_mod(uint64_t x, uint64_t y)
 {
     wide p = multiply_wide(x, y);
@@ -44,7 +46,8 @@ uint64_t shoal_poly1_point(uint64_t item)
     return reduce_once((item & PRIME) + (item >> 61));
 }
 
-// 128 uniform bits to [0, PRIME): 2^64 = 8 modulo PRIME. Off uniform by less than 2^-66.
+// Reduces 128 uniform bits to [0, PRIME), with 2^64 = 8 modulo PRIME. The result is off uniform by
+// less than 2^-66.
 static uint64_t coefficient(const uint8_t bytes[16])
 {
     return reduce_once(shoal_poly1_point(load64_le(bytes)) +

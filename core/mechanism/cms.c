@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Count Mean Sketch records; see cms.h.
+// Makes Count Mean Sketch records; see cms.h.
 #include "cms.h"
 
 #include "column.h"

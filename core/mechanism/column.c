@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One item's column in one row; see column.h.
+// Computes one item's column in one row; see column.h.
 #include "column.h"
 
 #include "affine1.h"
 #include "bytes.h"
 #include "poly1.h"
 
-// All ones for SHOAL_ITEM_NONE, else zero, without a branch.
+// Returns all ones for SHOAL_ITEM_NONE, else zero, without a branch.
 static inline uint32_t mask_if_none(uint64_t item)
 {
-    uint64_t rest = ~item; // zero for none
+    uint64_t rest = ~item; // zero for SHOAL_ITEM_NONE
     return (uint32_t)(((rest | (0 - rest)) >> 63) - 1);
 }
 

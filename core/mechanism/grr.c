@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generalized randomized response; see grr.h.
+// Makes records of generalized randomized response; see grr.h.
 #include "grr.h"
 
 #include "bytes.h"

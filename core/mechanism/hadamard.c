@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hadamard response; see hadamard.h.
+// Makes Hadamard response records; see hadamard.h.
 #include "hadamard.h"
 
 #include "affine1.h"
@@ -8,8 +8,8 @@
 #include "mask.h"
 #include "probability.h"
 
-// From which epsilon on, in micro-units, 2 B blocks beat B = 1, 2, 4, ...: ceil(10^6 ln(1 + 2^1.5
-// B)).
+// doubles[i] is the epsilon, in micro-units, from which 2 B blocks beat B = 2^i: ceil(10^6 ln(1 +
+// 2^1.5 B)).
 static const uint32_t doubles[] = {
     1342455,  1895648,  2510714,  3162408,  3834166,  4516445,  5204113,  5894510,
     6586279,  7278736,  7971538,  8664513,  9357574,  10050678, 10743803, 11436940,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hadamard Count Mean Sketch records; see hcms.h.
+// Makes Hadamard Count Mean Sketch records; see hcms.h.
 #include "hcms.h"
 
 #include "affine1.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of mechanisms that this build carries; see mechanism.h.
+// Holds the table of mechanisms in this build; see mechanism.h.
 #include "mechanism.h"
 
 #include "bytes.h"
 #include "chacha20.h"
 #include "fingerprint.h"
 
-// A module that carries only some mechanisms is compiled with a list of its own.
+// A build with only some mechanisms defines SHOAL_CARRIED_MECHANISMS as its own list.
 #ifndef SHOAL_CARRIED_MECHANISMS
 #define SHOAL_CARRIED_MECHANISMS "mechanisms.def"
 #endif

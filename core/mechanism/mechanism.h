@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every randomizer looks like from outside: a part of a record, and the functions that make,
-// check and print it.
+// The interface of every randomizer: a part of a record, and the functions that make, check and
+// print it.
 //
-// A record is one or more parts in recipe order. A part has a fixed-width binary form
-// (little-endian integers, then packed bits: coordinate l is bit l % 8 of byte l / 8, unused high
-// bits of the last byte zero) and a text form of fixed length (decimal fields zero-padded to the
-// width of their largest value, bits as lower-case hex in byte order).
+// A record is one or more parts in recipe order. A part has a binary form of fixed width:
+// little-endian integers, then packed bits. Coordinate l is bit l % 8 of byte l / 8; unused high
+// bits of the last byte are zero. A part also has a text form of fixed length: decimal fields
+// zero-padded to the width of their largest value, and bits as lower-case hex in byte order.
 #ifndef SHOAL_MECHANISM_H
 #define SHOAL_MECHANISM_H
 
@@ -16,11 +16,11 @@
 #include "rng.h"
 #include "shoal_err.h"
 
-// An item is what a randomizer takes: the fingerprint of a string (open domain), an index in [0,
-// size) (closed domain) or a fraction of a range in units of 2^-32, from 0 to 2^32 (number). In the
-// last two this item stands for "nothing of that": it costs no more than any other and, in
-// expectation, adds nothing to the count of any value (a mean it pulls towards the middle of its
-// range).
+// An item is the input of a randomizer. It is the fingerprint of a string (open domain), an index
+// in [0, size) (closed domain), or a fraction of a range in units of 2^-32, from 0 to 2^32
+// (number). In the last two domains SHOAL_ITEM_NONE stands for "none of the list" or "no number".
+// It costs no more than any other item and, in expectation, adds nothing to any value's count. A
+// mean, however, it pulls towards the middle of the range.
 #define SHOAL_ITEM_NONE UINT64_MAX
 #define SHOAL_NUMBER_ONE ((uint64_t)1 << 32) // the item of a range's upper end
 
@@ -40,7 +40,7 @@ typedef enum shoal_domain {
 
 enum shoal_hash_family { SHOAL_HASH_NONE = 0, SHOAL_HASH_POLY1 = 1, SHOAL_HASH_AFFINE1 = 2 };
 
-// Fields of a recipe that only some mechanisms have. SHOAL_TAKES_LIST is `size` or `values`.
+// Recipe fields that only some mechanisms have. SHOAL_TAKES_LIST is `size` or `values`.
 enum {
     SHOAL_TAKES_EPSILON = 1 << 0,
     SHOAL_TAKES_K = 1 << 1,
@@ -52,11 +52,10 @@ enum {
     SHOAL_TAKES_HASHES = 1 << 7,
     SHOAL_TAKES_COHORTS = 1 << 8,
     SHOAL_TAKES_PQF = 1 << 9,
-    SHOAL_TAKES_RANGE =
-        1 << 10, // low and high; recipes whose `value` is "number" take them in any case
+    SHOAL_TAKES_RANGE = 1 << 10, // low and high; recipes whose `value` is "number" always have them
     SHOAL_TAKES_POLY1 = 1 << 11, // `hash` must be this family
     SHOAL_TAKES_AFFINE1 = 1 << 12,
-    // of compounds
+    // The remaining fields belong to compounds.
     SHOAL_TAKES_FRAGMENTS = 1 << 13, // epsilon_fragment, k_fragment, m_fragment
     SHOAL_TAKES_ORACLE = 1 << 14,
     SHOAL_TAKES_LENGTH = 1 << 15,
@@ -72,37 +71,36 @@ enum {
     SHOAL_TAKES_VARIABLES = 1 << 25
 };
 
-// What a mechanism's recipes must state in one domain, and what they may state besides. needs == 0:
-// it has no such domain.
+// Fields that a mechanism's recipes must state in one domain (`needs`) and may also state (`may`).
+// needs == 0: the mechanism has no such domain.
 typedef struct shoal_takes {
     uint32_t needs, may;
 } shoal_takes;
 
-// One part's parameters, prepared once and then only read.
+// Parameters of one part; read-only once prepared.
 typedef struct shoal_part {
     uint32_t mechanism; // id of mechanisms.def
     uint32_t domain;    // shoal_domain
     uint32_t hash;      // shoal_hash_family
-    uint32_t eps_micro; // stated epsilon of this part, replacement model; 0 in: derived by prepare
-                        // (rappor)
+    uint32_t eps_micro; // stated epsilon of this part, replacement model; if 0,
+                        // prepare derives it (rappor)
     uint32_t k; // rows (cms, hcms, olh), cohorts (rappor), subset size d, blocks (hadamard); else 1
     uint32_t m; // columns (cms, hcms), g (olh), bits (rappor, onehot), outputs (grr, subset),
                 // columns of a block (hadamard)
-    uint32_t first_row;    // row of its sketch where the part's own k begin: 0 but while a compound
-                           // randomizes
+    uint32_t first_row;    // first of the part's k rows in its sketch; 0 except while a
+                           // compound randomizes
     uint32_t size;         // listed values of a closed domain; 0 in the others
     uint32_t hashes;       // rappor: bits that one value sets
     uint32_t pqf_micro[3]; // rappor: p, q, f
-    uint8_t seed[32];      // keys of hash rows and fingerprint come from here
+    uint8_t seed[32];      // source of the keys of hash rows and fingerprint
     uint8_t item_key[16];  // SipHash key of strings; derived from seed
-    uint64_t
-        threshold; // the probability * 2^64 of the coin that lies; what it does is the mechanism's
+    uint64_t threshold;    // probability * 2^64 of the coin that lies, as the mechanism defines it
     uint64_t pqf_threshold[3];
     uint32_t record_size; // bytes of the binary form
     uint32_t text_size;   // characters of the text form
 } shoal_part;
 
-// The functions of a mechanism that read records. A module that only makes them leaves them out.
+// SHOAL_READS leaves the functions that read records out of builds that only make them.
 #ifdef SHOAL_WITHOUT_READING
 #define SHOAL_READS(function) (1 ? NULL : (function))
 #else
@@ -112,24 +110,26 @@ typedef struct shoal_part {
 typedef struct shoal_mechanism {
     uint32_t id;
     const char *name;
-    shoal_takes open, closed, number; // what its recipes state, by domain
-    int is_permanent;                 // randomize reads `permanent`
-    // Checks the part's parameters; writes threshold, sizes and what it derives. SHOAL_ERR_RANGE
-    // names the field in *field, as the recipe spells it behind "parameters." ("epsilon", "k",
-    // "size").
+    shoal_takes open, closed, number; // fields of its recipes, by domain
+    int is_permanent;                 // 1: randomize reads `permanent`
+    // Checks the part's parameters and writes threshold, sizes and derived fields.
+    //   field: names the refused field as the recipe spells it after "parameters." ("epsilon", "k",
+    //   "size")
+    // Returns: SHOAL_ERR_RANGE if a parameter is out of range.
     shoal_err (*prepare)(shoal_part *part, const char **field);
-    // Writes record_size bytes. Privacy: part->eps_micro, for any two items. Timing: constant in
-    // the item.
+    // Writes a record of record_size bytes.
     //   permanent: the device's own secret; NULL unless is_permanent
+    // Privacy: part->eps_micro, for any two items.
+    // Timing: constant in the item.
     void (*randomize)(uint8_t *record, const shoal_part *part, uint64_t item,
                       const shoal_permanent *permanent, shoal_rng *rng);
-    // SHOAL_ERR_RECORD unless the randomizer could have written these record_size bytes.
+    // Returns SHOAL_ERR_RECORD unless the randomizer could have written these record_size bytes.
     shoal_err (*check)(const shoal_part *part, const uint8_t *record);
-    // Writes text_size characters, no terminator.
+    // Writes text_size characters without a terminator.
     void (*print)(char *text, const shoal_part *part, const uint8_t *record);
-    // Reads exactly text_size characters; *position is where reading stopped on error.
+    // Reads exactly text_size characters; on error *position is where reading stopped.
     shoal_err (*parse)(uint8_t *record, const shoal_part *part, const char *text, size_t *position);
-    // The epsilon of what is really drawn, from the thresholds, rounded up to micro-units.
+    // Computes the epsilon really drawn from the thresholds, rounded up to micro-units.
     shoal_err (*epsilon)(uint32_t *eps_micro, const shoal_part *part);
 } shoal_mechanism;
 
@@ -137,21 +137,24 @@ typedef struct shoal_mechanism {
 #include "mechanisms.def"
 #undef SHOAL_MECHANISM
 
-// Returns: the mechanism of that id or name, or NULL where this build does not carry it.
+// Returns: the mechanism with that id or name, or NULL if this build does not have it.
 const shoal_mechanism *shoal_mechanism_by_id(uint32_t id);
 const shoal_mechanism *shoal_mechanism_by_name(const char *name, size_t len);
 
 // Derives item_key from part->seed and calls the mechanism's prepare.
-//   part: all that a recipe states, set (k, m, size 0 where it does not); the rest written on OK
+//   part: in, everything that a recipe states (k, m, size 0 if it does not); the rest is written on
+//   OK
+//   field: names the refused field, as in prepare
 shoal_err shoal_part_prepare(shoal_part *part, const char **field) SHOAL_MUST_CHECK;
 
 // Returns: the mechanism's `open`, `closed` or `number`.
+//   domain: a shoal_domain
 const shoal_takes *shoal_mechanism_takes(const shoal_mechanism *mechanism, uint32_t domain);
 
-// Returns: whether the part's randomizer takes the item.
+// Returns: 1 if the part's randomizer takes the item, else 0.
 int shoal_part_has_item(const shoal_part *part, uint64_t item);
 
-// Returns: the item of a string in an open domain, its keyed fingerprint.
+// Returns: the item of a string in an open domain, which is its keyed fingerprint.
 uint64_t shoal_part_item(const shoal_part *part, const uint8_t *bytes, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local hashing records; see olh.h.
+// Makes local hashing records; see olh.h.
 #include "olh.h"
 
 #include "bytes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-bit means; see one_bit_mean.h.
+// Makes records of one-bit means; see one_bit_mean.h.
 #include "one_bit_mean.h"
 
 #include "bytes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asymmetric one-hot records; see onehot_asymmetric.h.
+// Makes asymmetric one-hot records; see onehot_asymmetric.h.
 #include "onehot_asymmetric.h"
 
 #include "onehot_record.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of one bit an entry, part->m in all: what the one-hot encodings have in common. Private
-// to the core.
+// Records with one bit for each entry, part->m bits in all. The one-hot encodings share this code.
+// Private to the core.
 #ifndef SHOAL_ONEHOT_RECORD_H
 #define SHOAL_ONEHOT_RECORD_H
 
@@ -8,7 +8,7 @@
 #include "field_text.h"
 #include "mechanism.h"
 
-// Sets the sizes, or refuses "size".
+// Sets the part's sizes, or refuses its "size" with SHOAL_ERR_RANGE.
 static inline shoal_err onehot_prepare(shoal_part *part, const char **field)
 {
     *field = "size";
@@ -19,7 +19,7 @@ static inline shoal_err onehot_prepare(shoal_part *part, const char **field)
     return SHOAL_OK;
 }
 
-// The three functions of shoal_mechanism.
+// The next three functions are the check, print and parse of shoal_mechanism.
 static inline shoal_err onehot_check(const shoal_part *part, const uint8_t *record)
 {
     return shoal_bits_check(record, part->m);

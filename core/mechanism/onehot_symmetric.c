@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric one-hot records; see onehot_symmetric.h.
+// Makes symmetric one-hot records; see onehot_symmetric.h.
 #include "onehot_symmetric.h"
 
 #include "onehot_record.h"
@@ -10,8 +10,8 @@ static shoal_err prepare(shoal_part *part, const char **field)
     shoal_err err = onehot_prepare(part, field);
     if (err != SHOAL_OK) return err;
     *field = "epsilon";
-    return shoal_threshold(&part->threshold, part->eps_micro,
-                           2); // a change of value moves two bits
+    // Another value changes two bits.
+    return shoal_threshold(&part->threshold, part->eps_micro, 2);
 }
 
 static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,

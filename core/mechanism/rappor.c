@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR records; see rappor.h.
+// Makes RAPPOR records; see rappor.h.
 #include "rappor.h"
 
 #include "cms.h"
@@ -9,7 +9,7 @@
 
 #define MILLION 1000000u
 
-// floor(micro 2^64 / 10^6), plus one where it is not exact and is_up.
+// Returns floor(micro 2^64 / 10^6), plus one if is_up is set and the quotient is not exact.
 static uint64_t threshold_of(uint32_t micro, int is_up)
 {
     if (micro >= MILLION) return UINT64_MAX;
@@ -18,7 +18,8 @@ static uint64_t threshold_of(uint32_t micro, int is_up)
     return (high << 32 | low) + (is_up && (rest << 32) % MILLION != 0);
 }
 
-// ceil(f/2 * 2^32) * 2^32: few rounds for the permanent coins.
+// Returns ceil(f/2 * 2^32) * 2^32. The low 32 bits are zero so that the permanent coins take few
+// rounds.
 static uint64_t flip_threshold(uint32_t f_micro)
 {
     return (((uint64_t)f_micro << 32) + 2 * MILLION - 1) / (2 * MILLION) << 32;
@@ -51,7 +52,7 @@ static int is_below(wide x, wide y)
     return x.high < y.high || (x.high == y.high && x.low < y.low);
 }
 
-// floor(2^64 a / b) for a < b < 2^127, bit by bit.
+// Returns floor(2^64 a / b) for a < b < 2^127, bit by bit.
 static uint64_t divide(wide a, wide b)
 {
     uint64_t quotient = 0;
@@ -73,9 +74,9 @@ void shoal_rappor_effective(uint64_t *p_star, uint64_t *q_star, const shoal_part
     *q_star = q - move;
 }
 
-// One coin with the odds q* (1 - p*) / (p* (1 - q*)) of a pair of bits: T = 2^64 p* (1 - q*) / (p*
-// (1 - q*) + q* (1 - p*)), rounded down. Products lose their last two bits so that their sum has
-// room; the larger one is rounded up.
+// Returns the threshold of one coin with the odds q* (1 - p*) / (p* (1 - q*)) of a pair of bits. It
+// is T = 2^64 p* (1 - q*) / (p* (1 - q*) + q* (1 - p*)), rounded down. The products drop their last
+// two bits so that their sum has room; the larger one is rounded up.
 static uint64_t pair_threshold(const shoal_part *part)
 {
     const wide one = {0, 1};
@@ -86,7 +87,8 @@ static uint64_t pair_threshold(const shoal_part *part)
     return divide(lie, sum(lie, truth));
 }
 
-// hashes * ln of a coin's odds: by pairs of hashes, because the coin of a pair rounds once.
+// Computes hashes * ln of a coin's odds. It counts hashes in pairs, because the epsilon of a pair
+// is rounded only once.
 static shoal_err times_hashes(uint32_t *eps_micro, uint64_t threshold, uint32_t hashes)
 {
     uint32_t halves = hashes % 2 == 0 ? 2 : 1, one = 0;
@@ -111,8 +113,8 @@ static shoal_err prepare_epsilon(shoal_part *part)
     shoal_err err = epsilon(&drawn, part);
     if (err != SHOAL_OK || drawn > SHOAL_EPS_MICRO_MAX) return SHOAL_ERR_RANGE;
     if (part->eps_micro == 0) part->eps_micro = drawn;
-    return drawn <= part->eps_micro ? SHOAL_OK
-                                    : SHOAL_ERR_RANGE; // a claim below what is drawn is refused
+    // A stated epsilon below the real one is refused.
+    return drawn <= part->eps_micro ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
 static shoal_err prepare_sizes(shoal_part *part, const char **field)
@@ -149,17 +151,18 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return prepare_epsilon(part);
 }
 
-// An answer's bits, which of them an item sets, and how often they are flipped: without one of
-// these two recipes of one seed would flip by common coins and show each other's noise.
+// Identifies the permanent answer by its bits, the hashes and cohorts that set them, and the flip
+// probability. If a parameter were missing, two recipes with one seed would share coins and reveal
+// each other's noise.
 static shoal_permanent_key permanent_key(const shoal_part *part, const char *label)
 {
-    uint32_t flip =
-        (uint32_t)(part->pqf_threshold[SHOAL_RAPPOR_F] >> 32); // a multiple of 2^32: all of it
+    // The threshold is a multiple of 2^32, so the shift loses nothing.
+    uint32_t flip = (uint32_t)(part->pqf_threshold[SHOAL_RAPPOR_F] >> 32);
     return (shoal_permanent_key){part->seed, {part->m, part->hashes, part->k, flip}, label};
 }
 
-// 48 bits of a draw times k: a rejection would branch on the secret, and an uneven cohort tells
-// nothing of the item.
+// Multiplies 48 bits of a draw by k. A rejection would branch on the secret; a slightly uneven
+// cohort reveals nothing about the item.
 uint32_t shoal_rappor_cohort(const shoal_part *part, const shoal_permanent *permanent)
 {
     shoal_rng rng;
@@ -170,8 +173,8 @@ uint32_t shoal_rappor_cohort(const shoal_part *part, const shoal_permanent *perm
     return cohort;
 }
 
-// 64 coins of probability threshold/2^64 whose number of draws depends on the threshold only: the
-// draws are the secret's.
+// Draws 64 coins of probability threshold/2^64. The draws come from the secret, so their number may
+// depend on the threshold only.
 static uint64_t steady_coins(shoal_rng *rng, uint64_t threshold)
 {
     uint64_t less = 0, open = UINT64_MAX;
@@ -183,18 +186,18 @@ static uint64_t steady_coins(shoal_rng *rng, uint64_t threshold)
     return less;
 }
 
-// All ones where x is zero, without a branch.
+// Returns all ones if x is zero, else zero, without a branch.
 static inline uint64_t mask_if_zero(uint64_t x)
 {
     return ((x | (0 - x)) >> 63) - 1;
 }
 
-// Writes the bits that the item sets; entries that set none are beyond m.
+// Writes the positions of the bits that the item sets. A position at or beyond m sets no bit.
 static void set_columns(uint64_t columns[SHOAL_RAPPOR_HASHES_MAX], const shoal_part *part,
                         uint64_t item, uint32_t cohort)
 {
     shoal_poly1 row;
-    columns[0] = item; // of a list; SHOAL_ITEM_NONE is no bit's number
+    columns[0] = item; // the entry of a list; SHOAL_ITEM_NONE is beyond m
     if (part->domain == SHOAL_DOMAIN_CLOSED) return;
     for (uint32_t i = 0; i < part->hashes; i++) {
         shoal_poly1_row(&row, part->seed, shoal_rappor_row(part, cohort, i));

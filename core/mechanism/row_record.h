@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of a row of part->k, or a cohort, and one bit a column, part->m in all: what CMS and
-// RAPPOR have in common. A record is the row (u32) and the bits; its text is "j,<hex>". Private to
-// the core.
+// Records with a row (or cohort) of part->k and one bit for each of part->m columns. CMS and RAPPOR
+// share this code. A record is the row (u32) and the bits; its text is "j,<hex>". Private to the
+// core.
 #ifndef SHOAL_ROW_RECORD_H
 #define SHOAL_ROW_RECORD_H
 
@@ -10,13 +10,14 @@
 #include "field_text.h"
 #include "mechanism.h"
 
+// Sets the part's record and text sizes.
 static inline void row_record_sizes(shoal_part *part)
 {
     part->record_size = 4 + bits_size(part->m);
     part->text_size = shoal_decimal_width(part->k) + 1 + 2 * bits_size(part->m);
 }
 
-// The three functions of shoal_mechanism.
+// The next three functions are the check, print and parse of shoal_mechanism.
 static inline shoal_err row_record_check(const shoal_part *part, const uint8_t *record)
 {
     if (load32_le(record) >= part->k) return SHOAL_ERR_RECORD;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subset selection; see subset.h.
+// Makes subset selection records; see subset.h.
 #include "subset.h"
 
 #include "bytes.h"
@@ -9,7 +9,7 @@
 
 static shoal_err choose_d(uint32_t *d, uint32_t eps_micro, uint32_t s)
 {
-    uint32_t low = 1, high = (s + 1) / 2; // half of the indices are enough for any epsilon
+    uint32_t low = 1, high = (s + 1) / 2; // no epsilon needs more than half of the indices
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         uint64_t lie;
@@ -40,7 +40,7 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return shoal_threshold_odds(&part->threshold, part->eps_micro, part->k, part->m - part->k);
 }
 
-// Returns: the position of the first of `have` ascending indices that is not below `index`.
+// Returns the position of the first of `have` ascending indices that is not below `index`.
 static uint32_t find(const uint8_t *set, uint32_t have, uint32_t index)
 {
     uint32_t low = 0;
@@ -54,8 +54,8 @@ static uint32_t find(const uint8_t *set, uint32_t have, uint32_t index)
     return low;
 }
 
-// Writes d of the indices below n, ascending, every set alike (Floyd: Bentley 1987, "A sample of
-// brilliance").
+// Writes d of the indices below n in ascending order; every set is equally likely (Floyd: Bentley
+// 1987, "A sample of brilliance").
 static void sample(uint8_t *set, uint32_t d, uint32_t n, shoal_rng *rng)
 {
     for (uint32_t have = 0; have < d; have++) {
@@ -71,22 +71,20 @@ static void sample(uint8_t *set, uint32_t d, uint32_t n, shoal_rng *rng)
     }
 }
 
-// `set` holds d of the others, ascending, an index from `own` on standing for the next. Makes them
-// true indices and, where the mask says so, puts `own` in the place of the position-th, so that the
-// set ascends again.
+// Inserts the own index. On entry `set` holds d of the other indices in ascending order, numbered
+// as if `own` did not exist. The function renumbers them to true indices. If the mask is_in is all
+// ones, `own` replaces the position-th of them and the set stays ascending.
 static void put_own(uint8_t *set, uint32_t d, uint32_t own, uint32_t position, uint32_t is_in)
 {
-    uint32_t
-        before = 0,
-        all_below =
-            UINT32_MAX; // of the others but the position-th: the last one seen; were all below own?
+    // `before` is the last index kept so far; `all_below` tells whether all of them are below own.
+    uint32_t before = 0, all_below = UINT32_MAX;
     for (uint32_t i = 0; i < d; i++) {
         uint32_t here = load32_le(set + 4 * i);
         uint32_t next = i < position || i + 1 == d ? here : load32_le(set + 4 * (i + 1));
         here += 1 & ~mask_if_less(here, own);
         next += 1 & ~mask_if_less(next, own);
         uint32_t is_below =
-            i + 1 < d ? mask_if_less(next, own) : 0; // for the last place there is no next
+            i + 1 < d ? mask_if_less(next, own) : 0; // the last place has no next index
         uint32_t merged = mask_choose(is_below, next, mask_choose(all_below, own, before));
         store32_le(set + 4 * i, mask_choose(is_in, merged, here));
         before = next;

@@ -2,9 +2,9 @@
 // Field128: the integers modulo p = 2^128 - 28 * 2^64 + 1 (draft-irtf-cfrg-vdaf section
 // "Parameters"). Private to the core.
 //
-// An element is always its canonical representative, below p, so that its bytes are its value. No
-// operation branches or indexes on a value; only load() says whether bytes are canonical. What is
-// the same in both fields is in field_vector.h.
+// An element is always its canonical representative, below p, so its bytes are its value. No
+// operation branches or indexes on a value; only load() reports whether bytes are canonical. Code
+// that both fields share is in field_vector.h.
 #ifndef SHOAL_FIELD128_H
 #define SHOAL_FIELD128_H
 
@@ -26,13 +26,13 @@ static inline shoal_field128 shoal_field128_of(uint64_t value)
     return (shoal_field128){.low = value, .high = 0};
 }
 
-// Returns: 1 where high * 2^64 + low >= p.
+// Returns: 1 if high * 2^64 + low >= p, else 0.
 static inline uint64_t field128_is_above(uint64_t low, uint64_t high)
 {
     return (high > FIELD128_P_HIGH) | ((high == FIELD128_P_HIGH) & (low != 0));
 }
 
-// Returns: carry * 2^128 + high * 2^64 + low, which is below 2p, mod p.
+// Returns: carry * 2^128 + high * 2^64 + low mod p. The value must be below 2p.
 static inline shoal_field128 field128_reduce_once(uint64_t low, uint64_t high, uint64_t carry)
 {
     uint64_t mask = wide_mask(carry | field128_is_above(low, high)), borrow = 0;
@@ -68,9 +68,9 @@ static inline wide field128_28(uint64_t x)
     return (wide){.low = low, .high = (x >> 59) - (x >> 62) - borrow};
 }
 
-// Folds the words above 2^128 once: 2^128 = 28 * 2^64 - 1 mod p, so that T 2^128 is replaced by 28
-// T 2^64 - T. words: four, little-endian; the value shrinks from below 2^(128+b) to below 2^(69+b)
-// + 2^128.
+// Folds the words above 2^128 once. Because 2^128 = 28 * 2^64 - 1 mod p, the fold replaces T 2^128
+// by 28 T 2^64 - T.
+//   words: four, little-endian; the value shrinks from below 2^(128+b) to below 2^(69+b) + 2^128
 static inline void field128_fold(uint64_t words[4])
 {
     wide low28 = field128_28(words[2]), high28 = field128_28(words[3]);
@@ -88,7 +88,8 @@ static inline void field128_fold(uint64_t words[4])
     words[3] = above - top;
 }
 
-// Four words of the product, three folds (256, 197, 138, 128 bits and a carry), one subtraction.
+// Returns: a b mod p. The four words of the product take three folds (256, 197, 138, 128 bits and a
+// carry) and one subtraction.
 static inline shoal_field128 shoal_field128_mul(shoal_field128 a, shoal_field128 b)
 {
     wide p00 = wide_mul(a.low, b.low), p01 = wide_mul(a.low, b.high);
@@ -112,7 +113,8 @@ static inline uint64_t shoal_field128_is_equal(shoal_field128 a, shoal_field128 
     return ((a.low ^ b.low) | (a.high ^ b.high)) == 0;
 }
 
-// Reads SHOAL_FIELD128_SIZE little-endian bytes. Returns: 1 where they are canonical, else 0.
+// Reads SHOAL_FIELD128_SIZE little-endian bytes.
+// Returns: 1 if they are canonical, else 0.
 static inline uint64_t shoal_field128_load(shoal_field128 *element, const uint8_t *bytes)
 {
     element->low = load64_le(bytes);
@@ -126,14 +128,15 @@ static inline void shoal_field128_store(uint8_t *bytes, shoal_field128 element)
     store64_le(bytes + 8, element.high);
 }
 
-// Returns: 1 where the element is below 2^64, else 0; *value is its low word.
+// Writes the element's low word to *value.
+// Returns: 1 if the element is below 2^64, else 0.
 static inline uint64_t shoal_field128_value(uint64_t *value, shoal_field128 element)
 {
     *value = element.low;
     return element.high == 0;
 }
 
-// Returns: 7^((p - 1) / 2^66), the generator of the powers of two.
+// Returns: 7^((p - 1) / 2^66), which generates the roots of unity of power-of-two order.
 static inline shoal_field128 shoal_field128_generator(void)
 {
     return (shoal_field128){.low = 0x1f9b2759c5109f06u, .high = 0x6d278fbf4f60228bu};

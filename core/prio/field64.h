@@ -2,9 +2,9 @@
 // Field64: the integers modulo p = 2^64 - 2^32 + 1 (draft-irtf-cfrg-vdaf section "Parameters").
 // Private to the core.
 //
-// An element is always its canonical representative, below p, so that its bytes are its value. No
-// operation branches or indexes on a value; only load() says whether bytes are canonical. What is
-// the same in both fields is in field_vector.h.
+// An element is always its canonical representative, below p, so its bytes are its value. No
+// operation branches or indexes on a value; only load() reports whether bytes are canonical. Code
+// that both fields share is in field_vector.h.
 #ifndef SHOAL_FIELD64_H
 #define SHOAL_FIELD64_H
 
@@ -39,7 +39,8 @@ static inline shoal_field64 shoal_field64_sub(shoal_field64 a, shoal_field64 b)
     return (shoal_field64){difference + (FIELD64_P & wide_mask(borrow))};
 }
 
-// 2^64 = 2^32 - 1 and 2^96 = -1 mod p, so that low + 2^64 (x + 2^32 y) = low - y + x (2^32 - 1).
+// Returns: a b mod p. 2^64 = 2^32 - 1 and 2^96 = -1 mod p, so low + 2^64 (x + 2^32 y) = low - y + x
+// (2^32 - 1).
 static inline shoal_field64 shoal_field64_mul(shoal_field64 a, shoal_field64 b)
 {
     wide product = wide_mul(a.value, b.value);
@@ -55,7 +56,8 @@ static inline uint64_t shoal_field64_is_equal(shoal_field64 a, shoal_field64 b)
     return a.value == b.value;
 }
 
-// Reads SHOAL_FIELD64_SIZE little-endian bytes. Returns: 1 where they are canonical, else 0.
+// Reads SHOAL_FIELD64_SIZE little-endian bytes.
+// Returns: 1 if they are canonical, else 0.
 static inline uint64_t shoal_field64_load(shoal_field64 *element, const uint8_t *bytes)
 {
     element->value = load64_le(bytes);
@@ -67,14 +69,15 @@ static inline void shoal_field64_store(uint8_t *bytes, shoal_field64 element)
     store64_le(bytes, element.value);
 }
 
-// Returns: 1 where the element is below 2^64 (always, here); *value is it.
+// Writes the element to *value.
+// Returns: 1, because every element is below 2^64.
 static inline uint64_t shoal_field64_value(uint64_t *value, shoal_field64 element)
 {
     *value = element.value;
     return 1;
 }
 
-// Returns: 7^((p - 1) / 2^32), the generator of the powers of two.
+// Returns: 7^((p - 1) / 2^32), which generates the roots of unity of power-of-two order.
 static inline shoal_field64 shoal_field64_generator(void)
 {
     return (shoal_field64){0x185629dcda58878cu};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Powers, roots of unity, and vectors of elements with their encodings: one text for both fields.
+// Powers, roots of unity, and vectors of elements with their encodings, shared by both fields.
 // Private to the core.
 //
-// Include it after field64.h or field128.h with FE the element type and F(name) the field's prefix;
-// every name it makes has that prefix, so that one file may include it for each field. It has no
-// guard on purpose.
+// Include this file after field64.h or field128.h, with FE the element type and F(name) the field's
+// prefix. Every name that it defines has that prefix, so one file may include it for each field. It
+// has no include guard on purpose.
 
-// Returns: base^exponent, for public exponents.
+// Returns: base^exponent. The exponent must be public.
 static inline FE F(pow)(FE base, uint64_t exponent)
 {
     FE power = F(of)(1);
@@ -17,7 +17,7 @@ static inline FE F(pow)(FE base, uint64_t exponent)
     return power;
 }
 
-// Returns: the principal root of unity of order 2^log_order, the generator squared often enough.
+// Returns: the principal root of unity of order 2^log_order, by squaring the generator.
 //   log_order: 0 .. the field's LOG_ORDER
 static inline FE F(root)(unsigned log_order, unsigned field_log_order)
 {
@@ -26,8 +26,8 @@ static inline FE F(root)(unsigned log_order, unsigned field_log_order)
     return root;
 }
 
-// Returns: 1 / value by Fermat, for public values other than zero. The exponent p - 2 is the
-// element -2, whose bytes are it.
+// Returns: 1 / value by Fermat's theorem, for public values other than zero. The bytes of the
+// element -2 are the exponent p - 2.
 static inline FE F(inverse)(FE value)
 {
     uint8_t exponent[sizeof(FE)];
@@ -63,7 +63,7 @@ static inline void F(vector_store)(uint8_t *bytes, const FE *vector, size_t n)
     for (size_t i = 0; i < n; i++) F(store)(bytes + i * sizeof(FE), vector[i]);
 }
 
-// Returns: 1 where every element is canonical, else 0.
+// Returns: 1 if every element is canonical, else 0.
 static inline uint64_t F(vector_load)(FE *vector, const uint8_t *bytes, size_t n)
 {
     uint64_t is_canonical = 1;
@@ -71,7 +71,7 @@ static inline uint64_t F(vector_load)(FE *vector, const uint8_t *bytes, size_t n
     return is_canonical;
 }
 
-// Fills a vector with uniform elements: what is not canonical is drawn again.
+// Fills a vector with uniform elements. Bytes that are not canonical are drawn again.
 // Timing: depends on the XOF's output, which is independent of every measurement.
 static inline void F(vector_expand)(FE *vector, size_t n, shoal_xof *xof)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lengths of a fully linear proof; see flp.h. Source: draft-irtf-cfrg-vdaf sections "Validity
-// Circuits" and "Variants".
+// Computes the lengths of a fully linear proof; see flp.h.
+// Source: draft-irtf-cfrg-vdaf sections "Validity Circuits" and "Variants".
 #include "flp.h"
 
 static uint32_t bit_length(uint64_t x)
@@ -10,8 +10,8 @@ static uint32_t bit_length(uint64_t x)
     return n;
 }
 
-// Measurement, gadget and outputs of the circuits over vectors, which check ranges by a parallel
-// sum.
+// Sizes measurement, gadget and outputs of the circuits over vectors, which check ranges by a
+// parallel sum.
 static shoal_err size_vector(shoal_flp *flp, uint32_t chunk)
 {
     uint64_t meas_len = flp->length;
@@ -28,6 +28,7 @@ static shoal_err size_vector(shoal_flp *flp, uint32_t chunk)
     return SHOAL_OK;
 }
 
+// Sizes Count and Sum.
 static void size_scalar(shoal_flp *flp)
 {
     int is_sum = flp->circuit == SHOAL_CIRCUIT_SUM;
@@ -65,8 +66,8 @@ shoal_err shoal_flp_init(shoal_flp *flp, shoal_circuit circuit, uint32_t length,
 uint32_t shoal_flp_best_chunk(uint32_t meas_len)
 {
     uint32_t best = meas_len, shortest = UINT32_MAX;
-    // With wire polynomials of p values there is room for p - 1 calls, and the smallest chunk that
-    // needs no more is best.
+    // Wire polynomials of p values have room for p - 1 calls. The smallest chunk that needs no more
+    // calls is best for that p.
     for (uint32_t p = 2; p / 2 <= meas_len; p *= 2) {
         uint32_t chunk = (meas_len + p - 2) / (p - 1), proof_len = 2 * chunk + 2 * p - 1;
         if (proof_len >= shortest) continue;

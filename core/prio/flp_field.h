@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoding, proving, querying and deciding over one field; see flp.h. Private to the core.
+// Fully linear proofs over one field: encoding, proving, querying and deciding; see flp.h. Private
+// to the core.
 // Source: draft-irtf-cfrg-vdaf sections "FLP Specification", "Variants" and "FLP Gadgets".
 //
-// Include it after ntt.h, with the same FE and F, and FIELD_LOG_ORDER. Nothing here branches or
-// indexes on an element.
+// Include this file after ntt.h, with the same FE and F, and with FIELD_LOG_ORDER defined. No
+// function branches or indexes on an element.
 
-// Writes value, 0 .. flp->max, as flp->bits zeros and ones: binary, but for the last one, whose
-// weight makes all ones max. Returns: 1 where value is in its range, else 0.
+// Writes value as flp->bits zeros and ones. The digits are binary except the last one, whose weight
+// makes all ones equal flp->max.
+// Returns: 1 if value is in 0 .. flp->max, else 0.
 static inline uint64_t F(flp_put_integer)(FE *bits, const shoal_flp *flp, uint64_t value)
 {
     uint32_t last = flp->bits - 1;
@@ -17,7 +19,7 @@ static inline uint64_t F(flp_put_integer)(FE *bits, const shoal_flp *flp, uint64
     return value <= flp->max;
 }
 
-// Returns: the integer of its zeros and ones, or a share of it of their shares.
+// Returns: the integer that zeros and ones encode; for shares of them, a share of the integer.
 static inline FE F(flp_integer)(const FE *bits, const shoal_flp *flp)
 {
     uint32_t last = flp->bits - 1;
@@ -27,9 +29,9 @@ static inline FE F(flp_integer)(const FE *bits, const shoal_flp *flp)
     return F(add)(value, F(mul)(F(of)(flp->max - ones), bits[last]));
 }
 
-// Encodes a measurement: 1 integer, or flp->length for SumVec and MultihotCountVec. meas has room
-// for flp->meas_len. Returns: 1 where every integer is in its range, else 0, and then meas is not
-// to be used.
+// Encodes a measurement: `length` integers for SumVec and MultihotCountVec, otherwise one integer.
+//   meas: room for flp->meas_len
+// Returns: 1 if every integer is in its range, else 0; meas must not be used then.
 static inline uint64_t F(flp_encode)(FE *meas, const shoal_flp *flp, const uint64_t *measurement)
 {
     uint64_t is_valid = 1, weight = 0;
@@ -53,8 +55,8 @@ static inline uint64_t F(flp_encode)(FE *meas, const shoal_flp *flp, const uint6
     return F(flp_put_integer)(meas + flp->length, flp, weight) & is_valid;
 }
 
-// Writes what of an encoded measurement, or a share of it, is added up. out has room for
-// flp->output_len and may be meas.
+// Writes the part of an encoded measurement, or of a share of it, that is added up.
+//   out: room for flp->output_len; may be meas
 static inline void F(flp_truncate)(FE *out, const shoal_flp *flp, const FE *meas)
 {
     int is_integers = flp->circuit == SHOAL_CIRCUIT_SUM || flp->circuit == SHOAL_CIRCUIT_SUM_VEC;
@@ -62,18 +64,20 @@ static inline void F(flp_truncate)(FE *out, const shoal_flp *flp, const FE *meas
         out[i] = is_integers ? F(flp_integer)(meas + (size_t)i * flp->bits, flp) : meas[i];
 }
 
-// Whether the first wire of a pair is multiplied by a power of the joint randomness, and the second
-// is one less.
+// Returns whether the first wire of a pair is multiplied by a power of the joint randomness and the
+// second is reduced by one.
 static inline int F(flp_is_parallel)(const shoal_flp *flp)
 {
     return flp->circuit >= SHOAL_CIRCUIT_SUM_VEC;
 }
 
-// The polynomials of one pair of wires, by values: the seeds, then what every call feeds them, then
-// zeros.
+// Writes the polynomials of one pair of wires as values: the seeds, then the inputs of every call,
+// then zeros.
 //   a, b: room for flp->wire_len
-//   powers: call by call the power of its joint randomness that this pair takes; unused where it
-//   takes none seeds: of this pair one: 1, or a share of it
+//   powers: for each call, the power of its joint randomness for this pair; unused without joint
+//   randomness
+//   seeds: the seeds of this pair
+//   one: 1, or a share of it
 static inline void F(flp_wires)(FE *a, FE *b, const shoal_flp *flp, uint32_t pair, const FE *meas,
                                 const FE *powers, const FE *seeds, FE one)
 {
@@ -89,10 +93,10 @@ static inline void F(flp_wires)(FE *a, FE *b, const shoal_flp *flp, uint32_t pai
     }
     if (flp->arity > 1) return;
     for (uint32_t i = 0; i < flp->wire_len; i++)
-        b[i] = F(sub)(a[i], one); // Sum: the second factor is no wire
+        b[i] = F(sub)(a[i], one); // Sum: the second factor is not a wire
 }
 
-// The powers that the first pair takes.
+// Writes the powers of joint randomness for the first pair.
 static inline void F(flp_first_powers)(FE *powers, const shoal_flp *flp, const FE *joint_rand)
 {
     if (!F(flp_is_parallel)(flp)) return;
@@ -103,6 +107,7 @@ static inline void F(flp_first_powers)(FE *powers, const shoal_flp *flp, const F
                                      : F(mul)(powers[i - 1], step);
 }
 
+// Advances the powers of joint randomness to the next pair.
 static inline void F(flp_next_powers)(FE *powers, const shoal_flp *flp, const FE *joint_rand)
 {
     if (!F(flp_is_parallel)(flp)) return;
@@ -110,14 +115,15 @@ static inline void F(flp_next_powers)(FE *powers, const shoal_flp *flp, const FE
         powers[i] = F(mul)(powers[i], joint_rand[flp->has_powers ? 0 : i]);
 }
 
-// Adds a pair's products to every `step`-th of n values.
+// Adds the n products of a pair to every `step`-th of the values.
 static inline void F(flp_add_products)(FE *values, size_t step, const FE *a, const FE *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) values[i * step] = F(add)(values[i * step], F(mul)(a[i], b[i]));
 }
 
-// From p(w^i) to p(s w^i), s the square root of w: the odd ones of twice as many values.
-//   scale: s^i / n at the reversed place of i
+// Turns values p(w^i) into p(s w^i), where s is the square root of w. These are the odd values of
+// twice as many.
+//   scale: s^i / n at the bit-reversed place of i
 static inline void F(flp_odd_values)(FE *v, size_t n, const FE *roots, const FE *scale)
 {
     F(ntt_inverse)(v, n, roots, 2);
@@ -125,15 +131,16 @@ static inline void F(flp_odd_values)(FE *v, size_t n, const FE *roots, const FE 
     F(ntt_forward)(v, n, roots, 2);
 }
 
-// Returns: the last of 2n values of a polynomial of degree 2n-2, which follows from the others: the
-// coefficient of x^(2n-1) is zero.
+// Returns: the last of 2n values of a polynomial of degree 2n-2. The others determine it, because
+// the coefficient of x^(2n-1) is zero.
 static inline FE F(flp_last_value)(const FE *values, size_t n, const FE *roots)
 {
     return F(sub)(F(of)(0), F(mul)(roots[1], F(inner)(values, roots, 2 * n - 1)));
 }
 
-// The gadget's polynomial, in place, from 2n-1 values to its coefficients.
-//   roots: 2n of them; v: room for 2n elements
+// Converts the gadget's polynomial in place from 2n-1 values to its coefficients.
+//   roots: 2n elements
+//   v: room for 2n elements
 static inline void F(flp_to_coefficients)(FE *gadget, size_t n, unsigned log_n, const FE *roots,
                                           FE *v)
 {
@@ -145,7 +152,7 @@ static inline void F(flp_to_coefficients)(FE *gadget, size_t n, unsigned log_n, 
         gadget[i] = F(mul)(v[F(ntt_reversed)(i, log_n + 1)], n_inverse);
 }
 
-// Writes 2n values of the gadget's polynomial, from its 2n-1 coefficients.
+// Writes 2n values of the gadget's polynomial, computed from its 2n-1 coefficients.
 static inline void F(flp_to_values)(FE *values, const FE *gadget, size_t n, unsigned log_n,
                                     const FE *roots)
 {
@@ -163,7 +170,8 @@ static inline unsigned F(flp_log)(const shoal_flp *flp)
 
 // Writes a proof.
 //   proof: room for flp->proof_len
-//   prove_rand: flp->arity elements; joint_rand: flp->joint_rand_len
+//   prove_rand: flp->arity elements
+//   joint_rand: flp->joint_rand_len elements
 //   scratch: shoal_flp_scratch(flp) elements
 static inline void F(flp_prove)(FE *proof, const shoal_flp *flp, const FE *meas,
                                 const FE *prove_rand, const FE *joint_rand, FE *scratch)
@@ -188,11 +196,11 @@ static inline void F(flp_prove)(FE *proof, const shoal_flp *flp, const FE *meas,
     if (flp->has_coefficients) F(flp_to_coefficients)(gadget, n, log_n, roots, a);
 }
 
-// Writes what each of the circuit's outputs is multiplied with before they are added up.
+// Writes the factors by which the circuit's outputs are multiplied before they are added up.
 static inline void F(flp_output_weights)(FE *weights, const shoal_flp *flp, const FE *query_rand,
                                          const FE *joint_rand)
 {
-    weights[0] = F(of)(1); // a single output is as it is
+    weights[0] = F(of)(1); // a single output is not multiplied
     for (uint32_t i = 0; i < flp->outputs && flp->outputs > 1; i++) weights[i] = query_rand[i];
     if (!flp->has_powers) return;
     FE r = joint_rand[flp->joint_rand_len - 1];
@@ -200,8 +208,8 @@ static inline void F(flp_output_weights)(FE *weights, const shoal_flp *flp, cons
 }
 
 // Returns: the circuit's outputs, or shares of them, reduced to one element.
-//   gadget: values of the gadget's polynomial; call k's output is the 2k-th, from k = 1
-//   weights: flp->outputs of them
+//   gadget: values of the gadget's polynomial; the output of call k is value 2k, from k = 1
+//   weights: flp->outputs elements
 static inline FE F(flp_reduced_output)(const shoal_flp *flp, const FE *meas, const FE *gadget,
                                        const FE *weights, FE one)
 {
@@ -219,7 +227,7 @@ static inline FE F(flp_reduced_output)(const shoal_flp *flp, const FE *meas, con
     return F(add)(F(mul)(weights[0], range), F(mul)(weights[1], F(sub)(sum, claimed)));
 }
 
-// Returns: the gadget's polynomial, by values, at the point of the weights.
+// Returns: the gadget's polynomial, given by values, at the point of the weights.
 static inline FE F(flp_gadget_at)(const FE *gadget, size_t n, const FE *weights, const FE *roots)
 {
     FE last = F(flp_last_value)(gadget, n, roots);
@@ -229,10 +237,11 @@ static inline FE F(flp_gadget_at)(const FE *gadget, size_t n, const FE *weights,
 // Writes a verifier, or a share of it.
 //   verifier: room for flp->verifier_len
 //   meas, proof: shares, `shares` of them in all
-//   query_rand: flp->query_rand_len elements; joint_rand: flp->joint_rand_len
+//   query_rand: flp->query_rand_len elements
+//   joint_rand: flp->joint_rand_len elements
 //   scratch: shoal_flp_scratch(flp) elements
-// Returns: 0 where the query's point is one that proofs are written at, which would show a wire;
-// else 1
+// Returns: 0 if the query's point is one at which proofs give values, because it would reveal a
+// wire; else 1.
 static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE *meas,
                                     const FE *proof, const FE *query_rand, const FE *joint_rand,
                                     unsigned shares, FE *scratch)
@@ -257,7 +266,8 @@ static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE
     verifier[0] = F(flp_reduced_output)(flp, meas, gadget, a, one);
     for (uint32_t pair = 0; pair < flp->chunk; pair++) {
         F(flp_wires)(a, b, flp, pair, meas, powers, proof + 2 * (size_t)pair, one);
-        verifier[1 + 2 * pair] = F(inner)(a, weights, (size_t)flp->calls + 1); // zero beyond
+        // The wires are zero beyond their calls.
+        verifier[1 + 2 * pair] = F(inner)(a, weights, (size_t)flp->calls + 1);
         if (flp->arity > 1) verifier[2 + 2 * pair] = F(inner)(b, weights, (size_t)flp->calls + 1);
         F(flp_next_powers)(powers, flp, joint_rand);
     }
@@ -265,7 +275,7 @@ static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE
     return 1;
 }
 
-// Returns: 1 where a whole verifier accepts, else 0.
+// Returns: 1 if a whole verifier accepts, else 0.
 static inline uint64_t F(flp_decide)(const shoal_flp *flp, const FE *verifier)
 {
     const FE *wires = verifier + 1;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The number theoretic transform, in place, over either field. Private to the core.
 //
-// Include it after field_vector.h, with the same FE and F. Values are p(w^i), i = 0 .. n-1, w the
-// principal n-th root; coefficients stand in bit-reversed order, which neither direction then has
-// to undo: from values to coefficients by decimation in frequency, back by decimation in time.
-// Between the two a caller may scale coefficient i by s^i (at its reversed place), and gets p(s
-// w^i): that is how n values become 2n. Sizes are powers of two. `roots` holds w^i, i < n, at every
-// `stride`-th place, so that one table serves several sizes.
+// Include this file after field_vector.h, with the same FE and F. Values are p(w^i), i = 0 .. n-1,
+// where w is the principal n-th root of unity. Coefficients are in bit-reversed order, so neither
+// direction has to reorder: ntt_inverse decimates in frequency, ntt_forward in time. Between the
+// two a caller may scale coefficient i by s^i (at its reversed place), which gives p(s w^i); this
+// turns n values into 2n. Sizes are powers of two. `roots` holds w^i, i < n, at every `stride`-th
+// place, so one table serves several sizes.
 
 // Fills roots[0..n) with the powers of the principal n-th root.
 static inline void F(ntt_roots)(FE *roots, size_t n, FE root)
@@ -23,7 +23,7 @@ static inline size_t F(ntt_reversed)(size_t i, unsigned bits)
     return reversed;
 }
 
-// Values to n times the coefficients.
+// Transforms values to n times the coefficients.
 static inline void F(ntt_inverse)(FE *v, size_t n, const FE *roots, size_t stride)
 {
     for (size_t half = n / 2; half > 0; half /= 2) {
@@ -32,7 +32,7 @@ static inline void F(ntt_inverse)(FE *v, size_t n, const FE *roots, size_t strid
             for (size_t j = 0; j < half; j++) {
                 FE low = v[at + j], high = v[at + half + j], difference = F(sub)(low, high);
                 v[at + j] = F(add)(low, high);
-                // the inverse of roots[j step] is its mirror image; the 0-th is one
+                // The inverse of roots[j step] is its mirror image in the table; the 0-th is one.
                 v[at + half + j] =
                     j == 0 ? difference : F(mul)(difference, roots[stride * n - j * step]);
             }
@@ -40,7 +40,7 @@ static inline void F(ntt_inverse)(FE *v, size_t n, const FE *roots, size_t strid
     }
 }
 
-// Coefficients to values.
+// Transforms coefficients to values.
 static inline void F(ntt_forward)(FE *v, size_t n, const FE *roots, size_t stride)
 {
     for (size_t half = 1; half < n; half *= 2) {
@@ -56,9 +56,9 @@ static inline void F(ntt_forward)(FE *v, size_t n, const FE *roots, size_t strid
     }
 }
 
-// Weights of evaluation from values: p(x) = sum of weights[i] p(w^i) for every p of degree below n.
-// Fills weights[0..n): w^i / n times the product of x - w^j over j other than i, made of products
-// from either end.
+// Fills weights[0..n) so that p(x) = sum of weights[i] p(w^i) for every p of degree below n.
+// weights[i] is w^i / n times the product of x - w^j over all j other than i. The products are
+// accumulated from both ends.
 static inline void F(ntt_weights)(FE *weights, size_t n, const FE *roots, size_t stride, FE x)
 {
     FE product = F(of)(1);

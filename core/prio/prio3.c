@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages and lengths of Prio3; see prio3.h. Elements are prio3_field.h's.
+// Implements Prio3's messages and lengths; see prio3.h. Field elements are handled in
+// prio3_field.h.
 // Source: draft-irtf-cfrg-vdaf sections "Specification" of Prio3, "Message Serialization" and
 // "Variants".
 #include "prio3.h"
@@ -7,8 +8,7 @@
 #include "bytes.h"
 #include "prio3_private.h"
 
-#define PROOF_ELEMENTS_MAX                                                                         \
-    (1u << 22) // of all proofs of a report: every length below stays below 2^32
+#define PROOF_ELEMENTS_MAX (1u << 22) // in all proofs of a report; keeps every length below 2^32
 
 shoal_err shoal_prio3_init(shoal_prio3 *prio3, const shoal_prio3_parameters *parameters)
 {
@@ -38,13 +38,13 @@ static const prio3_field *field_of(const shoal_prio3 *prio3)
     return prio3->element == 8 ? &shoal_prio3_field64 : &shoal_prio3_field128;
 }
 
-// Returns: bytes of an aggregator's blind; 0 without joint randomness.
+// Returns the bytes of an aggregator's blind, 0 without joint randomness.
 static size_t blind_len(const shoal_prio3 *prio3)
 {
     return prio3->flp.joint_rand_len > 0 ? prio3->seed : 0;
 }
 
-// Returns: bytes of the seeds of a helper's share.
+// Returns the bytes of the seeds in a helper's share.
 static size_t seeds_len(const shoal_prio3 *prio3)
 {
     return (size_t)prio3->seed * prio3->share_seeds;
@@ -53,7 +53,7 @@ static size_t seeds_len(const shoal_prio3 *prio3)
 size_t shoal_prio3_rand_len(const shoal_prio3 *prio3)
 {
     return seeds_len(prio3) * (prio3->shares - 1) + blind_len(prio3) * prio3->shares +
-           prio3->seed /* the prover's */;
+           prio3->seed /* the prover's seed */;
 }
 
 static size_t leader_elements(const shoal_prio3 *prio3)
@@ -103,7 +103,8 @@ static shoal_err check_len(shoal_prio3_bytes message, size_t len)
     return message.len > len ? SHOAL_ERR_EXTRA : SHOAL_OK;
 }
 
-// Cuts the random bytes: each helper's share and blind, the leader's blind, the prover's seed.
+// Divides the random bytes into each helper's share and blind, the leader's blind, and the prover's
+// seed.
 static prio3_seeds cut_rand(const shoal_prio3 *prio3, const uint8_t *rand)
 {
     prio3_seeds seeds = {.prove = NULL};

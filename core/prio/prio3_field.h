@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prio3 over one field; see prio3.h. Private to the core. Source: draft-irtf-cfrg-vdaf section
-// "Specification" of Prio3.
+// Prio3 over one field; see prio3.h. Private to the core.
+// Source: draft-irtf-cfrg-vdaf section "Specification" of Prio3.
 //
-// Include it after flp_field.h, with the same FE and F; it ends with the table of functions, called
-// PRIO3_FIELD.
+// Include this file after flp_field.h, with the same FE and F. It ends with the table of functions,
+// named PRIO3_FIELD.
 
-#define BLOCK                                                                                      \
-    32 // elements of a share that are made at a time, so that no helper's share is ever whole
+#define BLOCK 32 // elements of a share computed at a time; no helper's share is ever whole
 
-// The XOF of an aggregator's share of the proofs, and of what the prover, the joint and the query
-// randomness are: the number of proofs comes first in the binder.
+// Starts the XOF of a usage whose binder begins with the number of proofs: a share of the proofs,
+// and the prover, joint and query randomness.
 static void F(prio3_proofs_xof)(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage,
                                 const uint8_t *seed, shoal_prio3_bytes ctx)
 {
@@ -18,6 +17,7 @@ static void F(prio3_proofs_xof)(shoal_xof *xof, const shoal_prio3 *prio3, prio3_
     shoal_xof_absorb(xof, &proofs, 1);
 }
 
+// Starts the XOF of a helper's measurement share.
 static void F(prio3_meas_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *seed,
                               shoal_prio3_bytes ctx, uint32_t aggregator)
 {
@@ -26,7 +26,7 @@ static void F(prio3_meas_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const ui
     shoal_xof_absorb(xof, &id, 1);
 }
 
-// Of a helper's share of the proofs, from the last of its seeds.
+// Starts the XOF of a helper's share of the proofs, from the last of its seeds.
 static void F(prio3_proof_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *seeds,
                                shoal_prio3_bytes ctx, uint32_t aggregator)
 {
@@ -36,7 +36,7 @@ static void F(prio3_proof_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const u
     shoal_xof_absorb(xof, &id, 1);
 }
 
-// The XOF of an aggregator's joint randomness part, before its measurement share.
+// Starts the XOF of an aggregator's joint randomness part; its measurement share is absorbed next.
 static void F(prio3_part_xof)(shoal_xof *xof, const shoal_prio3 *prio3, const uint8_t *blind,
                               shoal_prio3_bytes ctx, uint32_t aggregator, const uint8_t *nonce)
 {
@@ -58,7 +58,8 @@ static void F(prio3_absorb)(shoal_xof *xof, const FE *vector, size_t n)
     wipe(bytes, sizeof bytes);
 }
 
-// Takes what a XOF expands to from a vector, and absorbs it where `part` is given.
+// Subtracts a XOF's expansion from a vector, and absorbs the expansion into `part` unless it is
+// NULL.
 static void F(prio3_take)(FE *vector, size_t n, shoal_xof *xof, shoal_xof *part)
 {
     FE block[BLOCK];
@@ -72,8 +73,8 @@ static void F(prio3_take)(FE *vector, size_t n, shoal_xof *xof, shoal_xof *part)
     wipe(xof, sizeof *xof);
 }
 
-// Takes the helpers' shares from an encoded measurement; writes every aggregator's part of the
-// joint randomness.
+// Subtracts the helpers' shares from an encoded measurement and writes every aggregator's part of
+// the joint randomness.
 static void F(prio3_share_meas)(FE *leader, uint8_t *parts, const shoal_prio3 *prio3,
                                 shoal_prio3_bytes ctx, const uint8_t *nonce,
                                 const prio3_seeds *seeds)
@@ -130,14 +131,14 @@ uint64_t F(prio3_shard)(uint8_t *leader_share, uint8_t *parts, const shoal_prio3
         F(prio3_proof_xof)(&xof, prio3, seeds->shares[i], ctx, i);
         F(prio3_take)(proofs, proofs_len, &xof, NULL);
     }
-    F(vector_store)
-    (leader_share, leader, flp->meas_len + proofs_len); // the proofs follow the measurement
+    // The proofs follow the measurement in memory.
+    F(vector_store)(leader_share, leader, flp->meas_len + proofs_len);
     wipe(&xof, sizeof xof);
     return is_valid;
 }
 
-// Reads the leader's share, or expands a helper's. Returns: 1 where its elements are canonical,
-// else 0.
+// Reads the leader's share, or expands a helper's.
+// Returns: 1 if its elements are canonical, else 0.
 static uint64_t F(prio3_open)(FE *meas, FE *proofs, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
                               uint32_t aggregator, const uint8_t *input_share)
 {
@@ -154,8 +155,8 @@ static uint64_t F(prio3_open)(FE *meas, FE *proofs, const shoal_prio3 *prio3, sh
     return 1;
 }
 
-// Writes this aggregator's own joint randomness part and, with it in its place among the public
-// ones, the corrected seed.
+// Writes this aggregator's own joint randomness part and the corrected seed, in which that part
+// replaces the one in the public share.
 static void F(prio3_correct_seed)(uint8_t *seed, uint8_t *part, const shoal_prio3 *prio3,
                                   shoal_prio3_bytes ctx, uint32_t aggregator,
                                   const shoal_prio3_report *report, const FE *meas)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prio3 over Field128; see prio3_field.h.
+// Instantiates Prio3 over Field128; see prio3_field.h.
 #include "field128.h"
 #include "prio3_private.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between prio3.c, which knows messages and lengths, and prio3_field.h, which knows elements.
-// Private to the core.
+// The interface between prio3.c, which handles messages and lengths, and prio3_field.h, which
+// handles elements. Private to the core.
 #ifndef SHOAL_PRIO3_PRIVATE_H
 #define SHOAL_PRIO3_PRIVATE_H
 
@@ -8,7 +8,7 @@
 
 #define PRIO3_TAG 8 // bytes of the domain separation tag
 
-// How a derived value is used (the draft's table "Constants used by Prio3").
+// Usages of derived values (the draft's table "Constants used by Prio3").
 typedef enum prio3_usage {
     PRIO3_MEAS_SHARE = 1,
     PRIO3_PROOF_SHARE = 2,
@@ -19,45 +19,47 @@ typedef enum prio3_usage {
     PRIO3_JOINT_RAND_PART = 7
 } prio3_usage;
 
-// Starts the XOF of a usage, from prio3->seed bytes. The context's length was checked before.
+// Starts the XOF of a usage from a seed of prio3->seed bytes. The caller has checked the context's
+// length.
 void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage,
                      const uint8_t *seed, shoal_prio3_bytes ctx);
 
-// Writes the joint randomness's seed, prio3->seed bytes, from the parts of all aggregators.
+// Writes the seed of the joint randomness, prio3->seed bytes, from the parts of all aggregators.
 void shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,
                             const uint8_t *parts);
 
-// The seeds of one report's random bytes, in the draft's order.
+// Pointers to the seeds in one report's random bytes, in the draft's order.
 typedef struct prio3_seeds {
-    const uint8_t *shares[SHOAL_PRIO3_SHARES_MAX]; // a helper's, prio3->share_seeds of them; none
-                                                   // for the leader
-    const uint8_t *blinds[SHOAL_PRIO3_SHARES_MAX]; // with joint randomness
+    const uint8_t *shares[SHOAL_PRIO3_SHARES_MAX]; // a helper's prio3->share_seeds seeds;
+                                                   // the leader has none
+    const uint8_t *blinds[SHOAL_PRIO3_SHARES_MAX]; // only with joint randomness
     const uint8_t *prove;
 } prio3_seeds;
 
-// Shards over one field; apart from what aggregators do, so that a page's module need not carry
-// that. Writes the leader's share without its blind. Returns: 1 where the measurement is in range,
-// else 0.
+// Shards over one field. It is apart from the aggregators' functions, so that a page's module need
+// not include those. Writes the leader's share without its blind.
+// Returns: 1 if the measurement is in range, else 0.
 typedef uint64_t prio3_sharder(uint8_t *leader_share, uint8_t *parts, const shoal_prio3 *prio3,
                                shoal_prio3_bytes ctx, const uint64_t *measurement,
                                const uint8_t *nonce, const prio3_seeds *seeds, uint64_t *scratch);
 
 extern prio3_sharder shoal_field64_prio3_shard, shoal_field128_prio3_shard;
 
-// What aggregators and the collector do over one field. Lengths of messages have been checked, but
-// elements have not.
+// Functions of the aggregators and the collector over one field. The caller has checked the lengths
+// of messages, but not their elements.
 typedef struct prio3_field {
-    // Returns: 1, or 0 where the report is refused.
+    // Returns: 1, or 0 if the report is refused.
     uint64_t (*verify)(uint8_t *state, uint8_t *verifier_share, const shoal_prio3 *prio3,
                        const uint8_t *verify_key, shoal_prio3_bytes ctx, uint32_t aggregator,
                        const shoal_prio3_report *report, uint64_t *scratch);
-    // Returns: 1 where the sum of the verifier shares accepts, else 0.
+    // Returns: 1 if the sum of the verifier shares accepts, else 0.
     uint64_t (*decide)(const shoal_prio3 *prio3, const shoal_prio3_bytes *verifier_shares,
                        uint64_t *scratch);
-    // Adds n encoded elements to others. Returns: 1 where all are canonical; else 0, and nothing
-    // was written.
+    // Adds n encoded elements to the sum.
+    // Returns: 1 if all are canonical, else 0 with the sum unchanged.
     uint64_t (*add)(uint8_t *sum, const uint8_t *share, size_t n);
-    // Returns: 1 where n encoded elements are below 2^64, else 0.
+    // Reads n encoded elements as integers.
+    // Returns: 1 if all are below 2^64, else 0.
     uint64_t (*values)(uint64_t *values, const uint8_t *sum, size_t n);
 } prio3_field;
 

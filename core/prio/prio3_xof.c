@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What messages and elements of Prio3 share: the XOF of each usage, and the joint randomness; see
-// prio3_private.h.
+// Implements what prio3.c and prio3_field.h share: the XOF of each usage, and the seed of the joint
+// randomness; see prio3_private.h.
 #include "bytes.h"
 #include "prio3_private.h"
 
@@ -17,7 +17,7 @@ size_t shoal_prio3_public_share_len(const shoal_prio3 *prio3)
 void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage,
                      const uint8_t *seed, shoal_prio3_bytes ctx)
 {
-    uint8_t tag[PRIO3_TAG] = {(uint8_t)prio3->version, 0 /* a VDAF */};
+    uint8_t tag[PRIO3_TAG] = {(uint8_t)prio3->version, 0 /* algorithm class: VDAF */};
     store32_be(tag + 2, prio3->algorithm);
     tag[7] = (uint8_t)usage;
     if (prio3->version != SHOAL_PRIO3_VERSION) {
@@ -25,7 +25,7 @@ void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage
         return;
     }
     shoal_err err = shoal_xof_init(xof, seed, SHOAL_XOF_SEED, tag, sizeof tag, ctx.at, ctx.len);
-    (void)err; // none: every length is in its range
+    (void)err; // cannot fail: every length is in its range
 }
 
 void shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,

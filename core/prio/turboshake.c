@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// TurboSHAKE128; see turboshake.h. Source: FIPS 202 section 3.2 (the step mappings), of which RFC
-// 9861 takes the last 12 rounds.
+// Implements TurboSHAKE128; see turboshake.h.
+// Source: FIPS 202 section 3.2 (the step mappings), of which RFC 9861 uses the last 12 rounds.
 #include "turboshake.h"
 
 #include "bytes.h"
 
-// iota's constants of rounds 12 to 23 (FIPS 202 section 3.2.5).
+// Constants of iota in rounds 12 to 23 (FIPS 202 section 3.2.5).
 static const uint64_t ROUND[12] = {
     0x000000008000808b, 0x800000000000008b, 0x8000000000008089, 0x8000000000008003,
     0x8000000000008002, 0x8000000000000080, 0x000000000000800a, 0x800000008000000a,
@@ -17,7 +17,7 @@ static inline uint64_t rotl(uint64_t x, unsigned n)
     return x << n | x >> (64 - n);
 }
 
-// theta: each lane takes the parities of the columns beside it.
+// theta: adds to each lane the parities of two neighbouring columns.
 static inline void add_parities(uint64_t a[25])
 {
     uint64_t c[5], d[5];
@@ -31,8 +31,8 @@ static inline void add_parities(uint64_t a[25])
         for (unsigned x = 0; x < 5; x++) a[y + x] ^= d[x];
 }
 
-// rho and pi: lane (x, y) is turned and goes to (y, 2x + 3y). Written out, so that every offset is
-// a constant.
+// rho and pi: lane (x, y) is rotated and moves to (y, 2x + 3y). The code is unrolled so that every
+// offset is a constant.
 static inline void turn_and_move(uint64_t b[25], const uint64_t a[25])
 {
     b[0] = a[0];
@@ -62,7 +62,7 @@ static inline void turn_and_move(uint64_t b[25], const uint64_t a[25])
     b[24] = rotl(a[21], 2);
 }
 
-// chi: the one step that is not linear.
+// chi: the only step that is not linear.
 static inline void mix_rows(uint64_t a[25], const uint64_t b[25])
 {
     for (unsigned y = 0; y < 25; y += 5) {

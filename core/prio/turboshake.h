@@ -2,8 +2,9 @@
 // TurboSHAKE128 (RFC 9861 section 2): an extendable output function, the sponge of FIPS 202 over
 // twelve rounds of Keccak-p[1600].
 //
-// Absorb everything, end with the domain byte, then squeeze as much as is wanted; how a message or
-// an output is cut into calls does not matter. Timing: depends on lengths only.
+// Absorb the message, end it with the domain byte, then squeeze any number of bytes. The split of a
+// message or an output into calls does not matter.
+// Timing: depends on lengths only.
 #ifndef SHOAL_TURBOSHAKE_H
 #define SHOAL_TURBOSHAKE_H
 
@@ -14,10 +15,12 @@
 
 typedef struct shoal_turboshake {
     uint64_t lanes[25];
-    uint32_t used; // bytes of the rate absorbed into, or squeezed from, the present state
+    uint32_t used; // bytes of the rate absorbed or squeezed since the last permutation
 } shoal_turboshake;
 
+// Starts an empty message.
 void shoal_turboshake_init(shoal_turboshake *sponge);
+// Appends len bytes to the message. Only before _end.
 void shoal_turboshake_absorb(shoal_turboshake *sponge, const uint8_t *bytes, size_t len);
 
 // Ends the message.

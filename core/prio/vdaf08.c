@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data that make Prio3 that of VDAF-08; see vdaf08.h.
+// Holds the constants of VDAF-08's Prio3; see vdaf08.h.
 // Source: draft-irtf-cfrg-vdaf-08 sections "XofTurboShake128", "Construction" of Prio3, "A
 // General-Purpose FLP" and "Instantiations".
 #include "vdaf08.h"
 
-// The number of elements of joint randomness, for all calls of the gadget together.
+// Returns the number of elements of joint randomness for all calls of the gadget together.
 static uint32_t joint_rand_len(shoal_circuit circuit)
 {
     if (circuit == SHOAL_CIRCUIT_COUNT) return 0;
@@ -25,7 +25,7 @@ shoal_err shoal_vdaf08_init(shoal_prio3 *prio3, const shoal_prio3_parameters *pa
     int has_bits = circuit == SHOAL_CIRCUIT_SUM || circuit == SHOAL_CIRCUIT_SUM_VEC;
     if (circuit > SHOAL_CIRCUIT_HISTOGRAM) return SHOAL_ERR_ARGUMENT;
     if (has_bits && (parameters->max & (parameters->max + 1)) != 0)
-        return SHOAL_ERR_RANGE; // binary to the last bit
+        return SHOAL_ERR_RANGE; // max must be 2^bits - 1: every digit is binary
     shoal_prio3 made;
     shoal_err err = shoal_prio3_init(&made, parameters);
     if (err != SHOAL_OK) return err;

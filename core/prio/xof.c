@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// XofTurboShake128; see xof.h.
+// Implements XofTurboShake128; see xof.h.
 #include "xof.h"
 
 shoal_err shoal_xof_init(shoal_xof *xof, const uint8_t *seed, size_t seed_len, const uint8_t *tag,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CMS records: a row and its bits (cms.h); all bits are flipped alike, one of them from 1.
+// Splits CMS records, a row and its bits (cms.h). Every bit is flipped with the same probability,
+// and one of them starts as 1.
 #include "split_kind.h"
 
 static uint32_t weight(uint64_t *refusal, const shoal_part *part)

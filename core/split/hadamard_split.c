@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hadamard response: a cell and a sign (hadamard.h).
+// Splits Hadamard response records, a cell and a sign (hadamard.h).
 #include "split_kind.h"
 
 const shoal_split_kind shoal_hadamard_split = {

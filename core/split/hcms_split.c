@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HCMS records: a row, a column and a sign (hcms.h).
+// Splits HCMS records, a row, a column and a sign (hcms.h).
 #include "split_kind.h"
 
 const shoal_split_kind shoal_hcms_split = {

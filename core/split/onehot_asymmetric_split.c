@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asymmetric one-hot records: bits (onehot_asymmetric.h), one of which is a fair coin.
+// Splits asymmetric one-hot records (onehot_asymmetric.h), in which one bit is a fair coin.
 #include "split_kind.h"
 
 static uint32_t weight(uint64_t *refusal, const shoal_part *part)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric one-hot records: bits (onehot_symmetric.h), all flipped alike, one of them from 1.
+// Splits symmetric one-hot records (onehot_symmetric.h). Every bit is flipped with the same
+// probability, and one of them starts as 1.
 #include "split_kind.h"
 
 static uint32_t weight(uint64_t *refusal, const shoal_part *part)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR records: a cohort and its bits (rappor.h). How many are set depends on the string and on
-// the device's permanent answer, so that any bound below all of them would silence some devices for
-// good.
+// Splits RAPPOR records, a cohort and its bits (rappor.h). The number of set bits depends on the
+// string and on the device's permanent answer. Any bound below m would therefore silence some
+// devices for good.
 #include "split_kind.h"
 
 static uint32_t weight(uint64_t *refusal, const shoal_part *part)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as measurements of Prio3; see split.h. Knows the texts of records by the table of
-// split_kind.h, and no randomizer.
+// Splits records into measurements of Prio3; see split.h. This file knows the texts of records by
+// the table of split_kind.h, and no randomizer.
 #include "split.h"
 
 #include "bytes.h"
@@ -20,7 +20,8 @@ static const shoal_split_kind *kind_of(uint32_t mechanism)
     return NULL;
 }
 
-// How many values a field has, as entries of the vector; its characters are added to *text_size.
+// Returns the number of values of a field, in entries of the vector; adds the field's characters to
+// *text_size.
 static uint64_t field_values(uint32_t *text_size, enum split_field field, uint32_t k, uint32_t m)
 {
     if (field == SPLIT_BITS) {
@@ -39,8 +40,9 @@ static uint64_t field_values(uint32_t *text_size, enum split_field field, uint32
     return values;
 }
 
-// Writes cells, rows and text_size. Returns: the entries of the vector, above
-// SHOAL_SPLIT_LENGTH_MAX where they are too many.
+// Writes cells, rows and text_size.
+// Returns: the entries of the vector, or a number above SHOAL_SPLIT_LENGTH_MAX if there are too
+// many.
 static uint64_t lay_out(shoal_split *split, const shoal_split_kind *kind)
 {
     uint64_t entries = 1;
@@ -101,8 +103,8 @@ uint64_t shoal_split_refusal(const shoal_split *split, const shoal_part *part)
     return refusal;
 }
 
-// Raises the entries of m bits, the first of which is `first`. Returns: 0, or 1 for a digit that is
-// none or a bit beyond the m-th.
+// Raises the entries of m bits, the first of which is `first`.
+// Returns: 0, or 1 for a character that is not a hex digit or a bit beyond the m-th.
 static int read_bits(uint64_t *measurement, uint32_t first, uint32_t m, const char **at)
 {
     for (uint32_t column = 0; column < m; column += 8) {
@@ -118,8 +120,8 @@ static int read_bits(uint64_t *measurement, uint32_t first, uint32_t m, const ch
     return 0;
 }
 
-// Raises the entries of `count` numbers below m. Returns: 0, or 1 where they do not ascend or are
-// none.
+// Raises the entries of `count` numbers below m.
+// Returns: 0, or 1 if a number is malformed or the numbers do not ascend.
 static int read_set(uint64_t *measurement, uint32_t count, uint32_t m, const char **at)
 {
     uint32_t least = 0, number = 0;
@@ -134,8 +136,9 @@ static int read_set(uint64_t *measurement, uint32_t count, uint32_t m, const cha
     return 0;
 }
 
-// Reads all fields. Raises entries of bits and sets, where `number` is the row before them; else it
-// is the entry.
+// Reads all fields. Bits and sets raise their entries, and `number` is then the row before them.
+// Otherwise `number` is the entry itself.
+// Returns: 0, or 1 if the text is no record.
 static int read_fields(uint64_t *measurement, uint32_t *number, const shoal_split *split,
                        const shoal_split_kind *kind, const char *at)
 {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tails of a binomial law and one more coin, rounded outwards; see split_weight.h.
+// Bounds tails of a binomial law plus one more coin, with outward rounding; see split_weight.h.
 #include "split_weight.h"
 
 #include "wide.h"
 
-#define MODE                                                                                       \
-    ((uint64_t)1                                                                                   \
-     << 47)          // w at the mode: with n up to 2^16, w (n - j) and the sum of all w fit 64 bits
-#define ODDS_BITS 40 // fractional bits of the odds (1 - q)/q, which are below 2^24 where q >= 2^-24
+// MODE is w at the mode: for n <= 2^16, w (n - j) and the sum of all w fit 64 bits.
+#define MODE ((uint64_t)1 << 47)
+#define ODDS_BITS 40 // fractional bits of the odds (1 - q)/q, which are below 2^24 if q >= 2^-24
 
-// floor(a / b) for a below 2^64 b, bit by bit.
+// Returns floor(a / b) for a below 2^64 b, bit by bit.
 static uint64_t divide(wide a, uint64_t b)
 {
     uint64_t quotient = 0;
@@ -30,21 +29,21 @@ typedef struct law {
     uint64_t ratio; // floor(2^64 q/(1 - q))
 } law;
 
-// w(j + 1) from w(j), j at the mode or above, not rounded up.
+// Returns w(j + 1) from w(j), rounded down; j is at the mode or above.
 static uint64_t next_below(const law *coins, uint64_t w, uint32_t j)
 {
     return wide_mul(w * (coins->n - j), coins->ratio).high / (j + 1);
 }
 
-// The same, not rounded down.
+// Returns w(j + 1) from w(j), rounded up.
 static uint64_t next_above(const law *coins, uint64_t w, uint32_t j)
 {
     uint64_t scaled = wide_mul(w * (coins->n - j), coins->ratio + 1).high + 1;
     return (scaled + j) / (j + 1);
 }
 
-// A lower bound of the sum of all w. j (1 - q)/q is at most n + 1 - j up to the mode, so that
-// products stay below 2^127.
+// Returns a lower bound of the sum of all w. Up to the mode j (1 - q)/q is at most n + 1 - j, so
+// the products stay below 2^127.
 static uint64_t sum_below(const law *coins, uint64_t threshold)
 {
     uint64_t sum = 0, w = MODE,
@@ -70,8 +69,8 @@ uint32_t shoal_split_weight(uint64_t *refusal, uint32_t n, uint64_t threshold, u
     uint64_t sum = sum_below(&coins, threshold), tail = 0, w = MODE;
     for (uint32_t j = coins.mode; j < n; j++) tail += w = next_above(&coins, w, j);
     w = MODE;
-    for (uint32_t weight = coins.mode; weight <= n;
-         weight++) { // tail: of the terms above `weight`, whose own is w
+    // `tail` is the sum of the terms above `weight`; w is the term of `weight` itself.
+    for (uint32_t weight = coins.mode; weight <= n; weight++) {
         uint64_t over = tail + wide_mul(w, hot).high + 1;
         if (over <= sum / SHOAL_SPLIT_REFUSALS) {
             *refusal = divide((wide){.low = 0, .high = over}, sum) + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subset selection: a set of k indices, always so many (subset.h).
+// Splits subset selection records, sets of exactly k indices (subset.h).
 #include "split_kind.h"
 
 static uint32_t weight(uint64_t *refusal, const shoal_part *part)
