@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch is the unit that the edge forwards and the aggregator folds: fixed-width records behind a
-// header, little-endian.
+// A batch is the unit that the edge forwards and the aggregator folds. It is a header and
+// fixed-width records, little-endian.
 //
 //     0   8  magic "shoalbat"
 //     8   4  version, 1
