@@ -63,8 +63,8 @@ static crowd crowd_of(uint32_t eps0_micro, uint32_t delta_exp)
 {
     uint64_t e = shoal_exponential(eps0_micro), log = LN_2_58 + delta_exp * LN_10_58; // ln(2/delta)
     crowd c = {.minus = e - ONE + 2, .plus = e + ONE};
-    whole least = whole_product(c.plus + 2, log,
-                                1); // 2^98 (E + 1) ln(2/delta), 1/8 of the bound
+    // 2^98 (E + 1) ln(2/delta); the condition needs 8 times that.
+    whole least = whole_product(c.plus + 2, log, 1);
     c.least = ((uint64_t)least.word[3] << 1 | least.word[2] >> 31) + 1;
     c.log = ((log + LN_2_58) >> (58 - 5 - SHOAL_EXPONENTIAL_BITS)) + 1;
     return c;

@@ -3,7 +3,7 @@
 #include "exports.h"
 
 #ifndef SHOAL_WASM_RECIPES
-#define SHOAL_WASM_RECIPES 16u // that may be open at a time
+#define SHOAL_WASM_RECIPES 16u // recipes open at a time
 #endif
 
 static shoal_recipe_builder builders[SHOAL_WASM_RECIPES]; // a finished recipe stays in its builder
