@@ -94,11 +94,11 @@ typedef enum shoal_refusal {
     SHOAL_REFUSED_MECHANISM = 15,     // its mechanism is not allowed
     SHOAL_REFUSED_SPLIT = 16,         // it splits by a field that is not approved
     SHOAL_REFUSED_REPORTS = 17,       // check 1: the analysis's reports are spent
-    SHOAL_REFUSED_EPSILON = 18,       // check 1: the analysis's epsilon is too small
-    SHOAL_REFUSED_DELTA = 19,         // check 1: the analysis's delta is too small
+    SHOAL_REFUSED_EPSILON = 18,       // check 1: too little of the analysis's epsilon is left
+    SHOAL_REFUSED_DELTA = 19,         // check 1: too little of the analysis's delta is left
     SHOAL_REFUSED_LOCAL = 20,         // check 2: one report costs more than a field allows
     SHOAL_REFUSED_FIELD_REPORTS = 21, // check 2: the field's reports are spent
-    SHOAL_REFUSED_FIELD_EPSILON = 22, // check 2: the field's epsilon is too small
+    SHOAL_REFUSED_FIELD_EPSILON = 22, // check 2: too little of the field's epsilon is left
     SHOAL_REFUSED_COHORT = 23,        // check 3: the cohort is below the policy's minimum
     SHOAL_REFUSED_AMPLIFICATION = 24, // check 3: that cohort does not give the claimed epsilon
     SHOAL_REFUSED_ANSWERED = 25,      // trie round after an answer; checked after REPLAYED

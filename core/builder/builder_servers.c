@@ -36,8 +36,8 @@ static shoal_err check_none(shoal_recipe_builder *builder)
     return SHOAL_OK;
 }
 
-// Checks that the two servers can add the recipe's reports: a report is one whole record, and its
-// cells can be added.
+// Checks that a recipe with protocol "dap" states two different servers, has one mechanism, and is
+// no query.
 static shoal_err check_servers(shoal_recipe_builder *builder)
 {
     static const char protocol[] = "aggregation.protocol";

@@ -153,7 +153,7 @@ typedef struct shoal_dap_task {
 
 // Makes the task of a finished recipe whose aggregation is dap. The id is the recipe's hash, the
 // info the recipe's name, and the minimum batch cohort.minimum. The interval ends after `expires`.
-// The VDAF is that of split.h.
+// split.h chooses the VDAF.
 //   why: static sentence, written on error
 // Returns: SHOAL_ERR_ARGUMENT for another aggregation, else as shoal_split_init.
 shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe,
@@ -174,7 +174,7 @@ typedef struct shoal_dap_reader {
 
 void shoal_dap_put(shoal_dap_writer *w, const void *bytes, size_t len);
 void shoal_dap_put_number(shoal_dap_writer *w, uint64_t number, uint32_t n_bytes);
-// Writes bytes behind their length in `prefix` bytes. Bytes that are too long for the prefix fill
+// Writes bytes after a length prefix of `prefix` bytes. Bytes that are too long for the prefix fill
 // the writer.
 void shoal_dap_put_opaque(shoal_dap_writer *w, shoal_bytes bytes, uint32_t prefix);
 static inline int shoal_dap_is_at_end(const shoal_dap_reader *r)

@@ -3,7 +3,7 @@
 // (draft-ietf-ppm-dap-18 section "Collecting Results"); see dap.h.
 #include "dap_private.h"
 
-// Writes Query and BatchSelector: the mode, and an interval behind its length.
+// Writes Query and BatchSelector: the mode, and an interval with a length prefix.
 static void put_batch(shoal_dap_writer *w, const shoal_dap_interval *interval)
 {
     shoal_dap_put_number(w, DAP_TIME_INTERVAL, 1);

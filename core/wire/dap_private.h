@@ -35,7 +35,8 @@ static inline void shoal_dap_fail(shoal_dap_parser *p, shoal_err err)
 
 uint64_t shoal_dap_take_number(shoal_dap_parser *p, uint32_t n_bytes);
 shoal_bytes shoal_dap_take(shoal_dap_parser *p, size_t len); // {NULL, 0} after an error
-// Takes bytes behind their length in `prefix` bytes; SHOAL_ERR_RANGE for fewer than `least` bytes.
+// Takes bytes after a length prefix of `prefix` bytes; SHOAL_ERR_RANGE for fewer than `least`
+// bytes.
 shoal_bytes shoal_dap_take_opaque(shoal_dap_parser *p, uint32_t prefix, size_t least);
 void shoal_dap_take_copy(uint8_t *out, shoal_dap_parser *p, size_t len);
 uint32_t shoal_dap_take_report_error(shoal_dap_parser *p);
@@ -45,8 +46,8 @@ void shoal_dap_put_metadata(shoal_dap_writer *w, const shoal_dap_metadata *metad
 void shoal_dap_put_interval(shoal_dap_writer *w, const shoal_dap_interval *interval);
 shoal_dap_interval shoal_dap_take_interval(shoal_dap_parser *p);
 
-// Takes a list of extensions behind its length. An extension is a type (u16) and bytes behind their
-// length (u16).
+// Takes a list of extensions with a length prefix. An extension is a type (u16) and bytes with a
+// length prefix (u16).
 //   is_ordered: whether each type is above the one before it; may be NULL
 shoal_bytes shoal_dap_take_extensions(shoal_dap_parser *p, int *is_ordered);
 
