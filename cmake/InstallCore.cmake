@@ -16,7 +16,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/shoal-config-version.cmak
 install(FILES ${PROJECT_BINARY_DIR}/shoal-config.cmake ${PROJECT_BINARY_DIR}/shoal-config-version.cmake
     DESTINATION ${package_dir} COMPONENT core)
 
-# The prefix is found from the .pc file's own place, so that a prefix may be moved or given at install time.
+# The .pc file finds the prefix from its own location, so that a prefix may be moved or given at
+# install time.
 file(RELATIVE_PATH pc_to_prefix
     ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")

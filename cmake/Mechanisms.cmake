@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# core/mechanism/mechanisms.def names every mechanism once; the files of each follow from its stem, so no other list names them.
+# core/mechanism/mechanisms.def names every mechanism once. The files of each mechanism follow from
+# its stem, so no other list names them.
 
 set(SHOAL_MECHANISMS_DEF ${PROJECT_SOURCE_DIR}/core/mechanism/mechanisms.def)
 set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SHOAL_MECHANISMS_DEF})
@@ -22,7 +23,7 @@ function(shoal_mechanism_files out before after)
     set(${out} ${files} PARENT_SCOPE)
 endfunction()
 
-# The same of core/compound/compounds.def.
+# The same for core/compound/compounds.def.
 set(SHOAL_COMPOUNDS_DEF ${PROJECT_SOURCE_DIR}/core/compound/compounds.def)
 set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${SHOAL_COMPOUNDS_DEF})
 file(STRINGS ${SHOAL_COMPOUNDS_DEF} rows REGEX "^SHOAL_COMPOUND\\(")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The aggregator's libraries, as targets that mean the same on every build:
+# The aggregator's libraries, as targets that mean the same in every build:
 #   shoal_cjson      <cjson/cJSON.h>
 #   shoal_utf8proc   <utf8proc.h>
 #   shoal_libcrypto  <openssl/evp.h>, native only
-# Native: the system's, by pkg-config. WASI: static, from the sources that scripts/fetch-sources.sh laid into SHOAL_DEPS_DIR.
+# Native builds use the system's libraries, by pkg-config. WASI builds link statically from the
+# sources that scripts/fetch-sources.sh put into SHOAL_DEPS_DIR.
 add_library(shoal_cjson INTERFACE)
 add_library(shoal_utf8proc INTERFACE)
 
@@ -25,7 +26,7 @@ foreach(file cjson/cJSON.c utf8proc/utf8proc.c)
     endif()
 endforeach()
 
-# The include path of an installed libcjson has a folder cjson/.
+# An installed libcjson has a folder cjson/ in its include path.
 set(include_dir ${PROJECT_BINARY_DIR}/deps/include)
 configure_file(${SHOAL_DEPS_DIR}/cjson/cJSON.h ${include_dir}/cjson/cJSON.h COPYONLY)
 add_library(shoal_cjson_static STATIC ${SHOAL_DEPS_DIR}/cjson/cJSON.c)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions that declare tests. Every test runs in tests/, so that its data files have the same relative path on every
-# build, and inherits the environment (SHOAL_SHARED: extra vectors).
+# Functions that declare tests. Every test runs in tests/, so that its data files have the same
+# relative path in every build, and inherits the environment (SHOAL_SHARED: extra vectors).
 
-# shoal_core_test(NAME [ARGUMENT...]): tests/core/ROOM/test_NAME.c over check.h, on every build; it may read files below tests/.
+# shoal_core_test(NAME [ARGUMENT...]): tests/core/ROOM/test_NAME.c over check.h, in every build. It
+# may read files below tests/.
 function(shoal_core_test name)
     file(GLOB source ${PROJECT_SOURCE_DIR}/tests/core/*/test_${name}.c)
     add_executable(test_${name} ${source})
@@ -10,8 +11,8 @@ function(shoal_core_test name)
     add_test(NAME core.${name} COMMAND test_${name} ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
-# shoal_native_test(NAME SOURCE...): a cmocka program on native builds; nothing elsewhere. It links the core and, where
-# it is built, the aggregator; give more to target test_NAME.
+# shoal_native_test(NAME SOURCE...): a cmocka program in native builds, nothing in others. It links
+# the core and, where built, the aggregator. Add more to target test_NAME.
 function(shoal_native_test name)
     if(NOT SHOAL_NATIVE)
         return()
@@ -22,7 +23,8 @@ function(shoal_native_test name)
     add_test(NAME native.${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests)
 endfunction()
 
-# What all test programs share. They lie in tests/ of the build folder, apart from what is shipped.
+# Settings that all test programs share. The programs lie in tests/ of the build folder, apart from
+# what is shipped.
 function(shoal_test_program target)
     file(GLOB shoal_test_folders LIST_DIRECTORIES TRUE ${PROJECT_SOURCE_DIR}/tests/core/*)
     list(FILTER shoal_test_folders EXCLUDE REGEX "\\.[a-z]+$|/(samples|vectors)$")
@@ -38,7 +40,8 @@ function(shoal_test_program target)
     if(EMSCRIPTEN)
         set_target_properties(${target} PROPERTIES SUFFIX .wasm) # a standalone program, no glue
         target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/emscripten_open.c)
-        # emcc knows no WASI import that its own library does not use; one that the runner lacks fails when it starts.
+        # emcc knows only the WASI imports that its own library uses. A test with an import that the
+        # runner lacks fails when it starts.
         target_link_options(${target} PRIVATE -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH
             -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0)
     endif()

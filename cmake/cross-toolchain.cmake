@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Debian's cross compiler for SHOAL_CROSS_PROCESSOR, with the libraries that scripts/cross-sysroot.sh unpacked; tests run under
-# qemu's user emulation. Give it by an absolute path. SHOAL_CROSS_CLANG: clang in the compiler's place.
+# Debian's cross compiler for SHOAL_CROSS_PROCESSOR, with the libraries that
+# scripts/cross-sysroot.sh unpacked. Tests run under qemu's user emulation. Give this file by an
+# absolute path. SHOAL_CROSS_CLANG selects clang instead.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${SHOAL_CROSS_PROCESSOR})
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES SHOAL_CROSS_PROCESSOR SHOAL_CROSS_CLANG)

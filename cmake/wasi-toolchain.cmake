@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Clang with Debian's wasi-libc. Give it by an absolute path. WASI_LLVM_VERSION chooses another clang.
+# Clang with Debian's wasi-libc. Give this file by an absolute path. WASI_LLVM_VERSION selects
+# another clang.
 # On other systems set WASI_SYSROOT to a WASI SDK's sysroot.
 set(CMAKE_SYSTEM_NAME WASI)
 set(CMAKE_SYSTEM_VERSION 1)
@@ -23,7 +24,8 @@ set(CMAKE_AR ${WASI_AR})
 set(CMAKE_RANLIB ${WASI_RANLIB})
 set(CMAKE_SYSROOT ${WASI_SYSROOT})
 set(CMAKE_EXECUTABLE_SUFFIX .wasm)
-# Not -s: it drops the feature section, after which the wasm-opt that clang runs when it finds one refuses SIMD.
+# -s is not used because it drops the feature section. If clang finds wasm-opt it runs it, and
+# wasm-opt then refuses SIMD.
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--strip-debug")
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What CMake must know of the WASI system; CMake 3.25 brings no such file.
+# The platform file of the WASI system, which CMake 3.25 lacks.
 set(WASI 1)
 set(CMAKE_EXECUTABLE_SUFFIX .wasm)
 set(CMAKE_STATIC_LIBRARY_PREFIX lib)

@@ -33,9 +33,9 @@ static const struct {
               {193, 32604661}, {256, 25659693}, {340, 20140040}, {450, 15831037}, {600, 12347405},
               {800, 9617004},  {1024, 7752671}};
 
-// rho + sqrt(4 rho ln(1/slack)) = q/2 + sqrt(2 q ln(1/slack)), q the sum of squares: in sixteenths
-// of micro, where 2 ln(1/slack) has 32 fractional bits and q < 2^48 is split at 24 of its bits, so
-// that each product is below 2^63.
+// Returns: rho + sqrt(4 rho ln(1/slack)) = q/2 + sqrt(2 q ln(1/slack)), q the sum of squares. The
+// unit is a sixteenth of a micro-unit. 2 ln(1/slack) has 32 fractional bits, and q < 2^48 is split
+// at 24 of its bits, so that each product is below 2^63.
 static uint64_t compose_advanced(uint64_t q, uint32_t slack_exp)
 {
     uint64_t log = slack_exp * (uint64_t)LOG_10_BITS, low = q & 0xffffff;
@@ -43,7 +43,7 @@ static uint64_t compose_advanced(uint64_t q, uint32_t slack_exp)
     return divide_up(divide_up(q, 125000) + root, 16);
 }
 
-// In nano: below 2^58 + 2^36.
+// Computes in units of 1e-9; the terms stay below 2^58 + 2^36.
 static uint64_t compose_renyi(uint64_t q, uint32_t slack_exp)
 {
     uint64_t best = UINT64_MAX;
@@ -61,13 +61,14 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-// The smaller of several filters is one: each rises with every query, and each allows up to a bound
-// of its own sum, fixed beforehand. While basic holds the loss never exceeds epsilon; where another
-// holds, its sum is within that bound, and the slack covers its failure.
+// The smaller of several filters is itself a filter. Each rises with every query, and each allows
+// queries up to a bound on its own sum, fixed beforehand. While basic holds, the loss never exceeds
+// epsilon. Where another filter holds, its sum is within that bound, and the slack covers its
+// failure.
 uint64_t shoal_compose(uint64_t eps, uint64_t squares, uint64_t reports,
                        const shoal_policy_analysis *analysis)
 {
-    // far above every budget, and the integers below would not hold it
+    // such a sum is far above every budget and would overflow the integers below
     if (analysis->composition == SHOAL_COMPOSE_BASIC || reports == 0 || squares >> 48 != 0)
         return eps;
     eps = smaller(eps, compose_advanced(squares, analysis->slack_exp));

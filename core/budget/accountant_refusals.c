@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and sentences of the reasons for which a query is refused; see accountant.h.
+// The names and sentences of the reasons for which a query is refused; see accountant.h.
 #include "accountant.h"
 
 static const struct {

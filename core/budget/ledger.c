@@ -20,7 +20,7 @@ static size_t size_of(uint32_t entries)
     return SHOAL_LEDGER_HEADER + (size_t)entries * SHOAL_LEDGER_ENTRY + CHECKSUM_SIZE;
 }
 
-// Writes header and checksum around entries that are in place. Returns: the ledger's length.
+// Writes header and checksum around the entries already in place. Returns: the ledger's length.
 static size_t seal(uint8_t *ledger, const head *h)
 {
     memcpy(ledger, magic, sizeof magic);
@@ -68,7 +68,7 @@ static void make_key(uint8_t key[KEY_SIZE], const shoal_recipe *recipe)
     memcpy(key, digest, KEY_SIZE);
 }
 
-// The entry of (key, day), or NULL.
+// Returns: the entry of (key, day), or NULL.
 static const uint8_t *find(const uint8_t *ledger, const head *h, const uint8_t key[KEY_SIZE],
                            uint32_t day)
 {
@@ -90,7 +90,7 @@ static shoal_err may_debit(head *h, const uint8_t *ledger, size_t len, const sho
     return entry != NULL && load32_le(entry + 20) >= recipe->per_day ? SHOAL_ERR_BUDGET : SHOAL_OK;
 }
 
-// Entries that would be dropped because their day is too long before `newest`.
+// Counts the entries to be dropped because their day is too long before `newest`.
 static uint32_t count_old(const uint8_t *ledger, const head *h, uint32_t newest)
 {
     uint32_t old = 0;

@@ -1,48 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy: what a site promises, once and for all, about the queries its pages answer. Devices
-// hold it; no server changes it.
+// A policy is a site's permanent promise about the queries that its pages answer. Devices hold it,
+// and no server changes it.
 //
-// A host hands over the JSON as it does a recipe's (recipe.h): every scalar under its dotted path,
-// numbers in micro-units, entries of lists by add_text. N and M count from 0, in order.
+// A host passes the JSON like a recipe's (builder.h): every scalar under its dotted path, numbers
+// in micro-units, entries of lists by add_text. N and M count from 0, in order. The number before a
+// path is its tag in the canonical bytes.
 //
-//     policy                            name
-//     keys (list)                       Ed25519 public keys that may sign queries, 64 lower-case
-//     hex digits each; 1 to 4 fresh_days                        storage younger than this answers
-//     nothing; 1 .. 365, default 1 streams.N.stream                  name; 1 to 4 streams
-//     streams.N.retention_days          an event older than this is erased; 1 .. 400
-//     streams.N.fields.M.field          name; 1 to 8 fields
-//     streams.N.fields.M.type           "number", "text", "tokens", "characters": the scheme it may
-//     be encoded by (boundaries, values, prefixes, starts) analyses.N.analysis               name;
-//     1 to 8 analyses analyses.N.stream                 the one stream that it reads
-//     analyses.N.version                queries of a lower version are refused; 1 .. 1,000,000,
-//     default 1 analyses.N.mechanisms (list)      names of mechanisms.def; 1 or more
-//     analyses.N.query.fields           at most so many fields of one query; 1 .. 4, default 1
-//     analyses.N.query.size             at most so many cells; 2 .. 2^24, default 65,536
-//     analyses.N.budget.epsilon         Table 1a: cohort-aggregate epsilon of all its queries
-//     together; every epsilon: 0.000001 .. 16 analyses.N.budget.delta           "1e-K": and their
-//     delta analyses.N.budget.reports         Table 1a: reports of one device; 1 .. 65,535
-//     analyses.N.budget.composition     "basic" (default), "advanced", "renyi"; see accountant.h
-//     analyses.N.budget.slack           "1e-K", delta of the composition itself, part of
-//     budget.delta and below it; needed by the last two analyses.N.cohort.minimum         a query
-//     must ask for at least this cohort; 1 .. 10^9, default 1000 analyses.N.cohort.honest share of
-//     a cohort that is taken to be honest; 0.000001 .. 1, default 1 analyses.N.split_by (list)
-//     fields of the stream, of type "text", approved as not sensitive: 0 to 2
-//     analyses.N.fields.M.field         Table 1b: a field of the stream that queries may read; 1 to
-//     8 analyses.N.fields.M.local_epsilon   largest epsilon of one report
-//     analyses.N.fields.M.epsilon         cohort-aggregate epsilon of all queries that read it
-//     analyses.N.fields.M.reports         reports that read it; 1 .. 65,535
+//      1 policy                            name
+//      2 keys (list)                       Ed25519 public keys that may sign queries, 64 lower-case
+//                                          hex digits each; 1 to 4
+//      3 fresh_days                        a device with younger storage answers nothing; 1 .. 365,
+//                                          default 1
+//      4 streams.N.stream                  name; 1 to 4 streams
+//      5 streams.N.retention_days          older events are erased; 1 .. 400
+//      6 streams.N.fields.M.field          name; 1 to 8 fields
+//      7 streams.N.fields.M.type           "number", "text", "tokens" or "characters": it may be
+//                                          encoded by boundaries, values, prefixes or starts
+//      8 analyses.N.analysis               name; 1 to 8 analyses
+//      9 analyses.N.stream                 the one stream that it reads
+//     10 analyses.N.version                queries of a lower version are refused; 1 .. 1,000,000,
+//                                          default 1
+//     11 analyses.N.mechanisms (list)      names of mechanisms.def; 1 or more
+//     12 analyses.N.query.fields           largest number of fields of one query; 1 .. 4, default 1
+//     13 analyses.N.query.size             largest number of cells; 2 .. 2^24, default 65,536
+//     14 analyses.N.budget.epsilon         Table 1a: cohort-aggregate epsilon of all its queries
+//                                          together
+//     15 analyses.N.budget.delta           "1e-K": their delta
+//     16 analyses.N.budget.reports         Table 1a: reports of one device; 1 .. 65,535
+//     17 analyses.N.budget.composition     "basic" (default), "advanced", "renyi"; see accountant.h
+//     18 analyses.N.budget.slack           "1e-K", delta of the composition itself, part of
+//                                          budget.delta and below it; needed by "advanced" and
+//                                          "renyi"
+//     19 analyses.N.cohort.minimum         smallest cohort that a query may ask for; 1 .. 10^9,
+//                                          default 1000
+//     20 analyses.N.cohort.honest          share of a cohort that is taken to be honest;
+//                                          0.000001 .. 1, default 1
+//     21 analyses.N.split_by (list)        fields of the stream, of type "text", approved as not
+//                                          sensitive: 0 to 2
+//     22 analyses.N.fields.M.field         Table 1b: a field of the stream that queries may read;
+//                                          1 to 8
+//     23 analyses.N.fields.M.local_epsilon largest epsilon of one report
+//     24 analyses.N.fields.M.epsilon       cohort-aggregate epsilon of all queries that read it
+//     25 analyses.N.fields.M.reports       reports that read it; 1 .. 65,535
 //
-// Every path without "default" is needed, but for slack and split_by. Mechanisms are known by name,
-// carried by the build or not.
+// Every epsilon is in 0.000001 .. 16. Every path without a default is required, except slack and
+// split_by. Mechanisms are known by name, whether the build carries them or not.
 //
-// Canonical bytes: "shoal policy 1\n", then fields of a tag (u16), a length (u32) and a value,
-// integers big-endian: every member with its value or default, in the order above. The tag of a
-// path is its number in the list above, from 1 (policy) to 25; an entry of a list of objects is a
-// field of tag 64 (the policy itself), 65 (stream), 66 (its field), 67 (analysis), 68 (its budgeted
-// field) around its members. Numbers are 4 bytes (micro-units for epsilon and honest, K for 1e-K),
-// mechanisms a mask of bit id, keys their 32 bytes each, names of split_by prefixed by their length
-// (1 byte). The hash is their SHA-256, and a query names it in `policy`. Source: apple-2022
-// sections 4 to 4.3, Tables 1a and 1b.
+// The canonical bytes are "shoal policy 1\n" and then fields of a tag (u16), a length (u32) and a
+// value, integers big-endian. They hold every member with its value or default, in the order above.
+// An entry of a list of objects is a field around its members, with tag 64 (the policy itself), 65
+// (stream), 66 (its field), 67 (analysis) or 68 (its budgeted field). Numbers are 4 bytes
+// (micro-units for epsilon and honest, K for 1e-K), mechanisms a mask of bit id, keys their 32
+// bytes each, names of split_by prefixed by their length (1 byte). The policy's hash is the SHA-256
+// of these bytes, and a query names it in `policy`.
+// Source: apple-2022 sections 4 to 4.3, Tables 1a and 1b.
 #ifndef SHOAL_POLICY_H
 #define SHOAL_POLICY_H
 
@@ -63,7 +74,7 @@ enum shoal_composition {
 
 typedef struct shoal_policy_field {
     shoal_name field;
-    uint32_t scheme; // enum shoal_scheme, of its type
+    uint32_t scheme; // enum shoal_scheme, by its type
 } shoal_policy_field;
 
 typedef struct shoal_policy_stream {
@@ -84,10 +95,10 @@ typedef struct shoal_policy_analysis {
     shoal_name analysis, stream;
     uint32_t stream_index; // written by finish
     uint32_t version;
-    uint32_t mechanisms; // bit id of each
+    uint32_t mechanisms; // mask with bit id of each mechanism
     uint32_t query_fields, query_size;
     shoal_policy_budget budget;
-    uint32_t delta_exp, slack_exp; // K of 1e-K; slack 0: none
+    uint32_t delta_exp, slack_exp; // K of 1e-K; slack 0: no slack
     uint32_t composition;          // enum shoal_composition
     uint32_t cohort_minimum, honest_micro;
     uint32_t n_splits;
@@ -106,9 +117,9 @@ typedef struct shoal_policy {
     uint32_t n_analyses;
     shoal_policy_analysis analyses[SHOAL_POLICY_ANALYSES_MAX];
     uint8_t policy_hash[32]; // written by shoal_policy_finish
-    // below: private to policy.c
+    // The members below are private to the policy's code.
     int is_finished;
-    // what was given, for duplicates and missing members: policy.c adds what it needs
+    // the members given so far, to find duplicates and missing members
     uint64_t seen[1 + SHOAL_POLICY_STREAMS_MAX * (1 + SHOAL_POLICY_FIELDS_MAX) +
                   SHOAL_POLICY_ANALYSES_MAX * (1 + SHOAL_POLICY_FIELDS_MAX)];
     const char *error_field; // static path with N and M, or NULL
@@ -117,7 +128,7 @@ typedef struct shoal_policy {
 
 void shoal_policy_init(shoal_policy *policy);
 
-// As their kin of recipe.h.
+// These functions work like their namesakes in builder.h.
 shoal_err shoal_policy_set_number(shoal_policy *policy, const char *path, size_t path_len,
                                   int64_t micro) SHOAL_MUST_CHECK;
 shoal_err shoal_policy_set_string(shoal_policy *policy, const char *path, size_t path_len,
@@ -125,8 +136,8 @@ shoal_err shoal_policy_set_string(shoal_policy *policy, const char *path, size_t
 shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t path_len,
                                 const char *text, size_t len) SHOAL_MUST_CHECK;
 
-// Checks the whole (names distinct, analyses name streams and fields that there are, no split field
-// among the budgeted ones) and computes the hash.
+// Checks the complete policy and computes its hash. Names must be distinct, analyses must name
+// existing streams and fields, and no split field may be budgeted.
 shoal_err shoal_policy_finish(shoal_policy *policy) SHOAL_MUST_CHECK;
 
 // Returns: the index of an analysis or of its budgeted field, or UINT32_MAX.

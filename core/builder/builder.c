@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setting by path, and finishing; see builder.h.
+// Sets fields by their path, and finishes the recipe; see builder.h.
 #include "builder.h"
 
 #include "builder_mechanism.h"
@@ -107,7 +107,8 @@ static shoal_err check_pairs(shoal_recipe_builder *builder)
     return SHOAL_OK;
 }
 
-// Compounds of open strings take words, hosts, sites or items; those of a list take cells.
+// Checks that the compound fits the recipe's value. Compounds of open strings take words, hosts,
+// sites or items; those of a list take cells.
 static shoal_err check_compound(shoal_recipe_builder *builder, const shoal_compound *compound)
 {
     uint32_t value = builder->recipe.value;
@@ -131,13 +132,13 @@ static shoal_err check_fields(shoal_recipe_builder *builder, const shoal_compoun
     return err == SHOAL_OK ? shoal_setters_check(builder) : err;
 }
 
-// Sizes and cost of all parts together.
+// Adds up the sizes and the cost of all parts.
 static void sum_parts(shoal_recipe *recipe)
 {
     recipe->record_size = recipe->text_size = recipe->cost_micro = 0;
     for (uint32_t i = 0; i < recipe->n_parts; i++) {
         recipe->record_size += recipe->parts[i].record_size;
-        recipe->text_size += recipe->parts[i].text_size + (i > 0); // and the ';' before it
+        recipe->text_size += recipe->parts[i].text_size + (i > 0); // plus the ';' before the part
         recipe->cost_micro += recipe->parts[i].eps_micro;
     }
 }
@@ -150,7 +151,7 @@ static shoal_err expand(shoal_recipe_builder *builder, const shoal_compound *com
     if (err != SHOAL_OK) return shoal_builder_refuse_parameter(builder, name, err);
     sum_parts(recipe);
     if (compound->takes.needs & SHOAL_TAKES_THRESH)
-        recipe->cost_micro = recipe->eps_micro; // of all reports of a run
+        recipe->cost_micro = recipe->eps_micro; // covers all reports of a run
     if (recipe->cost_micro <= SHOAL_EPS_MICRO_MAX) return SHOAL_OK;
     return shoal_builder_refuse_parameter(builder, "epsilon", SHOAL_ERR_RANGE);
 }

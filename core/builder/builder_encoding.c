@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The field `encoding` of a recipe: encoding.N.field, its lists and its step.
+// Sets the field `encoding` of a recipe: encoding.N.field, its lists and its step.
 #include "builder_fields.h"
 #include "builder_step.h"
 #include "carried_rows.h"
@@ -19,7 +19,7 @@ static shoal_err set_string(shoal_recipe_builder *builder, const char *path, siz
     return shoal_builder_answer(builder, "encoding.N.field", err, why);
 }
 
-// An encoding's list, and the function that adds to it.
+// A list of an encoding, and the function that adds to it.
 typedef struct list {
     const char *name, *path;
     enum shoal_encoded_list list;

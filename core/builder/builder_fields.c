@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setting scalars by the rows of recipe_fields.def; see builder_fields.h.
+// Sets scalars by the rows of recipe_fields.def; see builder_fields.h.
 #include "builder_fields.h"
 
 #include "compound.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setting single fields of a recipe that is being made. Private to the core.
+// Sets single fields of a recipe under construction. The header is private to the core.
 #ifndef SHOAL_BUILDER_FIELDS_H
 #define SHOAL_BUILDER_FIELDS_H
 
@@ -7,8 +7,8 @@
 #include "recipe_fields.h"
 #include "sentence.h"
 
-// Sets and checks a field that is no scalar, a row SHOAL_OWN of recipe_fields.def. NULL where the
-// field takes no such thing.
+// The functions that set and check a field that is not a scalar, a row SHOAL_OWN of
+// recipe_fields.def. A function is NULL if the field takes no such entry.
 typedef struct shoal_setter {
     shoal_err (*set_string)(shoal_recipe_builder *builder, const char *path, size_t path_len,
                             const char *text, size_t len);
@@ -18,8 +18,9 @@ typedef struct shoal_setter {
                           const char *text, size_t len);
     shoal_err (*add_number)(shoal_recipe_builder *builder, const char *path, size_t path_len,
                             int64_t micro);
-    shoal_err (*close)(shoal_recipe_builder *builder); // first of all, when the recipe is finished
-    shoal_err (*check)(shoal_recipe_builder *builder); // once the mechanism's fields are checked
+    shoal_err (*close)(shoal_recipe_builder *builder); // runs first when the recipe is finished
+    shoal_err (*check)(
+        shoal_recipe_builder *builder); // runs after the mechanism's fields are checked
 } shoal_setter;
 
 // Records an error. Returns: err.
@@ -42,16 +43,16 @@ static inline shoal_err shoal_builder_answer(shoal_recipe_builder *builder, cons
 }
 
 // Returns: whether row i belongs to variables while the recipe's own fields are set or checked, or
-// the reverse. Recipes without variables have every row.
+// to the recipe while a variable's fields are. Recipes without variables have every row.
 bool shoal_builder_is_misplaced(const shoal_recipe_builder *builder, size_t i);
 
 // Marks a field as stated.
-// Returns: UNKNOWN_FIELD where there is no such row, DUPLICATE where it was stated before.
 //   row: written on OK
+// Returns: UNKNOWN_FIELD if there is no such row, DUPLICATE if the field was stated before.
 shoal_err shoal_builder_state(const shoal_recipe_row **row, shoal_recipe_builder *builder,
                               const char *path, size_t path_len) SHOAL_MUST_CHECK;
 
-// The same for a list, which is stated by its first entry.
+// Marks a list as stated; its first entry states it.
 //   is_first: whether the list was empty
 shoal_err shoal_builder_state_list(shoal_recipe_builder *builder, const char *path,
                                    bool is_first) SHOAL_MUST_CHECK;
@@ -63,12 +64,14 @@ shoal_err shoal_builder_scalar_string(shoal_recipe_builder *builder, const char 
                                       size_t path_len, const char *text,
                                       size_t len) SHOAL_MUST_CHECK;
 
-// The `set_number` of a field that is a string: marks it as stated and refuses it.
+// The `set_number` of a field that is a string. It marks the field as stated and refuses the
+// number.
 shoal_err shoal_builder_refuse_number(shoal_recipe_builder *builder, const char *path,
                                       size_t path_len, int64_t micro) SHOAL_MUST_CHECK;
 
-// Reads "HEAD.N.": Returns: N, at most 9, or UINT32_MAX where the path is another.
-//   rest: the path behind it, of rest_len bytes; written on success
+// Reads a path "HEAD.N.".
+//   rest: the path after "HEAD.N.", of rest_len bytes; written on success
+// Returns: N, at most 9, or UINT32_MAX for another path.
 uint32_t shoal_path_entry(const char *head, const char *path, size_t len, const char **rest,
                           size_t *rest_len);
 

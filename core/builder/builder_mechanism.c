@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields held against what a mechanism takes; see builder_mechanism.h.
+// Checks fields against the mechanism's needs; see builder_mechanism.h.
 #include "builder_mechanism.h"
 
 #include "builder_fields.h"
@@ -15,8 +15,8 @@ uint32_t shoal_builder_domain(const shoal_recipe *recipe, const shoal_mechanism 
     return has_list && recipe->hash != SHOAL_HASH_POLY1 ? SHOAL_DOMAIN_CLOSED : SHOAL_DOMAIN_OPEN;
 }
 
-// Does this build carry rows for everything that a mechanism needs? Each module carries a way to
-// state a list.
+// Returns: whether this build carries rows for everything that a mechanism needs. Each module
+// carries some way to state a list.
 static bool are_carried(uint32_t needs)
 {
     uint32_t carried = SHOAL_TAKES_LIST;
@@ -56,11 +56,11 @@ shoal_err shoal_builder_check_takes(shoal_recipe_builder *builder, const shoal_t
     return check_rows(builder, needs, takes->may);
 }
 
-// The path of the field that a mechanism refused.
+// Returns: the path of the field that a mechanism refused.
 static const char *path_of(const shoal_recipe *recipe, const char *name)
 {
     if (recipe->encoding.n_fields > 0 && shoal_text_equal("size", name, text_len(name)))
-        return "encoding"; // its cells
+        return "encoding"; // the size is the encoding's number of cells
     for (size_t i = 0; i < shoal_recipe_n_rows; i++) {
         const char *own = shoal_recipe_parameter_name(&shoal_recipe_rows[i]);
         if (own != NULL && shoal_text_equal(own, name, text_len(name)))

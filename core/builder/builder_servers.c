@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two servers of a recipe with protocol "dap": aggregation.leader and aggregation.helper.
+// Sets the two servers of a recipe with protocol "dap": aggregation.leader and aggregation.helper.
 #include "builder_fields.h"
 
 static shoal_err set_url(shoal_recipe_builder *builder, shoal_url *url, const char *path,
@@ -25,7 +25,7 @@ static shoal_err set_helper(shoal_recipe_builder *builder, const char *path, siz
     return set_url(builder, &builder->recipe.helper, path, path_len, text, len);
 }
 
-// Without protocol "dap" a recipe states nothing about servers.
+// Checks that a recipe without protocol "dap" states nothing about servers.
 static shoal_err check_none(shoal_recipe_builder *builder)
 {
     for (size_t i = 0; i < shoal_recipe_n_rows; i++)
@@ -36,7 +36,8 @@ static shoal_err check_none(shoal_recipe_builder *builder)
     return SHOAL_OK;
 }
 
-// A report for two servers is one whole record of cells that can be added.
+// Checks that a recipe with protocol "dap" states two different servers, has one mechanism, and is
+// no query.
 static shoal_err check_servers(shoal_recipe_builder *builder)
 {
     static const char protocol[] = "aggregation.protocol";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a recipe a query: its rounds, its place under a policy, and the fields `split_by` and
+// Sets and checks the fields that make a recipe a query: its round, its policy, `split_by` and
 // `part`.
 #include "builder_fields.h"
 
@@ -35,7 +35,7 @@ static shoal_err add_split_value(shoal_recipe_builder *builder, const char *path
                                  const char *text, size_t len)
 {
     static const char values[] = "split_by.N.values";
-    shoal_name name; // a value is part of a key
+    shoal_name name; // only to check: a value is part of a key, so it must be a name
     const char *rest, *why;
     size_t n;
     uint32_t index = shoal_path_entry(path_of_splits, path, path_len, &rest, &n);
@@ -119,7 +119,8 @@ static shoal_err check_splits(shoal_recipe_builder *builder)
 
 static const char long_key[] = "makes a key of more than 64 characters";
 
-// A part without a key could not send, after its devices have paid: the longest key must fit.
+// Checks that the longest key of a part fits. Otherwise that part could not send reports after its
+// devices have paid for them.
 static shoal_err check_keys(shoal_recipe_builder *builder)
 {
     const shoal_recipe *recipe = &builder->recipe;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// encoding.N.step, the number of characters that a round of a trie asks for.
+// Sets encoding.N.step, the number of characters that a round of a trie asks for.
 #include "builder_step.h"
 
 #include "builder_fields.h"

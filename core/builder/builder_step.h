@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setting encoding.N.step. Only modules that carry starts and characters link it. Private to the
-// core.
+// Sets encoding.N.step. Only modules that carry starts and characters link it. The header is
+// private to the core.
 #ifndef SHOAL_BUILDER_STEP_H
 #define SHOAL_BUILDER_STEP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list parameters.values; see builder_values.h.
+// Sets and checks the list parameters.values; see builder_values.h.
 #include "builder_values.h"
 
 #include "builder_fields.h"
@@ -25,7 +25,8 @@ shoal_err shoal_builder_add_own_value(shoal_recipe_builder *builder, const char 
     return SHOAL_OK;
 }
 
-// A list is stated by values, by size or, where the value is fields, by the encoding.
+// Checks that exactly one field states the list: values, size, or, if the value is "fields", the
+// encoding.
 static shoal_err check_list(shoal_recipe_builder *builder)
 {
     static const char size[] = "parameters.size", *const values = path_of_values;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The field `variables` of a joint recipe.
+// Sets the field `variables` of a joint recipe.
 //
-// While a host sets the fields of one variable, they are set as if they were the recipe's own. Once
-// the next variable begins, or the recipe is finished, the variable is checked, made a part and
-// hashed, and its fields are cleared.
+// The fields of one variable are set as if they were the recipe's own. When the next variable
+// begins, or the recipe is finished, the builder checks the variable, makes it a part, hashes it,
+// and clears its fields.
 #include "builder_fields.h"
 #include "builder_mechanism.h"
 #include "builder_values.h"
@@ -34,7 +34,7 @@ static shoal_err check_variable(shoal_recipe_builder *builder, uint32_t *domain)
     return err == SHOAL_OK ? shoal_builder_check_value(builder) : err;
 }
 
-// Puts every field of a variable back to its default.
+// Resets every field of a variable to its default.
 static void clear_variable(shoal_recipe_builder *builder)
 {
     shoal_recipe *recipe = &builder->recipe;
@@ -69,7 +69,7 @@ static shoal_err take_variable(shoal_recipe_builder *builder, shoal_variable *va
     return SHOAL_OK;
 }
 
-// Part i has a key of its own. Parts that hash nothing have none.
+// Returns: whether an earlier part has the same key as part i. Parts that hash nothing have no key.
 static bool has_seed_before(const shoal_recipe *recipe, uint32_t i)
 {
     static const uint8_t none[32];
@@ -98,7 +98,8 @@ static shoal_err end_variable(shoal_recipe_builder *builder)
 
 // ---- which variable a path is about ----
 
-// Is it a field that each variable has? Lists of a query and of compounds are not.
+// Returns: whether every variable has the field. The lists of a query and of compounds belong to
+// the recipe.
 static bool is_own(const char *path, size_t len)
 {
     static const char *const own[] = {"name", "value", "mechanism", "hash", "seed"};
@@ -134,7 +135,7 @@ static shoal_err begin_variable(shoal_recipe_builder *builder)
     return err;
 }
 
-// Takes "variables.N." off a path and makes N the variable that fields are set of.
+// Removes "variables.N." from a path, and makes N the variable whose fields are set.
 static shoal_err enter(shoal_recipe_builder *builder, const char **path, size_t *path_len)
 {
     const char *rest = NULL;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields parameters.alphabet (rappor-ngram) and parameters.known (trie).
+// Sets the fields parameters.alphabet (rappor-ngram) and parameters.known (trie).
 #include "builder_fields.h"
 
 static const char path_of_alphabet[] = "parameters.alphabet", path_of_known[] = "parameters.known";
 
-// Adds a byte at its place. Characters of several bytes may share one, which is added once.
+// Inserts a byte in ascending order. Characters of several bytes may share a byte, which is added
+// once.
 static void add_byte(shoal_recipe *recipe, uint8_t byte)
 {
     uint32_t at = recipe->alphabet_len;

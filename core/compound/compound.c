@@ -4,7 +4,7 @@
 
 #include "name.h"
 
-// A module that carries only some compounds is compiled with a list of its own.
+// A module that carries only some compounds is compiled with its own list.
 #ifndef SHOAL_CARRIED_COMPOUNDS
 #define SHOAL_CARRIED_COMPOUNDS "compounds.def"
 #endif

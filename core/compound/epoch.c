@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Books, caps and stored bytes of a run; see epoch.h.
+// The ledger, caps and stored bytes of a run; see epoch.h.
 #include "epoch.h"
 
 #include "bytes.h"
@@ -43,7 +43,7 @@ const char *shoal_epoch_refusal_text(shoal_epoch_refusal refusal)
     return (uint32_t)refusal < SHOAL_EPOCH_REFUSALS ? texts[refusal] : "no refusal has this number";
 }
 
-// ---- the books ----
+// ---- the ledger ----
 
 shoal_epoch_refusal shoal_epoch_check(const shoal_epoch_books *books, const shoal_evolving *run,
                                       uint32_t index, uint32_t is_update)
@@ -64,7 +64,7 @@ uint64_t shoal_epoch_vote(shoal_epoch_books *books, const shoal_evolving *run, u
         uint64_t divides = 0 - (uint64_t)((index & ((1u << (run->levels - i)) - 1)) == 0);
         yes = (divides & is_above) | (yes & ~is_above);
     }
-    // 4 (c_V + a) <= epsilon
+    // The cap: 4 (c_V + a) <= epsilon.
     uint64_t paid = 4 * ((uint64_t)books->vote_micro + run->vote_micro);
     yes &= 0 - (uint64_t)(index <= run->epochs);
     yes &= ((run->eps_micro - paid) >> 63) - 1;
@@ -83,7 +83,7 @@ uint64_t shoal_epoch_estimate(shoal_epoch_books *books, const shoal_evolving *ru
 
 // ---- the state as bytes ----
 
-// w of heavythresh, 0 of thresh.
+// Returns: w of heavythresh, or 0 for thresh.
 static uint32_t rows_of(const shoal_recipe *recipe)
 {
     uint32_t k = recipe->parts[SHOAL_EVOLVING_ESTIMATE].k;
@@ -123,7 +123,7 @@ shoal_err shoal_run_init(uint8_t *state, size_t cap, size_t *len, const shoal_re
     return SHOAL_OK;
 }
 
-// Are these the bytes of a state, undamaged?
+// Returns: whether the bytes are an undamaged state.
 static int is_whole(const uint8_t *state, size_t len, const shoal_recipe *recipe)
 {
     if (len != shoal_run_size(recipe) || memcmp(state, MAGIC, 8) != 0) return 0;
@@ -132,7 +132,7 @@ static int is_whole(const uint8_t *state, size_t len, const shoal_recipe *recipe
     return load64_le(state + len - CHECKSUM) == shoal_checksum_of(state, len - CHECKSUM);
 }
 
-// Reads the books of a state of the recipe's run. Returns: ACCEPTED, STATE, RUN.
+// Reads the ledger from a state of the recipe's run. Returns: ACCEPTED, STATE, RUN.
 static shoal_epoch_refusal read_books(shoal_epoch_books *books, const uint8_t *state, size_t len,
                                       const shoal_recipe *recipe)
 {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's figures in integers; see evolving.h. Depends on no clock, no memory, no floating point.
+// A run's figures in integers; see evolving.h. The file depends on no clock, no memory and no
+// floating point.
 //
-// Logarithms are in units of 2^-40. Where a root is asked for, what is under it is compared, not
-// computed: r is the smallest number with r^2 over >= ln times, in exact products (whole.h). Sizes:
-// ln(16 w n T/delta) < 2.8 + 11.1 + 20.8 + 11.1 + 34.6 < 2^7, so that a logarithm is below 2^47; n,
-// l and L are at most 10^9 < 2^30 (n of update_votes 10^12 < 2^40).
+// Logarithms are in units of 2^-40. Roots are found by comparing squares: r is the smallest number
+// with r^2 over >= ln times, in exact products (whole.h). Sizes: ln(16 w n T/delta) < 2.8 + 11.1 +
+// 20.8 + 11.1 + 34.6 < 2^7, so a logarithm is below 2^47; n, l and L are at most 10^9 < 2^30 (n of
+// update_votes 10^12 < 2^40).
 //
-// a: R <= sqrt(10^9 81/2) < 2^18 in units of 2^-20, and Assumption 4.2 has R > 55 (L <= n gives n >
-// 121 ln(12 m T/delta)/2 > 605), so that one unit is 2e-8 of it, of a no more than 1.4 times that.
-// b: s and h lie between 2^-13.2 and 2^3 in units of 2^-48; log(T) h - s is not below s/8 for b <=
-// 16, so that what is cut off in the quotient, 2^-40, is 1e-7 of it.
+// Error of a: R <= sqrt(10^9 81/2) < 2^18 is in units of 2^-20. Assumption 4.2 implies R > 55 (L <=
+// n gives n > 121 ln(12 m T/delta)/2 > 605). One unit is therefore 2e-8 of R, and at most 1.4 times
+// that of a.
+// Error of b: s and h lie between 2^-13.2 and 2^3 in units of 2^-48. For b <= 16, log(T) h - s is
+// at least s/8, so the 2^-40 that the quotient cuts off is 1e-7 of it.
 #include "evolving.h"
 
 #include "bytes.h"
@@ -18,19 +20,19 @@
 #include "whole.h"
 
 #define LOG_BITS 40
-#define ROOT_BITS 20 // of R
+#define ROOT_BITS 20 // fraction bits of R
 #define USERS_MAX 1000000000u
 
-// floor(a b / 2^64)
+// Returns: floor(a b / 2^64).
 static uint64_t multiply_high(uint64_t a, uint64_t b)
 {
     whole product = whole_product(a, b, 1);
     return whole_words(&product, 2);
 }
 
-// log2 of x >= 1 in units of 2^-40: below by at most one unit, exact for powers of two. Squaring y,
-// which is in [1, 2), doubles its logarithm: that it reaches 2 is the next bit. What squaring cuts
-// off, 2^-62 of y, weighs less with every bit.
+// Returns: log2 of x >= 1 in units of 2^-40, at most one unit too low, exact for powers of two.
+// Squaring y, which is in [1, 2), doubles its logarithm; the next bit is whether y reaches 2.
+// Squaring cuts off 2^-62 of y, which weighs less with every bit.
 static uint64_t log2_low(uint32_t x)
 {
     uint32_t shift = 0;
@@ -45,13 +47,13 @@ static uint64_t log2_low(uint32_t x)
     return log;
 }
 
-// ln of x in units of 2^-40, above by less than 4 of them.
+// Returns: ln of x in units of 2^-40, too high by less than 4 units.
 static uint64_t ln_high(uint32_t x)
 {
     return x == 1 ? 0 : multiply_high((log2_low(x) + 2) << 6, LN_2_58) + 1;
 }
 
-// ln(factors... / delta), above by less than 2^-35.
+// Returns: ln(factors... / delta), too high by less than 2^-35.
 static uint64_t ln_over_delta(const uint32_t factors[4], uint32_t delta_exp)
 {
     uint64_t log = (delta_exp * LN_10_58 >> (58 - LOG_BITS)) + 1;
@@ -59,12 +61,12 @@ static uint64_t ln_over_delta(const uint32_t factors[4], uint32_t delta_exp)
     return log;
 }
 
-// sqrt(ln times / over) in units of 2^-bits, rounded up.
+// Returns: sqrt(ln times / over) in units of 2^-bits, rounded up.
 //   bits: 20 .. 48
 static uint64_t root(uint64_t ln, uint64_t times, uint64_t over, uint32_t bits)
 {
     whole square = whole_product(ln, times, (uint64_t)1 << (2 * bits - LOG_BITS));
-    uint64_t below = 0; // the largest number found that is below the root
+    uint64_t below = 0; // the largest number found below the root
     for (int bit = 62; bit >= 0; bit--) {
         uint64_t r = below | (uint64_t)1 << bit;
         whole own = whole_product(r, r, over);
@@ -93,7 +95,7 @@ static uint64_t ln_of_users(const shoal_evolving_plan *plan)
                                plan->delta_exp);
 }
 
-// Assumption 4.2: 2 L^2 > 121 n ln.
+// Checks Assumption 4.2: 2 L^2 > 121 n ln.
 static int is_large_enough(uint64_t smallest_group, uint64_t users, uint64_t ln)
 {
     whole left = whole_product(smallest_group, smallest_group, (uint64_t)2 << LOG_BITS);
@@ -113,7 +115,7 @@ void shoal_evolving_needs(uint64_t *smallest_group, uint64_t *users,
             low = middle + 1;
     }
     *smallest_group = high;
-    // n = m L: 2 L > 121 m ln
+    // With n = m L the condition is 2 L > 121 m ln.
     whole twice = whole_product(121, plan->groups, ln);
     uint64_t each = (whole_words(&twice, 1) >> (LOG_BITS + 1 - 32)) + 1;
     *users = twice.word[3] == 0 && each <= USERS_MAX / plan->groups ? each * plan->groups : 0;
@@ -124,7 +126,7 @@ static uint32_t at_least_smallest(uint64_t micro)
     return micro < SHOAL_EPS_MICRO_MIN ? SHOAL_EPS_MICRO_MIN : (uint32_t)micro;
 }
 
-// a, below 1.
+// Returns: a, below 1.
 static uint32_t vote_epsilon(const shoal_evolving_plan *plan)
 {
     uint64_t r = root(ln_of_groups(plan), plan->users, 2, ROOT_BITS);
@@ -132,7 +134,7 @@ static uint32_t vote_epsilon(const shoal_evolving_plan *plan)
     return at_least_smallest((8000000 * r + rest - 1) / rest);
 }
 
-// b of thresh; 0 where there is none.
+// Returns: b of thresh, or 0 if there is no b.
 static uint32_t estimate_epsilon(const shoal_evolving_plan *plan)
 {
     uint64_t ln = ln_over_delta((uint32_t[4]){12, plan->epochs, 1, 1}, plan->delta_exp);
@@ -145,13 +147,13 @@ static uint32_t estimate_epsilon(const shoal_evolving_plan *plan)
     return micro > SHOAL_EPS_MICRO_MAX ? 0 : at_least_smallest(micro);
 }
 
-// tau
+// Returns: tau.
 static uint64_t step_of(const shoal_evolving_plan *plan)
 {
     return root(ln_of_users(plan), 2, plan->samples, SHOAL_EVOLVING_STEP_BITS);
 }
 
-// What follows from epsilon, a, b, T and tau.
+// Computes the figures from epsilon, a, b, T and tau.
 static shoal_evolving figures_of(const shoal_evolving_plan *plan, uint32_t vote_micro,
                                  uint32_t estimate_micro)
 {
@@ -172,7 +174,7 @@ static int is_between(uint32_t x, uint32_t low, uint32_t high)
     return x >= low && x <= high;
 }
 
-// Are the plan's numbers in their ranges?
+// Returns: whether the plan's numbers are in their ranges.
 static int is_in_range(const shoal_evolving_plan *plan, const char **field)
 {
     uint32_t w = plan->projection;
@@ -220,7 +222,7 @@ uint64_t shoal_evolving_update_votes(const shoal_evolving_plan *plan, uint64_t v
     uint64_t ln = ln_over_delta((uint32_t[4]){10, plan->epochs, 1, 1}, plan->delta_exp);
     whole false_votes =
         whole_product(vote_threshold, n,
-                      1 << ROOT_BITS); // of nobody who has seen a change, on average; times 2^84
+                      1 << ROOT_BITS); // mean yes-votes if no device saw a change; times 2^84
     return ((whole_words(&false_votes, 2) + 1 + root(ln, n, 2, ROOT_BITS)) >> ROOT_BITS) + 1;
 }
 
@@ -237,7 +239,7 @@ shoal_evolving_plan shoal_evolving_stated(const shoal_recipe *recipe)
                                 .delta_exp = recipe->delta_exp,
                                 .eps_estimate_micro = recipe->eps_estimate_micro};
     if (recipe->eps_estimate_micro != 0)
-        plan.projection = recipe->projection; // which only heavythresh states
+        plan.projection = recipe->projection; // only heavythresh states it
     return plan;
 }
 

@@ -20,7 +20,7 @@ void shoal_heavythresh_key(uint32_t key[8], const uint8_t seed[32])
 }
 
 // Writes the signs of coordinates [8 at, 8 at + 8 PIECE_BYTES), or of as many as w has. Returns:
-// how many bytes.
+// the number of bytes written.
 static uint32_t some_signs(uint8_t bits[PIECE_BYTES], uint32_t w, const uint32_t key[8],
                            uint64_t item, uint32_t at)
 {
@@ -41,7 +41,7 @@ void shoal_heavythresh_signs(uint8_t *bits, uint32_t w, const uint32_t key[8], u
     wipe(some, sizeof some);
 }
 
-// positive[0 .. w) += count where the item's sign is +.
+// Adds count to positive[0 .. w) in each coordinate where the item's sign is +.
 static void add_item(uint32_t *positive, uint32_t w, const uint32_t key[8],
                      const shoal_counted *value)
 {
@@ -56,11 +56,11 @@ static void add_item(uint32_t *positive, uint32_t w, const uint32_t key[8],
     wipe(some, sizeof some);
 }
 
-// ceil(2^62/divisor), by long division: a divide instruction may take longer for some numbers. 1 <=
-// divisor < 2^31
+// Returns: ceil(2^62/divisor), 1 <= divisor < 2^31. It divides bit by bit, because a divide
+// instruction may take longer for some numbers.
 static uint64_t reciprocal(uint32_t divisor)
 {
-    uint64_t quotient = 0, rest = 0; // of 2^62 - 1
+    uint64_t quotient = 0, rest = 0; // quotient and rest of 2^62 - 1
     for (int i = 0; i < 62; i++) {
         rest = rest << 1 | 1;
         uint64_t fits = ((rest - divisor) >> 63) - 1;
@@ -70,8 +70,8 @@ static uint64_t reciprocal(uint32_t divisor)
     return quotient + 1;
 }
 
-// x (2^62/total + r), 0 <= r < 1 and x <= total: above x 2^62/total by less than 2^31, one unit of
-// the result, and at x = total at least 2^62.
+// The product is x (2^62/total + r) with 0 <= r < 1 and x <= total. It exceeds x 2^62/total by less
+// than 2^31, one unit of the result, and at x = total it is at least 2^62.
 void shoal_heavythresh_fractions(uint32_t *fractions, const uint32_t *positive, uint32_t w,
                                  uint32_t total)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The descriptor of joint recipes; see joint.h. The builder makes a part of each variable as its
+// The descriptor of joint recipes; see joint.h. The builder makes each variable's part as its
 // fields arrive.
 #include "joint.h"
 
@@ -19,7 +19,7 @@ const shoal_compound shoal_joint_compound = {
     SHOAL_DOMAIN_OPEN,
     {SHOAL_TAKES_VARIABLES, SHOAL_TAKES_RECORDS},
     1,
-    0, // its parts may be; shoal_recipe_is_permanent asks them
+    0, // its parts may be permanent; shoal_recipe_is_permanent asks them
     expand,
     NULL,
 };

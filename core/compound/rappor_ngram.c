@@ -19,7 +19,7 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
     part.mechanism = shoal_rappor_id;
     part.domain = SHOAL_DOMAIN_OPEN;
     part.hash = SHOAL_HASH_POLY1;
-    part.eps_micro = 0; // derived
+    part.eps_micro = 0; // derived from p, q and f
     part.k = recipe->cohorts * positions;
     recipe->parts[0] = part;
     shoal_err err = shoal_part_prepare(&recipe->parts[0], field);
@@ -73,7 +73,7 @@ static void randomize(uint8_t *record, const shoal_recipe *recipe, const uint8_t
     for (uint32_t i = 0; n < recipe->grams; i++)
         if (shoal_rng_below(rng, positions - i) < recipe->grams - n) chosen[n++] = i;
     for (uint32_t i = 0; i < n; i++) {
-        shoal_part part = recipe->parts[i]; // of one position
+        shoal_part part = recipe->parts[i]; // narrowed to one position
         part.first_row = chosen[i] * recipe->cohorts;
         part.k = recipe->cohorts;
         shoal_ngram_take(gram, recipe, bytes, len, chosen[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records as the join of their parts; see record.h.
+// A record is its parts joined; see record.h.
 #include "record.h"
 
 #include "bytes.h"
@@ -117,6 +117,6 @@ shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, co
     }
     shoal_err err = read_parts(record, recipe, text, position);
     if (err != SHOAL_OK)
-        memset(record, 0, recipe->record_size); // half a record must not pass for one
+        memset(record, 0, recipe->record_size); // half a record must not pass for a whole one
     return err;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records: one randomized answer of one device, as fixed-width bytes and as text. Parts are joined
-// in recipe order, bytes without a gap, text by ';'.
+// A record is one randomized answer of one device, as fixed-width bytes or as text. Its parts are
+// joined in recipe order, bytes without a gap, text by ';'.
 #ifndef SHOAL_RECORD_H
 #define SHOAL_RECORD_H
 
@@ -9,38 +9,40 @@
 // Randomizes one event.
 //   record: recipe->record_size bytes, written on OK
 //   items: n_items == recipe->n_parts items; closed domains take an index in [0, size) or
-//   SHOAL_ITEM_NONE. A compound of strings
-//     chooses them itself: ARGUMENT
+//     SHOAL_ITEM_NONE. ARGUMENT for a compound of strings, which chooses its items itself
 //   permanent: the device's own secret, the same for every report; may be NULL unless
-//   shoal_recipe_is_permanent (else ARGUMENT) rng: seeded with 32 bytes from the host's secure
-//   source
+//     shoal_recipe_is_permanent (else ARGUMENT)
+//   rng: seeded with 32 bytes from the host's secure source
 // Privacy: the recipe's epsilon for one report (shoal_recipe_epsilon), replacement model. Debit the
-// ledger first. Timing: constant in the items' values (an index out of range is refused by branch).
+// ledger first.
+// Timing: constant in the items' values (an index out of range is refused by a branch).
 shoal_err shoal_record_randomize(uint8_t *record, const shoal_recipe *recipe, const uint64_t *items,
                                  uint32_t n_items, const shoal_permanent *permanent,
                                  shoal_rng *rng) SHOAL_MUST_CHECK;
 
-// Randomizes a string: of an open domain, its fingerprint; of a compound of strings (compound.h),
-// what that makes of it.
-//   bytes: after the recipe's text rule
-//   permanent, rng: as above
-// Returns: ARGUMENT where the recipe takes no strings.
-// Privacy, timing: as above; the number of bytes shows in the time.
+// Randomizes a string. In an open domain the item is the string's fingerprint; a compound of
+// strings (compound.h) makes its own items.
+//   bytes: the string after the recipe's text rule
+//   permanent, rng: as for shoal_record_randomize
+// Returns: ARGUMENT if the recipe takes no strings.
+// Privacy, Timing: as for shoal_record_randomize; the number of bytes shows in the time.
 shoal_err shoal_record_randomize_string(uint8_t *record, const shoal_recipe *recipe,
                                         const uint8_t *bytes, size_t len,
                                         const shoal_permanent *permanent,
                                         shoal_rng *rng) SHOAL_MUST_CHECK;
 
-// SHOAL_ERR_RECORD unless the recipe's randomizer could have written these record_size bytes.
+// Returns: SHOAL_ERR_RECORD unless the recipe's randomizer could have written these record_size
+// bytes.
 shoal_err shoal_record_check(const shoal_recipe *recipe, const uint8_t *record) SHOAL_MUST_CHECK;
 
 // Writes the record's text form: recipe->text_size characters, no terminator.
 shoal_err shoal_record_to_text(char *text, size_t cap, const shoal_recipe *recipe,
                                const uint8_t *record) SHOAL_MUST_CHECK;
 
-// Reads a text record; accepts only what shoal_record_to_text writes.
-//   record: recipe->record_size bytes: the record on OK; zeros when a text of the right length is
-//   refused, else untouched position: where reading stopped, written on error; may be NULL
+// Reads a text record; accepts only texts that shoal_record_to_text writes.
+//   record: recipe->record_size bytes; the record on OK, zeros if a text of the right length is
+//     refused, else untouched
+//   position: where reading stopped, written on error; may be NULL
 shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, const char *text,
                                  size_t len, size_t *position) SHOAL_MUST_CHECK;
 

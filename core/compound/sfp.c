@@ -32,7 +32,7 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
     fragment->m = recipe->m_fragment;
     shoal_err err = shoal_part_prepare(string, field);
     if (err != SHOAL_OK) {
-        if (**field == 'g') *field = "m"; // which this recipe calls so
+        if (**field == 'g') *field = "m"; // this recipe calls g "m"
         return err;
     }
     err = shoal_part_prepare(fragment, field);
@@ -40,7 +40,7 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
         *field = **field == 'k' ? "k_fragment" : **field == 'e' ? "epsilon_fragment" : "m_fragment";
         return err;
     }
-    // Indices need no fingerprint: here the key is that of the byte that fragments share.
+    // Indices need no fingerprint, so this key is free for the byte that fragments share.
     shoal_chacha20_derive(block, recipe->seed, 0, "sfp hash    ");
     memcpy(fragment->item_key, block, sizeof fragment->item_key);
     recipe->n_parts = 2;
@@ -66,7 +66,7 @@ uint32_t shoal_sfp_fragment(const shoal_recipe *recipe, const uint8_t *bytes, si
 static void randomize(uint8_t *record, const shoal_recipe *recipe, const uint8_t *bytes, size_t len,
                       const shoal_permanent *permanent, shoal_rng *rng)
 {
-    shoal_part fragment = recipe->parts[SHOAL_SFP_FRAGMENT]; // of one position
+    shoal_part fragment = recipe->parts[SHOAL_SFP_FRAGMENT]; // narrowed to one position
     const shoal_part *string = &recipe->parts[SHOAL_SFP_STRING];
     int is_none = len < 1 || len > recipe->length;
     uint32_t position = (uint32_t)shoal_rng_below(rng, shoal_sfp_positions(recipe));

@@ -10,7 +10,7 @@ void shoal_thresh_start(shoal_thresh *state)
     *state = (shoal_thresh){{0, 0, 0}, SHOAL_NUMBER_ONE / 2, SHOAL_NUMBER_ONE / 2};
 }
 
-// |a - b| of fractions.
+// Returns: |a - b| of two fractions.
 static uint64_t distance_of(uint64_t a, uint64_t b)
 {
     uint64_t is_less = 0 - ((a - b) >> 63);

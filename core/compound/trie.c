@@ -34,7 +34,7 @@ int shoal_trie_is_answer(const shoal_encoded *field, uint32_t bucket)
     return shoal_encoded_next_of(&prefix, &next, field, bucket) && next != SHOAL_NOT_LISTED;
 }
 
-// Ascending (insertion sort, for a few hundred words at most times).
+// Sorts in ascending order. Insertion sort suffices for a few hundred words.
 static void sort(uint32_t *buckets, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
@@ -44,7 +44,7 @@ static void sort(uint32_t *buckets, uint32_t n)
     }
 }
 
-// How often the bucket at `from` is repeated.
+// Counts how often the bucket at `from` is repeated.
 static uint32_t count_run(const uint32_t *buckets, uint32_t n, uint32_t from)
 {
     uint32_t upto = from + 1;
@@ -52,7 +52,8 @@ static uint32_t count_run(const uint32_t *buckets, uint32_t n, uint32_t from)
     return upto - from;
 }
 
-// How often the most frequent bucket comes, where that counts; 1 where all are alike.
+// Returns: the count of the most frequent bucket if is_greedy, else 1, since all cells are then
+// alike.
 static uint32_t find_most(const uint32_t *buckets, uint32_t n, int is_greedy)
 {
     uint32_t most = 1;
@@ -63,8 +64,8 @@ static uint32_t find_most(const uint32_t *buckets, uint32_t n, int is_greedy)
     return most;
 }
 
-// Walks over the runs of at least `most`. Returns: where the one begins that has `skip` of them
-// before it, or n; *passed is how many were met.
+// Walks over the runs of at least `most`, and counts them in *passed. Returns: the start of the run
+// that has `skip` of them before it, or n.
 static uint32_t find_run(uint32_t *passed, const uint32_t *buckets, uint32_t n, uint32_t most,
                          uint32_t skip)
 {
@@ -77,8 +78,8 @@ static uint32_t find_run(uint32_t *passed, const uint32_t *buckets, uint32_t n, 
     return n;
 }
 
-// One more choice of those left: of all alike, or of the most frequent alike. Returns: where its
-// run begins, or n.
+// Draws one more cell, uniformly among all cells left or among the most frequent ones. Returns: the
+// start of its run, or n.
 static uint32_t choose_run(const uint32_t *buckets, uint32_t n, int is_greedy, shoal_rng *rng)
 {
     uint32_t most = find_most(buckets, n, is_greedy), alike, met;
@@ -86,8 +87,8 @@ static uint32_t choose_run(const uint32_t *buckets, uint32_t n, int is_greedy, s
     return alike == 0 ? n : find_run(&met, buckets, n, most, (uint32_t)shoal_rng_below(rng, alike));
 }
 
-// In any order alike: the order of the choices would tell which cells come first, and how many
-// there were.
+// Puts the items in a uniformly random order. The order of the choices would tell which cells come
+// first, and how many there were.
 static void shuffle(uint64_t *items, uint32_t n, shoal_rng *rng)
 {
     for (uint32_t left = n; left > 1; left--) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes canonical bytes: fields of a tag (u16), a length (u32) and a value, integers big-endian.
-// Private to the core.
+// A writer of canonical bytes, which recipes and policies are hashed in. Each field is a tag (u16),
+// a length (u32) and a value; integers are big-endian. The header is private to the core.
 #ifndef SHOAL_CANONICAL_H
 #define SHOAL_CANONICAL_H
 
@@ -10,7 +10,7 @@
 typedef struct shoal_canonical {
     uint8_t *out;
     size_t cap, len;
-    int is_full; // something did not fit: the bytes are of no use
+    int is_full; // some bytes did not fit, so the output is unusable
 } shoal_canonical;
 
 static inline void shoal_canonical_put(shoal_canonical *w, const void *bytes, size_t len)
@@ -32,7 +32,8 @@ static inline void shoal_canonical_field(shoal_canonical *w, uint16_t tag, const
     shoal_canonical_put(w, bytes, len);
 }
 
-// A field whose length is known once its value is written: close it with what open returned.
+// Opens a field whose length is known only after its value is written. Pass the returned position
+// to shoal_canonical_close.
 static inline size_t shoal_canonical_open(shoal_canonical *w, uint16_t tag)
 {
     shoal_canonical_field(w, tag, NULL, 0);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of recipe_fields.def a module of WebAssembly carries. A module is compiled with
-// SHOAL_MODULE set to its name; a row or a choice marked `every`, `page`, `query` or `all` is then
-// wrapped in SHOAL_CARRIED(mark, ...), which leaves nothing of what the module does not carry. The
-// linker leaves out the functions that no carried row names. Private to the core.
+// The rows of recipe_fields.def that a WebAssembly module carries. A module is compiled with
+// SHOAL_MODULE set to its name. Each row or choice is marked `every`, `page`, `query` or `all` and
+// wrapped in SHOAL_CARRIED(mark, ...), which expands to nothing where the module does not carry it.
+// The linker then drops the functions that no carried row names. The header is private to the core.
 #ifndef SHOAL_CARRIED_ROWS_H
 #define SHOAL_CARRIED_ROWS_H
 
 #ifndef SHOAL_MODULE
-#define SHOAL_MODULE all // native builds too
+#define SHOAL_MODULE all // native builds carry every row
 #endif
 
 #define SHOAL_all_CARRIES_every(...) __VA_ARGS__

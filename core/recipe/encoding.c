@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoding the answer to a query as one index; see encoding.h.
+// Encodes the answer to a query as one index; see encoding.h.
 #include "encoding.h"
 
 #include "bytes.h"
@@ -7,7 +7,7 @@
 #include "sentence.h"
 #include "sha256.h"
 
-#define NEXT_FIRST 2u // end and "not listed" come before the listed tokens
+#define NEXT_FIRST 2u // "it ends here" and "not listed" precede the listed tokens
 
 void shoal_list_add(shoal_list *list, const char *text, size_t len)
 {
@@ -54,8 +54,8 @@ shoal_err shoal_encoding_add_boundary(shoal_encoding *encoding, uint32_t index, 
     return SHOAL_OK;
 }
 
-// The tokens of a text: words with one space between them. Returns: their number, or
-// SHOAL_NOT_LISTED where it is not written so.
+// Counts the tokens of a text: words separated by single spaces. Returns: their number, or
+// SHOAL_NOT_LISTED for a text in another form.
 static uint32_t count_tokens(const char *text, size_t len)
 {
     uint32_t n = len > 0;
@@ -71,14 +71,14 @@ static uint32_t count_tokens(const char *text, size_t len)
 static const char marks[] =
     "holds what stands for something else in labels: | or <end>, <oov>, <none>";
 
-// What labels of cells are made with may not be a token itself.
+// A token may not equal one of the marks from which labels of cells are built.
 static int is_mark(const char *text, size_t len)
 {
     return shoal_text_equal("|", text, len) || shoal_text_equal("<end>", text, len) ||
            shoal_text_equal("<oov>", text, len) || shoal_text_equal("<none>", text, len);
 }
 
-// Is one of the words of a text a mark?
+// Returns: whether one of the words of a text is a mark.
 static int has_mark(const char *text, size_t len)
 {
     for (size_t start = 0, end = 0; start < len; start = end + 1) {
@@ -144,8 +144,8 @@ shoal_err shoal_encoding_add_text(shoal_encoding *encoding, uint32_t index,
                                      : add_value(field, text, len, why);
 }
 
-// Buckets of one prefix: 2 and the runs of 1 .. step entries; above SHOAL_DOMAIN_SIZE_MAX where it
-// is more than that.
+// Counts the buckets of one prefix: two, plus the runs of 1 .. step entries. Stops early at a
+// number above SHOAL_DOMAIN_SIZE_MAX.
 static uint64_t count_choices(const shoal_encoded *field)
 {
     uint64_t choices = NEXT_FIRST, runs = 1;
@@ -157,7 +157,8 @@ static uint64_t count_choices(const shoal_encoded *field)
     return choices;
 }
 
-// Which scheme the given lists make, and with how many buckets. Returns: 0 where they make none.
+// Finds the scheme that the given lists make, and writes its number of buckets. Returns: 0 if the
+// lists make no scheme.
 static uint32_t find_scheme(const shoal_encoded *field, uint64_t *size)
 {
     int has_numbers = field->n_boundaries > 0, has_values = field->values.count > 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of characters in an encoding; see encoding_characters.h.
+// The lists of characters of an encoding; see encoding_characters.h.
 #include "encoding_characters.h"
 
 #include "sentence.h"
 
-// The characters of a text: code points of well-formed UTF-8, of which each prints. Returns: their
-// number, or SHOAL_NOT_LISTED.
+// Counts the characters of a text: printable code points of well-formed UTF-8. Returns: their
+// number, or SHOAL_NOT_LISTED for a text that holds anything else.
 static uint32_t count_characters(const char *text, size_t len)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
@@ -68,7 +68,7 @@ shoal_err shoal_encoding_add_characters(shoal_encoding *encoding, uint32_t index
     *why = SHOAL_SENTENCE("mixes starts and characters with prefixes and tokens");
     if (!field->is_word && field->prefixes.count + field->tokens.count > 0)
         return SHOAL_ERR_DUPLICATE;
-    field->is_word = 1; // a field's lists stay what the first entry makes them
+    field->is_word = 1; // the first entry decides the kind of the field's lists
     return is_start ? add_start(field, text, len, why) : add_character(field, text, len, why);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lists `starts` and `characters` of an encoding, and its step, which tries ask for. They are a
-// file of their own, which modules of WebAssembly without tries do not link. Private to the core.
+// The lists `starts` and `characters` of an encoding, and its step, which only tries use. They have
+// their own file so that WebAssembly modules without tries do not link them. The header is private
+// to the core.
 #ifndef SHOAL_ENCODING_CHARACTERS_H
 #define SHOAL_ENCODING_CHARACTERS_H
 
@@ -8,7 +9,8 @@
 
 #include "encoding.h"
 
-// Returns: the field of an index, a new one for the next index, or NULL with a sentence in *why.
+// Returns: the field with the given index, created if the index is the next one, or NULL with a
+// sentence in *why.
 shoal_encoded *shoal_encoding_at(shoal_encoding *encoding, uint32_t index, const char **why);
 
 // Adds an entry to the starts or the characters of a field.

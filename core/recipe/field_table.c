@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Setting scalar fields; see field_table.h.
+// Sets scalar fields; see field_table.h.
 #include "field_table.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a finished recipe says; see recipe.h.
+// Reads properties of a finished recipe; see recipe.h.
 #include "recipe.h"
 
 #include "bytes.h"
@@ -39,7 +39,7 @@ static bool get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
 {
     const shoal_field *f = &shoal_recipe_rows[i].f;
     if (!shoal_recipe_states(recipe, i) || f->kind == FIELD_CHOICE || f->kind == FIELD_DELTA)
-        return false; // those are texts
+        return false; // these kinds are texts
     if (f->kind != FIELD_LIST)
         *micro = (int64_t)shoal_field_get(f, recipe) * (f->kind == FIELD_INTEGER ? 1000000 : 1);
     else if (shoal_recipe_rows[i].put == shoal_put_values)
@@ -52,7 +52,7 @@ static bool get_parameter(int64_t *micro, const shoal_recipe *recipe, size_t i)
 bool shoal_recipe_parameter(const char **name, int64_t *micro, const shoal_recipe *recipe,
                             uint32_t index)
 {
-    if (recipe->n_variables > 0) { // no parameter of one variable holds for the others
+    if (recipe->n_variables > 0) { // variables have parameters of their own
         *name = "epsilon";
         *micro = recipe->cost_micro;
         return index == 0;

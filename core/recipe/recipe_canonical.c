@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canonical bytes of a recipe; see recipe_canonical.h.
+// Writes and hashes the canonical bytes of a recipe; see recipe_canonical.h.
 #include "recipe_canonical.h"
 
 #include "sha256.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a recipe's fields; see recipe_fields.h.
+// The table of a recipe's fields, generated from recipe_fields.def; see recipe_fields.h.
 #include "recipe_fields.h"
 
 #include "carried_rows.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a recipe's fields that this build carries, made from recipe_fields.def. Private to
-// the core.
+// The table of the recipe fields that this build carries, generated from recipe_fields.def. The
+// header is private to the core.
 #ifndef SHOAL_RECIPE_FIELDS_H
 #define SHOAL_RECIPE_FIELDS_H
 
@@ -12,23 +12,23 @@
 enum {
     SHOAL_REQUIRED = 1 << 0, // every recipe states the field
     SHOAL_OF_VARIABLE =
-        1 << 1,               // in a joint recipe each variable states it, and the recipe does not
-    SHOAL_OF_ROUND = 1 << 2,  // it is not in the hash of a run
-    SHOAL_OF_PART = 1 << 3,   // it is not in the signed bytes, nor in the hash of a run
-    SHOAL_OF_SERVERS = 1 << 4 // only recipes with protocol dap state it
+        1 << 1, // in a joint recipe each variable states the field, and the recipe does not
+    SHOAL_OF_ROUND = 1 << 2,  // the hash of a run leaves the field out
+    SHOAL_OF_PART = 1 << 3,   // the signed bytes and the hash of a run leave the field out
+    SHOAL_OF_SERVERS = 1 << 4 // only recipes with protocol dap state the field
 };
 
-// Where a part takes no number from the row.
+// The `part` of a row whose number no part takes.
 #define SHOAL_NO_PART_OFFSET UINT16_MAX
 
 typedef struct shoal_recipe_row {
-    shoal_field f; // of kind LIST where the field has functions of its own
+    shoal_field f; // kind LIST if the field has functions of its own
     uint32_t takes;
     uint16_t tag;
     uint16_t part; // offset in shoal_part, or SHOAL_NO_PART_OFFSET
     uint8_t flags;
-    // Writes the canonical bytes of a field with functions of its own, nothing where it is absent;
-    // NULL for scalars.
+    // Writes the canonical bytes of a field that has functions of its own, or nothing if the field
+    // is absent. NULL for scalars.
     void (*put)(shoal_canonical *w, uint16_t tag, const shoal_recipe *recipe);
 } shoal_recipe_row;
 
@@ -43,10 +43,10 @@ extern const size_t shoal_recipe_n_rows;
 #undef SHOAL_FIELD
 #undef SHOAL_OWN
 
-// Returns: the path behind "parameters.", or NULL where the row is of another object.
+// Returns: the path after "parameters.", or NULL if the row belongs to another object.
 const char *shoal_recipe_parameter_name(const shoal_recipe_row *row);
 
-// Returns: whether row i is stated.
+// Returns: whether the recipe states the field of row i.
 static inline bool shoal_recipe_states(const shoal_recipe *recipe, size_t i)
 {
     return recipe->stated[i / 64] >> i % 64 & 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of recipe_fields.def with their help texts, for programs that write recipes from options
-// or explain them. Each file that includes this header has the table; modules of WebAssembly do not
-// include it.
+// or explain them. Each file that includes this header gets a copy of the table, so WebAssembly
+// modules do not include it.
 #ifndef SHOAL_RECIPE_HELP_H
 #define SHOAL_RECIPE_HELP_H
 
@@ -9,12 +9,12 @@
 #include "recipe.h"
 
 typedef struct shoal_recipe_help {
-    const char *path;            // "parameters.k"
-    uint8_t kind;                // enum field_kind; LIST for a list and for a field of its own form
-    uint32_t min, max, initial;  // of shoal_field: whole numbers, or millionths where kind is MICRO
-    const shoal_choice *choices; // of a CHOICE, ended by a NULL name; else NULL
-    uint32_t takes;              // SHOAL_TAKES_*: which mechanisms take it; 0: every recipe may
-    const char *help;            // a phrase in lower case without a full stop
+    const char *path; // "parameters.k"
+    uint8_t kind;     // enum field_kind; LIST for a list and for a field with its own form
+    uint32_t min, max, initial;  // as in shoal_field: whole numbers, or millionths if kind is MICRO
+    const shoal_choice *choices; // choices of a CHOICE, ended by a NULL name; else NULL
+    uint32_t takes;   // SHOAL_TAKES_* of the mechanisms that take the field; 0 for every recipe
+    const char *help; // a phrase in lower case without a full stop
 } shoal_recipe_help;
 
 #define SHOAL_CHOICE(modules, name, number) {name, number},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Canonical bytes of the fields that are no scalar; docs/formats.md, "Canonical bytes and hash",
-// has their layout. The rows SHOAL_OWN of recipe_fields.def name these functions. An absent field
-// writes nothing.
+// Writes the canonical bytes of the fields that are not scalars; docs/formats.md, "Canonical bytes
+// and hash", has their layout. The rows SHOAL_OWN of recipe_fields.def name these functions. An
+// absent field writes nothing.
 #include "recipe_fields.h"
 
 void shoal_put_values(shoal_canonical *w, uint16_t tag, const shoal_recipe *recipe)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch codec; see batch.h.
+// Writes and reads batches; see batch.h.
 #include "batch.h"
 
 #include "bytes.h"
@@ -56,7 +56,7 @@ shoal_err shoal_batch_peek(shoal_batch *batch, const uint8_t *bytes, size_t len)
     return SHOAL_OK;
 }
 
-// Finds the first of `count` records that its mechanisms refuse; *bad is set when one is.
+// Finds the first of `count` records that its mechanisms refuse, and writes its index to *bad.
 static shoal_err check_records(uint32_t *bad, const shoal_recipe *recipe, const uint8_t *records,
                                uint32_t count)
 {
@@ -68,7 +68,7 @@ static shoal_err check_records(uint32_t *bad, const shoal_recipe *recipe, const 
         for (uint32_t i = 0; i < count; i++) {
             shoal_err err = mechanism->check(part, records + (size_t)i * recipe->record_size);
             if (err == SHOAL_OK) continue;
-            *bad = count = i; // of the other parts only what comes before it can matter
+            *bad = count = i; // in the other parts, only earlier records matter now
             result = err;
         }
         records += part->record_size;
@@ -76,11 +76,10 @@ static shoal_err check_records(uint32_t *bad, const shoal_recipe *recipe, const 
     return result;
 }
 
-#define PIECE_BYTES                                                                                \
-    32768u // of records that are summed and checked while the nearest cache holds them
+#define PIECE_BYTES 32768u // bytes of records summed and checked while in L1 cache
 
-// Sums and checks a batch in one pass. A wrong sum is told before a bad record: damage explains
-// both.
+// Sums and checks a batch in one pass. A wrong checksum takes precedence over a bad record, because
+// damage explains both.
 static shoal_err check_body(uint32_t *bad, const shoal_batch *head, const shoal_recipe *recipe,
                             const uint8_t *bytes)
 {

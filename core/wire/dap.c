@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all messages of the Distributed Aggregation Protocol are made of (draft-ietf-ppm-dap-18
-// section "Basic Type Definitions", RFC 8446 section 3), and the names that go with them; see
-// dap.h. Must not depend on Prio3's code.
+// The elements of all messages of the Distributed Aggregation Protocol (draft-ietf-ppm-dap-18
+// section "Basic Type Definitions", RFC 8446 section 3), and their names; see dap.h. The file must
+// not depend on Prio3's code.
 #include "dap_private.h"
 
 const char *shoal_dap_media_type(enum shoal_dap_message message)
@@ -62,7 +62,7 @@ const char *shoal_dap_report_error_name(uint32_t error)
 void shoal_dap_put(shoal_dap_writer *w, const void *bytes, size_t len)
 {
     if (w->is_full || len > w->cap - w->len)
-        w->is_full = 1; // and nothing is written any more, not even what would fit
+        w->is_full = 1; // a full writer writes nothing more, even if it would fit
     else if (len > 0)
         memcpy(w->at + w->len, bytes, len);
     w->len += len;
@@ -119,7 +119,7 @@ shoal_bytes shoal_dap_take_opaque(shoal_dap_parser *p, uint32_t prefix, size_t l
     uint64_t len = shoal_dap_take_number(p, prefix);
     if (len < least) shoal_dap_fail(p, SHOAL_ERR_RANGE);
     if (len > p->at.len - p->at.position)
-        shoal_dap_fail(p, SHOAL_ERR_TRUNCATED); // also what no size_t can say
+        shoal_dap_fail(p, SHOAL_ERR_TRUNCATED); // also for a length beyond size_t
     return shoal_dap_take(p, (size_t)len);
 }
 

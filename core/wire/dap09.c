@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of DAP-09's clients; see dap09.h. Source: draft-ietf-ppm-dap-09 sections "Uploading
+// Messages of clients of DAP-09; see dap09.h. Source: draft-ietf-ppm-dap-09 sections "Uploading
 // Reports" and "Errors".
 #include "dap09.h"
 
@@ -34,7 +34,7 @@ size_t shoal_dap09_input_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoa
 {
     static const char label[] = SHOAL_DAP09_TAG " input share";
     size_t len = sizeof label - 1;
-    (void)task; // it is in the associated data
+    (void)task; // the associated data holds the task
     memcpy(info, label, len);
     info[len] = SHOAL_DAP_CLIENT;
     info[len + 1] = (uint8_t)to;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the leader and the helper of a DAP task say to each other while they verify reports
+// The messages that the leader and the helper of a DAP task exchange while they verify reports
 // (draft-ietf-ppm-dap-18 section "Verifying and Aggregating Reports", draft-irtf-cfrg-vdaf section
 // "The Ping-Pong Topology"); see dap.h.
 #include "dap_private.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the sums of a DAP task are asked for and handed out (draft-ietf-ppm-dap-18 section
-// "Collecting Results"), of batches by time; see dap.h.
+// The messages that request and return the sums of a DAP task, in batches by time
+// (draft-ietf-ppm-dap-18 section "Collecting Results"); see dap.h.
 #include "dap_private.h"
 
-// Query and BatchSelector: the mode, and an interval behind its length.
+// Writes Query and BatchSelector: the mode, and an interval with a length prefix.
 static void put_batch(shoal_dap_writer *w, const shoal_dap_interval *interval)
 {
     shoal_dap_put_number(w, DAP_TIME_INTERVAL, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of DAP, as all parties bind them into every ciphertext (draft-ietf-ppm-dap-18 sections
-// "Task Configuration" and "VDAF Configuration Encodings"); see dap.h.
+// The configuration of a DAP task, which all parties bind into every ciphertext
+// (draft-ietf-ppm-dap-18 sections "Task Configuration" and "VDAF Configuration Encodings"); see
+// dap.h.
 #include "dap_private.h"
 
 enum { TASK_INTERVAL = 1 }; // TaskExtensionType
@@ -43,7 +44,7 @@ void shoal_dap_put_task(shoal_dap_writer *w, const shoal_dap_task *task)
     shoal_dap_put_number(w, task->time_precision_s, 8);
     shoal_dap_put_number(w, task->min_batch_size, 8);
     shoal_dap_put_number(w, DAP_TIME_INTERVAL, 1);
-    shoal_dap_put_number(w, 0, 2); // batch_config: nothing
+    shoal_dap_put_number(w, 0, 2); // batch_config is empty
     shoal_dap_put_number(w, (uint64_t)task->vdaf.circuit, 4);
     shoal_dap_put_opaque(w, (shoal_bytes){vdaf, config.len}, 2);
     if (task->interval.duration == 0) { // no extensions
@@ -82,7 +83,7 @@ static size_t put_info(uint8_t info[SHOAL_DAP_INFO_MAX], const char *what, enum 
 size_t shoal_dap_input_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoal_dap_task *task,
                                   enum shoal_dap_role to)
 {
-    (void)task; // of draft 18 whatever the task
+    (void)task; // draft 18 for every task
     return put_info(info, SHOAL_DAP_TAG " input share", SHOAL_DAP_CLIENT, to);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task of a recipe; see dap.h. Reads numbers and names of the recipe and no pointer in it, so
-// that a WebAssembly module may be given a copy of another module's.
+// Makes the task of a recipe; see dap.h. The file reads numbers and names of the recipe and follows
+// no pointer in it, so that a WebAssembly module may be given a copy of another module's recipe.
 #include "bytes.h"
 #include "dap.h"
 #include "split.h"
@@ -28,7 +28,7 @@ shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe, co
     task->time_precision_s = precision;
     task->min_batch_size = recipe->cohort_minimum;
     task->interval.duration =
-        (end + precision - 1) / precision; // the first unit behind the last moment of `expires`
+        (end + precision - 1) / precision; // the first unit after the last moment of `expires`
     task->vdaf = split.prio3;
     return SHOAL_OK;
 }

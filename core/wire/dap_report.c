@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What devices and the leader say to each other in DAP (draft-ietf-ppm-dap-18 section "Uploading
-// Reports"); see dap.h.
+// The messages that devices and the leader exchange in DAP (draft-ietf-ppm-dap-18 section
+// "Uploading Reports"); see dap.h.
 #include "dap_private.h"
 
 void shoal_dap_put_metadata(shoal_dap_writer *w, const shoal_dap_metadata *metadata)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the resources of DAP are (draft-ietf-ppm-dap-18 section "HTTP Usage"): URLs, and the text
-// of ids (RFC 4648 section 5, unpadded); see dap.h.
+// The URLs of DAP's resources (draft-ietf-ppm-dap-18 section "HTTP Usage"), and the text of ids
+// (RFC 4648 section 5, unpadded); see dap.h.
 #include "bytes.h"
 #include "dap.h"
 
@@ -72,7 +72,7 @@ void shoal_dap_url(char url[SHOAL_DAP_URL_MAX], const shoal_url *server,
                    size_t id_len)
 {
     shoal_dap_writer w = {(uint8_t *)url, SHOAL_DAP_URL_MAX, 0,
-                          0}; // 200 and, at most, 105 bytes fit
+                          0}; // fits: 200 bytes and at most 105
     shoal_dap_put(&w, server->bytes, server->len);
     if (resource != SHOAL_DAP_HPKE_CONFIG) {
         put_text(&w, "/tasks");

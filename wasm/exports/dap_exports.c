@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report for two servers, as a module of its own: shoal-dap.wasm. It makes a measurement of a
-// record, splits it (Prio3) and writes what DAP wants around the shares; HPKE is JavaScript's
-// (dap.js), since a browser has it. See exports.h for the conventions.
+// A report for two servers, made by a module of its own: shoal-dap.wasm. It makes a measurement
+// from a record, splits it (Prio3) and writes the DAP messages around the shares. JavaScript does
+// HPKE (dap.js), since browsers have it. See exports.h for the conventions.
 //
-// One instance serves one task, which is set once: from a recipe, or from its numbers where there
-// is no local noise. Measurements, random bytes and scratch are wiped here; the two shares are the
-// caller's to wipe once they are sealed. Source: draft-ietf-ppm-dap-18 section "Uploading Reports".
-// Depends on core/wire/dap.h, core/split/split.h, core/prio/prio3.h.
+// One instance serves one task, which is set once: from a recipe, or from its numbers if there is
+// no local noise. The module wipes measurements, random bytes and scratch. The caller wipes the two
+// shares once they are sealed.
+// Source: draft-ietf-ppm-dap-18 section "Uploading Reports". Depends on core/wire/dap.h,
+// core/split/split.h, core/prio/prio3.h.
 #include "dap.h"
 #include "exports.h"
 #include "split.h"
@@ -16,22 +17,21 @@
 
 enum { TASK_NONE = 0, TASK_OF_RECIPE, TASK_EXACT };
 
-static uint32_t state; // one of the above
+static uint32_t state; // one of the states above
 static shoal_dap_task task;
 static shoal_split split;
 static shoal_prio3 prio3;
 static const char *reason;
 
-// What was wrong with the task: static text, or 0.
+// Returns: static text about the last error of the task, or 0.
 EXPORT(task_error) const char *export_task_error(void)
 {
     return reason;
 }
 
-// Sets the task of a recipe, copied from where recipe_at() of its module says it lies.
+// Sets the task of a recipe, copied from the address that recipe_at() of its module returns.
 //   recipe: at a multiple of 8
-//   len: recipe_size() of that module; another is refused, since then it was built from other
-//   sources
+//   len: recipe_size() of that module; another length means other sources and is refused
 EXPORT(task_of_recipe) uint32_t export_task_of_recipe(uint32_t recipe, uint32_t len)
 {
     reason = NULL;
@@ -49,7 +49,7 @@ EXPORT(task_of_recipe) uint32_t export_task_of_recipe(uint32_t recipe, uint32_t 
 #define PRECISION_MAX 31536000u
 #define BATCH_MAX 1000000000u
 
-// The number that a task file means where it states no chunk length: that of the shortest proof.
+// Chooses the chunk length for a task file that states none: the one with the shortest proof.
 static shoal_err choose_chunk(shoal_prio3_parameters *vdaf)
 {
     shoal_flp flp;
@@ -59,7 +59,7 @@ static shoal_err choose_chunk(shoal_prio3_parameters *vdaf)
     return err;
 }
 
-// Info, leader and helper, one after the other.
+// Reads info, leader and helper, which follow one another in the text.
 static shoal_err read_parties(shoal_dap_task *t, const char *text, uint32_t info_len,
                               uint32_t leader_len, uint32_t helper_len)
 {
@@ -73,10 +73,9 @@ static shoal_err read_parties(shoal_dap_task *t, const char *text, uint32_t info
     return shoal_url_equal(&t->leader, &t->helper) ? SHOAL_ERR_RANGE : SHOAL_OK;
 }
 
-// Sets a task without local noise, by what its task file says (docs/formats.md).
+// Sets a task without local noise from the numbers and texts of its task file (docs/formats.md).
 //   numbers: little-endian u64: time precision, minimum batch, duration of the interval from 0 (0:
-//   any time), circuit, length, max,
-//            chunk (0: the file states none)
+//     any time), circuit, length, max, chunk (0: the file states none)
 //   texts: info, leader and helper, one after the other
 EXPORT(task_exact)
 uint32_t export_task_exact(uint32_t numbers, uint32_t texts, uint32_t info_len, uint32_t leader_len,
@@ -111,7 +110,7 @@ uint32_t export_task_exact(uint32_t numbers, uint32_t texts, uint32_t info_len, 
     return SHOAL_OK;
 }
 
-// Sets the id of a task without local noise, which is the caller's to choose or to derive from its
+// Sets the id of a task without local noise, which the caller chooses or derives from its
 // configuration.
 EXPORT(task_set_id) uint32_t export_task_set_id(uint32_t id)
 {
@@ -161,8 +160,8 @@ static void put_aad(shoal_dap_writer *w, const shoal_dap_metadata *metadata,
     shoal_dap_put_input_share_aad(w, &task, metadata, share);
 }
 
-// Lengths in bytes of what shard() reads and writes. Only a writer that counts is asked, so that
-// dap.h alone knows the layout.
+// The lengths in bytes of what shard() reads and writes. They come from a counting writer, so that
+// only dap.h knows the layout.
 typedef struct lengths {
     uint32_t measurement, rand, public_share, plaintexts[2], aad, work;
 } lengths;
@@ -198,9 +197,9 @@ static lengths measure(void)
     return l;
 }
 
-// Writes as little-endian u32: lengths of a measurement, of shard()'s random bytes, public share,
-// leader's and helper's plaintext, associated data and work; the time precision in seconds; the
-// length of a measurement's vector.
+// Writes, as little-endian u32: the lengths of a measurement, of shard()'s random bytes, public
+// share, leader's and helper's plaintext, associated data and work; the time precision in seconds;
+// the length of a measurement's vector.
 #define INFO_WORDS 9u
 EXPORT(task_info) uint32_t export_task_info(uint32_t out)
 {
@@ -217,7 +216,7 @@ EXPORT(task_info) uint32_t export_task_info(uint32_t out)
 // Makes the measurement of a record's text.
 //   measurement: as long as task_info says, at a multiple of 8
 //   text: len bytes
-// Returns: RANGE for a record with more weight than the servers take; it is not sent
+// Returns: RANGE for a record with more weight than the servers accept; it must not be sent.
 EXPORT(measure_record)
 uint32_t export_measure_record(uint32_t measurement, uint32_t text, uint32_t len)
 {
@@ -238,10 +237,10 @@ static uint8_t *put_share(uint8_t *out, const uint8_t *share, uint32_t aggregato
 // Splits a measurement. Writes public share, associated data, leader's plaintext and helper's
 // plaintext at out, one after the other.
 //   work: begins with the measurement; at a multiple of 8; wiped
-//   id: of the report: 16 random bytes, never used before
+//   id: the report's id: 16 random bytes, never used before
 //   time: in units of the task's time precision
 //   rand: secret random bytes, wiped
-// Returns: RANGE for a measurement that the task does not take
+// Returns: RANGE for a measurement that the task does not accept.
 EXPORT(shard)
 uint32_t export_shard(uint32_t out, uint32_t work, uint32_t id, int64_t time, uint32_t rand)
 {
@@ -269,17 +268,16 @@ uint32_t export_shard(uint32_t out, uint32_t work, uint32_t id, int64_t time, ui
     return err;
 }
 
-// Writes the HPKE info string of what a client seals for a server.
+// Writes the HPKE info string for what a client seals for a server.
 //   role: enum shoal_dap_role
-// Returns: its length, at most SHOAL_DAP_INFO_MAX
+// Returns: its length, at most SHOAL_DAP_INFO_MAX.
 EXPORT(share_info) int32_t export_share_info(uint32_t out, uint32_t role)
 {
     if (state == TASK_NONE || !inside(out, SHOAL_DAP_INFO_MAX)) return failed(SHOAL_ERR_ARGUMENT);
     return (int32_t)shoal_dap_input_share_info(at(out), &task, (enum shoal_dap_role)role);
 }
 
-// Finds the key that shares are sealed to in a server's list. Writes the config's id, then its
-// public key.
+// Finds the key for sealing shares in a server's list. Writes the config's id, then its public key.
 EXPORT(read_keys) uint32_t export_read_keys(uint32_t out, uint32_t list, uint32_t len)
 {
     shoal_dap_hpke_config config;
@@ -293,8 +291,8 @@ EXPORT(read_keys) uint32_t export_read_keys(uint32_t out, uint32_t list, uint32_
     return SHOAL_OK;
 }
 
-// A sealed plaintext as JavaScript hands it in: the config's id, the encapsulated key, the
-// ciphertext. NULL: of that length.
+// A sealed plaintext as JavaScript passes it: the config's id, the encapsulated key, the
+// ciphertext. NULL stands for any bytes of that length.
 static shoal_dap_ciphertext sealed_at(const uint8_t *sealed, uint32_t aggregator)
 {
     shoal_dap_ciphertext c = {.enc = {.len = KEY_LEN},
@@ -306,7 +304,7 @@ static shoal_dap_ciphertext sealed_at(const uint8_t *sealed, uint32_t aggregator
     return c;
 }
 
-// Returns: bytes of an upload of one report; all of a task have the same.
+// Returns: bytes of an upload of one report, which are the same for all reports of a task.
 EXPORT(report_length) int32_t export_report_length(void)
 {
     if (state == TASK_NONE) return failed(SHOAL_ERR_ARGUMENT);
@@ -330,10 +328,10 @@ static void put_report(shoal_dap_writer *w, const uint8_t *id, uint64_t time, co
     shoal_dap_put_report(w, &report);
 }
 
-// Writes a report: an upload request of one.
-//   parts: public share, then what was sealed for the leader and for the helper: config id,
-//   encapsulated key, ciphertext
-// Returns: its length
+// Writes a report: an upload request with one report.
+//   parts: public share, then the sealed plaintexts for the leader and for the helper: config id,
+//     encapsulated key, ciphertext
+// Returns: its length.
 EXPORT(report)
 int32_t export_report(uint32_t out, uint32_t cap, uint32_t id, int64_t time, uint32_t parts)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports for an edge worker: reading records, making and reading batches. See exports.h.
+// Exports for an edge worker, which reads records and makes and reads batches. See exports.h.
 #include "batch.h"
 #include "exports.h"
 
 static uint32_t error_position;
 
-// Where record_from_text stopped reading when it last failed.
+// Returns: the position where record_from_text stopped reading when it last failed.
 EXPORT(err_position) uint32_t export_err_position(void)
 {
     return error_position;
@@ -22,9 +22,9 @@ uint32_t export_record_from_text(uint32_t record, uint32_t handle, uint32_t text
     return err;
 }
 
-// Reads the record of a report of len bytes that is, byte for byte, head, the record's text, tail;
-// the two lie one behind the other at frame. Anything else is an error, and record undefined:
-// whoever parses the report says which.
+// Reads the record of a report that consists, byte for byte, of head, the record's text and tail,
+// len bytes in all. Head and tail lie one after the other at frame. Any other report is an error
+// and leaves the record undefined; the caller's parser then says what is wrong.
 EXPORT(record_from_report)
 uint32_t export_record_from_report(uint32_t record, uint32_t handle, uint32_t report, uint32_t len,
                                    uint32_t frame, uint32_t head_len, uint32_t tail_len)
@@ -57,7 +57,7 @@ EXPORT(batch_size) int32_t export_batch_size(uint32_t handle, uint32_t count)
     return size ? (int32_t)size : failed(SHOAL_ERR_RANGE);
 }
 
-// Seals the records that lie at bytes + SHOAL_BATCH_HEADER.
+// Seals a batch around the records that lie at bytes + SHOAL_BATCH_HEADER.
 EXPORT(batch_seal)
 uint32_t export_batch_seal(uint32_t bytes, uint32_t len, uint32_t handle, uint32_t count,
                            uint32_t id)

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core as a WebAssembly module: what every module has, recipes and the records of an item's
-// index. See exports.h.
+// The exports of every module: recipes, and the records of an item's index. See exports.h.
 #include "exports.h"
 
 #ifndef SHOAL_WASM_RECIPES
-#define SHOAL_WASM_RECIPES 16u // that may live at a time
+#define SHOAL_WASM_RECIPES 16u // recipes open at a time
 #endif
 
 static shoal_recipe_builder builders[SHOAL_WASM_RECIPES]; // a finished recipe stays in its builder
 static lease leases[SHOAL_WASM_RECIPES];
-static uint8_t
-    signatures[SHOAL_WASM_RECIPES]; // members of `signature` that were given, see signature_bit
+static uint8_t signatures[SHOAL_WASM_RECIPES]; // bits of the members of `signature` given
 
 int32_t lease_take(lease *all, uint32_t n)
 {
@@ -57,7 +55,7 @@ const shoal_recipe *ready_recipe(uint32_t handle)
 
 // ---- recipes ----
 
-// Returns: the handle of a new empty recipe; SPACE when all slots are taken.
+// Returns: the handle of a new empty recipe; SPACE if all slots are taken.
 EXPORT(recipe_open) int32_t export_recipe_open(void)
 {
     int32_t handle = lease_take(leases, SHOAL_WASM_RECIPES);
@@ -75,8 +73,8 @@ uint32_t export_recipe_set_number(uint32_t handle, uint32_t path, uint32_t path_
     return shoal_builder_set_number(b, (const char *)at(path), path_len, micro);
 }
 
-// A member of the recipe's signature. It is no field: taken off here, in no hash; JavaScript, which
-// keeps it, verifies it.
+// Takes a member of the recipe's signature. The signature is not a field and enters no hash.
+// JavaScript keeps and verifies it.
 static shoal_err take_signature(uint32_t handle, uint32_t bit, uint32_t text, uint32_t len)
 {
     uint32_t n_hex = 0;
@@ -89,7 +87,7 @@ static shoal_err take_signature(uint32_t handle, uint32_t bit, uint32_t text, ui
     return len == 64 * bit && n_hex == len ? SHOAL_OK : SHOAL_ERR_TYPE;
 }
 
-// Which member of the signature a path names: 1 key, 2 ed25519, 0 none.
+// Returns: the bit of the member of the signature that a path names: 1 key, 2 ed25519, 0 none.
 static uint32_t signature_bit(uint32_t path, uint32_t len)
 {
     static const char *const names = "signature.key|signature.ed25519";
@@ -130,7 +128,7 @@ EXPORT(recipe_finish) uint32_t export_recipe_finish(uint32_t handle)
     return err;
 }
 
-// A variable's field, as the recipe spells it.
+// Returns: the path of a variable's field, as the recipe spells it.
 static const char *error_path(const shoal_recipe_builder *b)
 {
     static char path[80] = "variables.N.";
@@ -144,7 +142,8 @@ static const char *error_path(const shoal_recipe_builder *b)
     return path;
 }
 
-// What the last recipe_* error on this handle was about: text until the next call, or 0.
+// Returns: the field of the last recipe_* error on this handle, as text that is valid until the
+// next call, or 0.
 EXPORT(recipe_error_field) const char *export_recipe_error_field(uint32_t handle)
 {
     const shoal_recipe_builder *b = building_recipe(handle);
@@ -165,15 +164,14 @@ EXPORT(recipe_release) uint32_t export_recipe_release(uint32_t handle)
     return SHOAL_OK;
 }
 
-// Writes the recipe's numbers as little-endian u32, in the order that core.js reads them, then its
-// 32-byte hash.
+// Writes the recipe's numbers as little-endian u32, in the order in which core.js reads them, then
+// its 32-byte hash.
 #define INFO_WORDS 18u
 EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(out, INFO_WORDS * 4 + 32)) return SHOAL_ERR_ARGUMENT;
-    const shoal_part *whole =
-        shoal_recipe_value_part(r); // what a device hands in is a value of this part
+    const shoal_part *whole = shoal_recipe_value_part(r); // devices report values of this part
     const uint32_t words[INFO_WORDS] = {
         r->record_size,     r->text_size,      r->cost_micro,
         whole->size,        r->per_day,        r->sample_micro,
@@ -187,8 +185,8 @@ EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
     return SHOAL_OK;
 }
 
-// Where a finished recipe lies and how long it is, for a module of the same build that takes a copy
-// of it (dap_exports.c). Returns: 0 where there is none.
+// Returns: the address of a finished recipe, or 0 if there is none. A module of the same build
+// copies recipe_size() bytes from it (dap_exports.c).
 EXPORT(recipe_at) const shoal_recipe *export_recipe_at(uint32_t handle)
 {
     return ready_recipe(handle);
@@ -199,8 +197,7 @@ EXPORT(recipe_size) uint32_t export_recipe_size(void)
     return sizeof(shoal_recipe);
 }
 
-// Writes the recipe's canonical bytes that are signed, at most SHOAL_CANONICAL_MAX. Returns:
-// length.
+// Writes the recipe's signed bytes, at most SHOAL_CANONICAL_MAX. Returns: length.
 EXPORT(recipe_canonical) int32_t export_recipe_canonical(uint32_t handle, uint32_t out)
 {
     size_t len = 0;
@@ -259,7 +256,7 @@ uint32_t export_randomize_index(uint32_t record, uint32_t handle, int32_t index,
     const shoal_recipe *r = recipe_for_record(handle, record);
     shoal_err err = SHOAL_ERR_ARGUMENT;
     if (r && shoal_recipe_value_part(r)->domain == SHOAL_DOMAIN_CLOSED) {
-        // Sign extension makes -1 SHOAL_ITEM_NONE without a branch on the item.
+        // Sign extension turns -1 into SHOAL_ITEM_NONE without a branch on the item.
         err = randomize_item(record, r, (uint64_t)(int64_t)index, c);
     }
     coins_wipe(c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports for joint recipes: an item of each variable, and the record of all of them. See
-// exports.h; not in the page's small module.
+// Exports for joint recipes: the item of each variable, and the record of all of them. See
+// exports.h. The page's small module does not have them.
 #include "exports.h"
 
 static const shoal_recipe *joint_recipe(uint32_t handle, uint32_t variable)
@@ -21,8 +21,8 @@ EXPORT(joint_info) uint32_t export_joint_info(uint32_t handle, uint32_t variable
     return SHOAL_OK;
 }
 
-// Each of the next three writes a variable's item as a little-endian u64; all ones stand for
-// nothing of that variable.
+// joint_index, joint_number and joint_text each write a variable's item as a little-endian u64. All
+// ones stand for a variable without a value.
 //   index: of a listed value; -1 is none of them
 EXPORT(joint_index)
 uint32_t export_joint_index(uint32_t item, uint32_t handle, uint32_t variable, int32_t index)
@@ -30,7 +30,7 @@ uint32_t export_joint_index(uint32_t item, uint32_t handle, uint32_t variable, i
     const shoal_recipe *r = joint_recipe(handle, variable);
     if (!r || !inside(item, 8) || r->parts[variable].domain != SHOAL_DOMAIN_CLOSED)
         return SHOAL_ERR_ARGUMENT;
-    // Sign extension makes -1 SHOAL_ITEM_NONE without a branch on the item.
+    // Sign extension turns -1 into SHOAL_ITEM_NONE without a branch on the item.
     store64_le(at(item), (uint64_t)(int64_t)index);
     return SHOAL_OK;
 }
@@ -66,7 +66,7 @@ uint32_t export_joint_text(uint32_t item, uint32_t handle, uint32_t variable, ui
 }
 
 // Randomizes an event: one item of each variable, in the recipe's order.
-//   items: a little-endian u64 each, wiped
+//   items: one little-endian u64 each, wiped
 //   seed, permanent: see coins in exports.h; wiped
 EXPORT(randomize_joint)
 uint32_t export_randomize_joint(uint32_t record, uint32_t handle, uint32_t items, uint32_t seed,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every module exports and every file with exports uses: where JavaScript's memory begins, and
+// Exports of every module, which all files with exports use: the start of JavaScript's memory, and
 // errors as text. See exports.h.
 #include "exports.h"
 
@@ -19,7 +19,7 @@ EXPORT(heap_base) uint32_t export_heap_base(void)
     return (uint32_t)(uintptr_t)&__heap_base;
 }
 
-// Static NUL-terminated text about an error number.
+// Returns: static NUL-terminated text about an error number.
 EXPORT(err_name) const char *export_err_name(uint32_t err)
 {
     return shoal_err_name((shoal_err)err);

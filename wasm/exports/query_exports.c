@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports for queries: lists of a recipe, the item of an event, the policy, the accountant. See
-// exports.h; not in the page's small module.
+// Exports for queries: a recipe's lists, the item of an event, the policy, the accountant. See
+// exports.h. The page's small module does not have them.
 #include "accountant.h"
 #include "exports.h"
 
@@ -23,9 +23,9 @@ uint32_t export_recipe_add_number(uint32_t handle, uint32_t path, uint32_t path_
     return shoal_builder_add_number(b, (const char *)at(path), path_len, micro);
 }
 
-// Writes, as little-endian u32, epsilon of the cohort and K of its delta 1e-K, the round, the
-// version, the way of aggregation, and the depth and number of buckets of each field (zeros where
-// there is none); then the query's hash and its policy's.
+// Writes, as little-endian u32: epsilon of the cohort, K of its delta 1e-K, the round, the version,
+// the kind of aggregation, and the depth and number of buckets of each field (zeros beyond the last
+// field). Then writes the query's hash and its policy's.
 #define QUERY_WORDS (5u + 2u * SHOAL_ENCODED_MAX)
 EXPORT(recipe_query_info) uint32_t export_recipe_query_info(uint32_t handle, uint32_t out)
 {
@@ -49,8 +49,9 @@ static const shoal_encoded *field_of(uint32_t handle, uint32_t field)
     return r && field < r->encoding.n_fields ? &r->encoding.fields[field] : NULL;
 }
 
-// The bucket of a number, of an index of the field's list, of what follows one of its prefixes; see
-// core/recipe/encoding.h. Returns: a bucket, or minus ARGUMENT where the recipe has no such field.
+// encoded_number, encoded_value and encoded_next return the bucket of a number, of an index of the
+// field's list, or of what follows one of its prefixes; see core/recipe/encoding.h.
+// Returns: the bucket, or minus ARGUMENT if the recipe has no such field.
 EXPORT(encoded_number) int32_t export_encoded_number(uint32_t handle, uint32_t field, int64_t micro)
 {
     const shoal_encoded *e = field_of(handle, field);
@@ -97,8 +98,8 @@ uint32_t export_encoding_buckets(uint32_t out, uint32_t handle, uint32_t item)
     return SHOAL_OK;
 }
 
-// Draws a uniformly random item of a closed domain, for devices without an event that matches.
-// Wipes the seed. Returns: the item, or minus ARGUMENT.
+// Draws a uniformly random item of a closed domain, for devices without a matching event. Wipes the
+// seed. Returns: the item, or minus ARGUMENT.
 EXPORT(random_item) int32_t export_random_item(uint32_t handle, uint32_t seed)
 {
     if (!inside(seed, 32)) return failed(SHOAL_ERR_ARGUMENT);
@@ -116,7 +117,7 @@ EXPORT(random_item) int32_t export_random_item(uint32_t handle, uint32_t seed)
 
 // ---- the policy ----
 
-#define POLICIES 2u // a page has one; a new one is checked while the old one still counts
+#define POLICIES 2u // a new policy is checked while the page's old one still counts
 
 static shoal_policy policies[POLICIES];
 static lease leases[POLICIES];
@@ -127,7 +128,7 @@ static shoal_policy *policy_in(uint32_t handle, uint32_t state)
     return i < POLICIES ? &policies[i] : NULL;
 }
 
-// Returns: the handle of a new empty policy; SPACE when all slots are taken.
+// Returns: the handle of a new empty policy; SPACE if all slots are taken.
 EXPORT(policy_open) int32_t export_policy_open(void)
 {
     int32_t handle = lease_take(leases, POLICIES);
@@ -171,7 +172,7 @@ EXPORT(policy_finish) uint32_t export_policy_finish(uint32_t handle)
     return err;
 }
 
-// What the last policy_* error on this handle was about: static text, or 0.
+// Returns: the field of the last policy_* error on this handle, as static text, or 0.
 EXPORT(policy_error_field) const char *export_policy_error_field(uint32_t handle)
 {
     const shoal_policy *p = policy_in(handle, LEASE_BUILDING);
@@ -204,7 +205,7 @@ EXPORT(accountant_size_max) uint32_t export_accountant_size_max(void)
     return SHOAL_ACCOUNTANT_SIZE_MAX;
 }
 
-// Returns: length of the accountant written.
+// Writes an empty accountant. Returns: its length.
 EXPORT(accountant_init)
 int32_t export_accountant_init(uint32_t accountant, uint32_t cap, uint32_t day)
 {
@@ -214,8 +215,8 @@ int32_t export_accountant_init(uint32_t accountant, uint32_t cap, uint32_t day)
     return length_or(err, len);
 }
 
-// Writes, as little-endian u32: the refusal's number (0: accepted), the field's index, the
-// analysis's, the epsilon of one report and of the cohort.
+// Writes, as little-endian u32: the refusal's number (0: accepted), the index of the field, the
+// index of the analysis, the epsilon of one report and the epsilon of the cohort.
 #define VERDICT_WORDS 5u
 static void put_verdict(uint32_t out, const shoal_verdict *v)
 {
@@ -238,7 +239,7 @@ uint32_t export_query_check(uint32_t out, uint32_t accountant, uint32_t len, uin
     return SHOAL_OK;
 }
 
-// Returns: length of the accountant after the debit, unchanged where the verdict is a refusal.
+// Returns: length of the accountant after the debit, unchanged if the verdict is a refusal.
 EXPORT(query_debit)
 int32_t export_query_debit(uint32_t out, uint32_t accountant, uint32_t len, uint32_t cap,
                            uint32_t policy, uint32_t recipe, uint32_t day)
@@ -254,9 +255,9 @@ int32_t export_query_debit(uint32_t out, uint32_t accountant, uint32_t len, uint
     return (int32_t)size;
 }
 
-// Writes reports (u32), zero (u32), epsilon in micro-units (u64), delta in units of 1e-15 (u64),
-// epsilon of all reports together in micro-units (u64), little-endian, at out.
-//   field: of the analysis's, or 0xffffffff for the analysis itself
+// Writes reports (u32), zero (u32), epsilon in micro-units (u64), delta in units of 1e-15 (u64) and
+// the epsilon of all reports together in micro-units (u64), little-endian, at out.
+//   field: index of one of the analysis's fields, or 0xffffffff for the analysis itself
 EXPORT(accountant_charge)
 uint32_t export_accountant_charge(uint32_t out, uint32_t accountant, uint32_t len, uint32_t policy,
                                   uint32_t analysis, uint32_t field)
@@ -277,7 +278,7 @@ uint32_t export_accountant_charge(uint32_t out, uint32_t accountant, uint32_t le
     return SHOAL_OK;
 }
 
-// Static NUL-terminated text about a refusal.
+// Returns: static NUL-terminated text about a refusal.
 EXPORT(refusal_name) const char *export_refusal_name(uint32_t refusal)
 {
     return shoal_refusal_name((shoal_refusal)refusal);

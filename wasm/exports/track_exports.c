@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports for recipes that are epochs of a run (thresh, heavythresh): the run's state on this
-// device, and the report of an epoch. See exports.h; not in the page's small module. Refusals are
-// the numbers of core/compound/epoch.h.
+// device, and the report of an epoch. See exports.h. The page's small module does not have them.
+// Refusals are the numbers of core/compound/epoch.h.
 #include "exports.h"
 #include "heavythresh.h"
 #include "thresh.h"
 
 // A histogram's entry as JavaScript writes it: item u64, count u32, four bytes of padding,
-// little-endian as all of this memory.
+// little-endian like all of this memory.
 _Static_assert(sizeof(shoal_counted) == 16 && offsetof(shoal_counted, count) == 8,
                "16 bytes an entry");
 
@@ -24,15 +24,15 @@ static const shoal_recipe *heavy_recipe(uint32_t handle)
     return r && r->mechanism == shoal_heavythresh_id ? r : NULL;
 }
 
-// Returns: bytes of the state of the recipe's run; 0 where it is of none.
+// Returns: bytes of the state of the recipe's run, or 0 if the recipe belongs to no run.
 EXPORT(track_state_size) uint32_t export_track_state_size(uint32_t handle)
 {
     const shoal_recipe *r = run_recipe(handle);
     return r ? (uint32_t)shoal_run_size(r) : 0;
 }
 
-// Writes the state of a new run: only where the ledger was debited for it just now, or a lost state
-// would begin anew. Returns: length.
+// Writes the state of a new run. Call it only right after the ledger was debited for the run;
+// otherwise a run whose state was lost would begin anew. Returns: length.
 EXPORT(track_state_init)
 int32_t export_track_state_init(uint32_t state, uint32_t cap, uint32_t handle)
 {
@@ -52,10 +52,11 @@ EXPORT(track_run_hash) uint32_t export_track_run_hash(uint32_t out, uint32_t han
     return SHOAL_OK;
 }
 
-// Answers an epoch with the mean of its numbers, in micro-units; has_data 0: there were none. The
-// state is changed in place: it is to be stored before the record leaves. Returns: a refusal; then
-// record and state are untouched.
+// Answers an epoch with the mean of its numbers, in micro-units. The state is changed in place and
+// must be stored before the record leaves.
+//   has_data: 0 if the epoch has no numbers
 //   seed: 32 bytes, wiped
+// Returns: a refusal; record and state are then unchanged.
 EXPORT(track_answer_number)
 uint32_t export_track_answer_number(uint32_t record, uint32_t state, uint32_t len, uint32_t handle,
                                     int64_t micro, uint32_t has_data, uint32_t seed)
@@ -78,16 +79,16 @@ uint32_t export_track_answer_number(uint32_t record, uint32_t state, uint32_t le
     return refusal;
 }
 
-// Returns: bytes that track_answer_counts needs beside its arguments.
+// Returns: bytes of scratch that track_answer_counts needs.
 EXPORT(track_scratch_size) uint32_t export_track_scratch_size(uint32_t handle)
 {
     const shoal_recipe *r = heavy_recipe(handle);
     return r ? 12 * r->projection : 0;
 }
 
-// The same with the histogram of the epoch's values.
-//   values: n entries of 16 bytes, each item once, at an address that 8 divides; wiped; n = 0:
-//   there were none scratch: track_scratch_size bytes, at an address that 4 divides; wiped
+// Answers an epoch like track_answer_number, but with the histogram of its values.
+//   values: n entries of 16 bytes, each item once, at a multiple of 8; wiped; n = 0 without data
+//   scratch: track_scratch_size bytes, at a multiple of 4; wiped
 EXPORT(track_answer_counts)
 uint32_t export_track_answer_counts(uint32_t record, uint32_t state, uint32_t len, uint32_t handle,
                                     uint32_t values, uint32_t n, uint32_t scratch, uint32_t seed)
@@ -128,9 +129,9 @@ uint32_t export_track_item(uint32_t out, uint32_t handle, uint32_t text, uint32_
     return err;
 }
 
-// Writes what the run has spent on this device, as little-endian u32: the last epoch answered, of
-// how many; votes sent, of how many; estimates sent, of how many; epsilon of a vote, of an
-// estimate, spent in all (2 c_V + c_E), in micro-units.
+// Writes the run's spending on this device, as little-endian u32: the last epoch answered and the
+// number of epochs; votes sent and their limit; estimates sent and their limit; epsilon of a vote,
+// of an estimate, and spent in all (2 c_V + c_E), in micro-units.
 #define SPENT_WORDS 9u
 EXPORT(track_spent)
 uint32_t export_track_spent(uint32_t out, uint32_t state, uint32_t len, uint32_t handle)
@@ -155,7 +156,7 @@ uint32_t export_track_spent(uint32_t out, uint32_t state, uint32_t len, uint32_t
     return SHOAL_OK;
 }
 
-// Static NUL-terminated text about a refusal.
+// Returns: static NUL-terminated text about a refusal.
 EXPORT(track_refusal_name) const char *export_track_refusal_name(uint32_t refusal)
 {
     return shoal_epoch_refusal_name((shoal_epoch_refusal)refusal);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports for tries: the buckets of words, and all of a device's answer to a round. The whole
-// module alone has them. See exports.h.
+// Exports for tries: the buckets of words, and a device's complete answer to a round. Only the
+// whole module has them. See exports.h.
 #include "exports.h"
 #include "trie.h"
 
@@ -10,8 +10,9 @@ static const shoal_encoded *field_of(uint32_t handle, uint32_t field)
     return r && field < r->encoding.n_fields ? &r->encoding.fields[field] : NULL;
 }
 
-// The bucket of a word: of a start (or 0xffffffff) and of the n characters behind it, little-endian
-// u32 indices (or 0xffffffff): the field's step at most, fewer where the word ends before.
+// Returns: the bucket of a word, from the index of its start and the little-endian u32 indices of
+// the n characters after it. An index is 0xffffffff if it is not listed. n is at most the field's
+// step, and less if the word ends before.
 EXPORT(encoded_word)
 int32_t export_encoded_word(uint32_t handle, uint32_t field, uint32_t start, uint32_t characters,
                             uint32_t n)
@@ -25,9 +26,9 @@ int32_t export_encoded_word(uint32_t handle, uint32_t field, uint32_t start, uin
     return (int32_t)shoal_encoded_next(e, start, shoal_encoded_run(e, indices, n));
 }
 
-// The reverse, for labels. Writes, as little-endian u32: the start's index, what follows it (0:
-// characters, 1: the end, 2: what is not listed), the number of characters, and four indices of
-// which that many count; of bucket 0 a start of 0xffffffff.
+// Converts a bucket back, for labels. Writes, as little-endian u32: the start's index (0xffffffff
+// for bucket 0), what follows it (0: characters, 1: the end, 2: a character that is not listed),
+// the number of characters, and four indices, of which that many count.
 #define WORD_WORDS (3u + SHOAL_STEP_MAX)
 EXPORT(encoded_word_of)
 uint32_t export_encoded_word_of(uint32_t out, uint32_t handle, uint32_t field, uint32_t bucket)
@@ -49,7 +50,8 @@ static const shoal_recipe *trie_of(uint32_t handle)
     return r && r->mechanism == shoal_trie_id ? r : NULL;
 }
 
-// Returns: how many records a device answers with, or minus ARGUMENT where the recipe is no trie.
+// Returns: the number of records that a device answers with, or minus ARGUMENT if the recipe is no
+// trie.
 EXPORT(trie_contributions) int32_t export_trie_contributions(uint32_t handle)
 {
     const shoal_recipe *r = trie_of(handle);
@@ -70,17 +72,17 @@ static shoal_err answer_trie(uint32_t records, const shoal_recipe *r, uint32_t *
     return err;
 }
 
-// All of a device's answer to a round: chooses among the buckets of its words and randomizes each
-// choice. Records are in no order that means anything. Wipes buckets and seed.
+// Makes a device's complete answer to a round: chooses among the buckets of its words and
+// randomizes each choice. The order of the records carries no information. Wipes buckets and seed.
 //   records: contributions * record_size bytes, written
 //   buckets: n_words little-endian u32, one for each word that is not known, as often as it was
-//   typed; 4096 at most
+//     typed; at most 4096
 // Returns: the number of records, or minus ARGUMENT, RANGE.
 EXPORT(trie_randomize)
 int32_t export_trie_randomize(uint32_t records, uint32_t handle, uint32_t buckets, uint32_t n_words,
                               uint32_t seed)
 {
-    static uint32_t words[SHOAL_TRIE_WORDS_MAX]; // not on the small stack
+    static uint32_t words[SHOAL_TRIE_WORDS_MAX]; // too large for the small stack
     if (n_words > SHOAL_LIST_MAX || !inside(buckets, 4 * n_words) || !inside(seed, 32))
         return failed(SHOAL_ERR_ARGUMENT);
     const shoal_recipe *r = trie_of(handle);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports for recipes that a page has from the start: strings, numbers, the budget ledger. See
-// exports.h.
+// Exports that a page has from the start: strings, numbers, the budget ledger. See exports.h.
 #include "exports.h"
 #include "ledger.h"
 
@@ -30,8 +29,8 @@ uint32_t export_randomize_text(uint32_t record, uint32_t handle, uint32_t text, 
     return err;
 }
 
-// Randomizes a number, in micro-units, of a recipe whose `value` is "number": the bucket or the
-// fraction that it is.
+// Randomizes a number, in micro-units, of a recipe whose `value` is "number". Its item is a bucket
+// or a fraction.
 EXPORT(randomize_number)
 uint32_t export_randomize_number(uint32_t record, uint32_t handle, int64_t micro, uint32_t seed,
                                  uint32_t permanent)
@@ -53,7 +52,7 @@ EXPORT(ledger_size_max) uint32_t export_ledger_size_max(void)
     return SHOAL_LEDGER_SIZE_MAX;
 }
 
-// Returns: length of the ledger written.
+// Writes an empty ledger. Returns: its length.
 EXPORT(ledger_init) int32_t export_ledger_init(uint32_t ledger, uint32_t cap, uint32_t day)
 {
     if (!inside(ledger, cap)) return failed(SHOAL_ERR_ARGUMENT);
