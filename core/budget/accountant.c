@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's accountant of queries, and what a query must pass; see accountant.h.
+// The device's accountant of queries: its stored bytes, the checks that a query must pass, and the
+// debit; see accountant.h.
 #include "accountant.h"
 
 #include "accountant_composition.h"
@@ -19,13 +20,13 @@ static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'a', 'c', 'q'};
 #define DELTA_MAX SHOAL_GROUP_DELTA_MAX
 #define KEYS (1 + SHOAL_ENCODED_MAX)
 
-// ---- the bytes ----
+// ---- the stored bytes ----
 
 typedef struct books {
     uint32_t charges, answers, created, newest;
 } books;
 
-// A charge, without its key and hash.
+// The sums of one charge; its key and its hash stay in the bytes.
 typedef struct sums {
     uint32_t reports, round, version;
     uint64_t eps, local, squares, delta;
@@ -65,8 +66,8 @@ static void put_charge(uint8_t *bytes, uint32_t index, const sums *s)
     store64_le(p + 56, s->delta);
 }
 
-// Could so many reports have cost that? Then no sum overflows, with a query more: 65,535 (16
-// 10^6)^2 + (64 16 10^6)^2 < 2^63.95.
+// Checks that the charge's number of reports can have cost its sums. If so, no sum overflows even
+// after one more query: 65,535 (16 10^6)^2 + (64 16 10^6)^2 < 2^63.95.
 static int is_possible(const uint8_t *bytes, uint32_t index)
 {
     sums s = get_charge(bytes, index);
@@ -95,7 +96,8 @@ static int open_books(books *b, const uint8_t *bytes, size_t len)
     return load64_le(bytes + body) == shoal_checksum_of(bytes, body);
 }
 
-// Writes header and checksum around what is in place. Returns: the length.
+// Writes the header and the checksum around charges and answers that are in place.
+// Returns: the length of all.
 static size_t seal(uint8_t *bytes, const books *b)
 {
     size_t len = size_of(b), body = len - CHECKSUM_SIZE;
@@ -124,7 +126,8 @@ static void hash_name(shoal_sha256 *sha, const shoal_name *name)
     shoal_sha256_update(sha, (const uint8_t *)name->bytes, name->len);
 }
 
-// The charge of an analysis (field of no length) or a field. Returns: its index, or NONE.
+// Finds the charge of a field, or of the whole analysis where the field has no length.
+// Returns: its index, or NONE.
 static uint32_t find_charge(uint8_t key[KEY_SIZE], const uint8_t *bytes, const books *b,
                             const shoal_name *analysis, const shoal_name *field)
 {
@@ -147,7 +150,7 @@ static uint64_t compose(const sums *s, const shoal_policy_analysis *analysis)
     return shoal_compose(s->eps, s->squares, s->reports, analysis);
 }
 
-// 10^-exponent in units of 1e-15.
+// Returns: 10^-exponent in units of 1e-15.
 static uint64_t delta_e15(uint32_t exponent)
 {
     uint64_t delta = 1;
@@ -160,9 +163,9 @@ static uint64_t compose_delta(const sums *s, const shoal_policy_analysis *analys
     return s->delta + (analysis->slack_exp != 0 ? delta_e15(analysis->slack_exp) : 0);
 }
 
-// ---- what one query adds ----
+// ---- the cost of one query ----
 
-// Reports of one device.
+// Returns: the number of reports that one device sends.
 static uint32_t reports_of(const shoal_recipe *recipe)
 {
 #ifndef SHOAL_WITHOUT_COMPOUNDS
@@ -180,17 +183,17 @@ static uint32_t reports_of(const shoal_recipe *recipe)
 
 // ---- checks ----
 
-// A query as it is judged.
+// The state of judging one query.
 typedef struct inquiry {
     const uint8_t *bytes;
     books b;
     const shoal_policy *policy;
     const shoal_policy_analysis *analysis;
     const shoal_recipe *recipe;
-    uint32_t day;                 // the host's
-    uint32_t newest;              // the day that counts
-    uint8_t keys[KEYS][KEY_SIZE]; // of the analysis, then of each field of the encoding
-    uint32_t at[KEYS];            // index of its charge, or NONE
+    uint32_t day;                 // of the host's clock
+    uint32_t newest;              // the later of `day` and the newest stored day
+    uint8_t keys[KEYS][KEY_SIZE]; // the analysis first, then each field of the encoding
+    uint32_t at[KEYS];            // index of each key's charge, or NONE
     shoal_verdict *verdict;
 } inquiry;
 
@@ -199,7 +202,7 @@ static sums sums_of(const inquiry *q, uint32_t i)
     return q->at[i] != NONE ? get_charge(q->bytes, q->at[i]) : (sums){0, 0, 0, 0, 0, 0, 0};
 }
 
-// The same with this query.
+// Returns: the sums of a charge after this query.
 static sums sums_after(const inquiry *q, uint32_t i)
 {
     sums s = sums_of(q, i);
@@ -219,7 +222,7 @@ static const shoal_policy_budget *budget_of(const inquiry *q, uint32_t field)
                                                         &q->recipe->encoding.fields[field].field)];
 }
 
-// Looks up what the query is about, and what it really costs.
+// Finds the policy's entries for the query, and computes its real cost.
 static shoal_refusal find(inquiry *q)
 {
     static const shoal_name none = {0, {0}};
@@ -240,7 +243,7 @@ static shoal_refusal find(inquiry *q)
     if (shoal_recipe_epsilon(&q->verdict->local_eps_micro, recipe) != SHOAL_OK ||
         shoal_central_epsilon(&q->verdict->central_eps_micro, q->verdict->local_eps_micro,
                               honest > 0 ? honest : 1, recipe->cohort_delta_exp) != SHOAL_OK)
-        return SHOAL_REFUSED_AMPLIFICATION; // no figure of it can be relied on
+        return SHOAL_REFUSED_AMPLIFICATION; // the claimed figure cannot be checked
     return SHOAL_ACCEPTED;
 }
 
@@ -251,7 +254,7 @@ static int was_answered(const inquiry *q)
     return 0;
 }
 
-// Of such a query a device answers one round of the whole analysis.
+// Says whether a device answers only one round of the whole analysis.
 static int is_one_round(const shoal_recipe *recipe)
 {
 #ifndef SHOAL_WITHOUT_COMPOUNDS
@@ -273,7 +276,7 @@ static shoal_refusal check_time(inquiry *q)
     if (is_one_round(recipe) && s.reports > 0) return SHOAL_REFUSED_ANSWERED;
     if (recipe->version < q->analysis->version || recipe->version < s.version)
         return SHOAL_REFUSED_DOWNGRADED;
-    if (round <= 1) return SHOAL_ACCEPTED; // no round, or the first of a new chain
+    if (round <= 1) return SHOAL_ACCEPTED; // it has no round, or begins a new chain
     if (round <= s.round) return SHOAL_REFUSED_REORDERED;
     if (round == s.round + 1 &&
         memcmp(q->bytes + charge_at(q->at[0]) + 64, recipe->round_previous, KEY_SIZE) != 0)
@@ -293,7 +296,7 @@ static shoal_refusal check_fields(inquiry *q)
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
         uint32_t at = 0;
         while (!shoal_name_equal(&stream->fields[at].field, &encoding->fields[i].field))
-            at++; // finish saw it there
+            at++; // shoal_policy_finish has checked that it is there
         q->verdict->field = i;
         if (stream->fields[at].scheme != encoding->fields[i].scheme) return SHOAL_REFUSED_SCHEME;
     }
@@ -331,7 +334,7 @@ static shoal_refusal check_analysis_budget(const inquiry *q)
     return compose_delta(&s, a) > delta_e15(a->delta_exp) ? SHOAL_REFUSED_DELTA : SHOAL_ACCEPTED;
 }
 
-// The index-th field's part of check 2.
+// Checks one field against its own budget (check 2).
 static int is_within(const inquiry *q, uint32_t field, shoal_refusal which)
 {
     const shoal_policy_budget *budget = budget_of(q, field);
@@ -341,7 +344,7 @@ static int is_within(const inquiry *q, uint32_t field, shoal_refusal which)
     return compose(&s, q->analysis) <= budget->eps_micro;
 }
 
-// Every field obeys its own budget, so the query obeys the most stringent.
+// Every field obeys its own budget, so the query obeys the strictest of them.
 static shoal_refusal check_field_budgets(inquiry *q)
 {
     for (shoal_refusal which = SHOAL_REFUSED_LOCAL; which <= SHOAL_REFUSED_FIELD_EPSILON; which++)
@@ -360,7 +363,7 @@ static shoal_refusal check_cohort(const inquiry *q)
                                                                        : SHOAL_ACCEPTED;
 }
 
-// An answer is remembered as long as its query could be replayed.
+// The accountant remembers an answer for as long as its query could be replayed.
 static int is_live(const inquiry *q, const uint8_t *answer)
 {
     return load32_le(answer + KEY_SIZE) >= q->newest;
@@ -417,7 +420,7 @@ static void drop_old(uint8_t *bytes, inquiry *q)
     q->b.answers = kept;
 }
 
-// Makes a charge where there is none, before the answers.
+// Inserts a new charge before the answers.
 static void add_charge(uint8_t *bytes, inquiry *q, uint32_t i)
 {
     if (q->at[i] != NONE) return;
@@ -453,7 +456,7 @@ static void write_debit(uint8_t *bytes, inquiry *q)
     q->b.newest = q->newest;
 }
 
-// The length after the debit.
+// Returns: the length of the bytes after the debit.
 static size_t size_after(const inquiry *q)
 {
     books b = q->b;

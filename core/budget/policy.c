@@ -19,8 +19,8 @@ static const shoal_choice compositions[] = {{"basic", SHOAL_COMPOSE_BASIC},
                                             {"renyi", SHOAL_COMPOSE_RENYI},
                                             {NULL, 0}};
 
-// Every mechanism has a name here, carried by this build or not: a policy and its hash are the same
-// everywhere.
+// This list names every mechanism, also those that a build leaves out, so that a policy has the
+// same hash in every build.
 static const shoal_choice mechanisms[] = {
 #define SHOAL_MECHANISM(id, stem, name) {name, id},
 #include "mechanisms.def"
@@ -30,11 +30,11 @@ static const shoal_choice mechanisms[] = {
 #undef SHOAL_COMPOUND
     {NULL, 0}};
 
-enum list { KEYS = 1, MECHANISMS, SPLITS }; // the last two of an analysis
+enum list { KEYS = 1, MECHANISMS, SPLITS }; // KEYS belongs to the policy, the others to an analysis
 
 typedef struct row {
-    shoal_field f;       // N and M in its path stand for a digit; at: what its level says
-    uint8_t level, list; // list: 0 where it is a scalar
+    shoal_field f;       // N and M in its path stand for one digit each
+    uint8_t level, list; // list: 0 for a scalar
 } row;
 
 #define IN(type, member) (uint16_t) offsetof(type, member)
@@ -44,8 +44,8 @@ typedef struct row {
 #define EPS_MAX SHOAL_EPS_MICRO_MAX
 #define REPORTS_MAX SHOAL_POLICY_REPORTS_MAX
 
-// path, choices, min, max, initial, offset, kind, always; level, list. The row's number is the tag
-// in the canonical bytes: rows are added at the end and never move.
+// Columns: path, choices, min, max, initial, offset, kind, always; level, list. The number of a row
+// is its tag in the canonical bytes, so new rows go to the end and no row moves.
 static const row fields[] = {
     {{"policy", NULL, 0, 0, 0, IN_TOP(policy), FIELD_NAME, 1}, TOP, 0},
     {{"keys", NULL, 0, 0, 0, 0, FIELD_LIST, 1}, TOP, KEYS},
@@ -122,7 +122,7 @@ static const row fields[] = {
      0},
 };
 #define N_FIELDS (sizeof fields / sizeof fields[0])
-#define TAG_LEVEL 64u // tag of an entry of a list of objects: this and its level
+#define TAG_LEVEL 64u // plus its level: the tag of an entry of a list of objects
 
 shoal_err shoal_policy_refuse(shoal_policy *policy, const char *path, shoal_err err,
                               const char *text)
@@ -135,7 +135,7 @@ shoal_err shoal_policy_refuse(shoal_policy *policy, const char *path, shoal_err 
 
 // ---- places ----
 
-// An entry of a list of objects, as its offset in the policy, and which of its members were given.
+// The place of an entry: its offset in the policy, and the index of its bits in `seen`.
 typedef struct place {
     size_t offset;
     uint32_t seen; // index
@@ -174,7 +174,8 @@ void shoal_policy_init(shoal_policy *policy)
     put_defaults(policy, TOP, 0);
 }
 
-// Makes room for the index-th entry where it is the next one.
+// Adds the entry n (and m) where it is the next one.
+// Returns: whether the entry exists.
 static int reach(shoal_policy *policy, uint32_t at_level, uint32_t n, uint32_t m)
 {
     int is_stream = at_level == STREAM || at_level == STREAM_FIELD;
@@ -193,7 +194,8 @@ static int reach(shoal_policy *policy, uint32_t at_level, uint32_t n, uint32_t m
     return 1;
 }
 
-// Whether the path is the pattern with a digit for N and one for M, and which ones.
+// Matches a path against a pattern in which N and M stand for one digit each.
+// Returns: whether it matches; then index[] has the digits.
 static int matches(const char *pattern, const char *path, size_t len, uint32_t index[2])
 {
     size_t i = 0;
@@ -205,9 +207,9 @@ static int matches(const char *pattern, const char *path, size_t len, uint32_t i
     return i == len && pattern[i] == '\0';
 }
 
-// Where a member was found.
+// A member that a path leads to.
 typedef struct target {
-    const row *row; // NULL: there is none, and `err` says why
+    const row *row; // NULL where the path leads nowhere; then `err` says why
     const shoal_field *f;
     uint8_t *at;
     uint64_t *seen;
@@ -219,8 +221,8 @@ static uint64_t bit_of(const row *r)
     return (uint64_t)1 << (r - fields);
 }
 
-// The field of a path, marked as seen.
-//   is_list: of a list, so that it may come again
+// Finds the field of a path and marks it as seen.
+//   is_list: the caller adds an entry to a list, so the path may come again
 static target take_field(shoal_policy *policy, const char *path, size_t len, int is_list)
 {
     uint32_t index[2] = {0, 0};
@@ -326,7 +328,7 @@ shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t p
     target t = take_field(policy, path, path_len, 1);
     if (t.row == NULL) return t.err;
     shoal_policy_analysis *analysis =
-        (shoal_policy_analysis *)(void *)t.at; // of what is a list of one
+        (shoal_policy_analysis *)(void *)t.at; // both lists belong to an analysis
     shoal_err err = SHOAL_ERR_TYPE;
     if (t.row->list == KEYS) err = add_key(policy, text, len, &why);
     if (t.row->list == MECHANISMS) err = add_mechanism(analysis, text, len, &why);

@@ -6,8 +6,8 @@
 
 // ---- checks ----
 
-// Names lie at the start of entries of `stride` bytes. Returns: the index of the name among the
-// first n, or UINT32_MAX.
+// Finds a name among n entries of `stride` bytes that begin with their names.
+// Returns: its index, or UINT32_MAX.
 static uint32_t find_name(const void *entries, size_t stride, uint32_t n, const shoal_name *name)
 {
     const uint8_t *at = entries;
@@ -87,7 +87,7 @@ static shoal_err check_splits(shoal_policy *policy, const shoal_policy_analysis 
     return SHOAL_OK;
 }
 
-// Slack is a part of delta, and something must be left of it for queries.
+// The slack is a part of delta. It must be smaller, so that queries have some of delta left.
 static shoal_err check_slack(shoal_policy *policy, const shoal_policy_analysis *a)
 {
     static const char path[] = "analyses.N.budget.slack";
@@ -156,7 +156,7 @@ void shoal_policy_put_piece(shoal_canonical *w, const shoal_policy *policy, uint
         shoal_canonical_close(w, shoal_policy_put_members(w, policy, at_level + 1, n, m));
     shoal_canonical_close(w, start);
 }
-#define PIECE_MAX 2048u // bytes of one
+#define PIECE_MAX 2048u // bytes of the longest piece
 
 uint32_t shoal_policy_count_pieces(const shoal_policy *policy)
 {
