@@ -34,8 +34,7 @@ typedef struct agg_event {
 typedef struct agg_events {
     agg_event *events; // room for AGG_EVENTS_OF_PAIR * n_items * (n_items - 1)
     uint32_t n;
-    uint64_t
-        n_train[AGG_DRAWS_ITEMS_MAX]; // number of training draws of each item: draws 0, 2, 4, ...
+    uint64_t n_train[AGG_DRAWS_ITEMS_MAX]; // training draws of each item: draws 0, 2, 4, ...
 } agg_events;
 
 // Chooses the events. Call agg_events_release afterwards, also after an error.

@@ -29,8 +29,7 @@ typedef struct agg_query {
     double local_epsilon; // of one report, replacement model
     double n;             // honest reports
     double count;         // how many such queries: whole, at least 1
-    double
-        bit_epsilon; // epsilon of a bit of the symmetric one-hot encoding; 0 for other mechanisms
+    double bit_epsilon;   // of a bit of the symmetric encoding; 0 for other mechanisms
 } agg_query;
 
 typedef struct agg_totals {

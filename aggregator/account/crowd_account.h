@@ -23,9 +23,8 @@ typedef enum agg_account_find {
 typedef struct agg_crowd_account {
     // The question. Quantities that it does not state are 0.
     agg_account_find find;
-    bool
-        is_deletion; // local_epsilon is stated in the deletion model; else in the replacement model
-    bool is_one_hot; // the mechanism is onehot-symmetric, for which the Renyi route holds too
+    bool is_deletion; // local_epsilon is of the deletion model; else of replacement
+    bool is_one_hot;  // the mechanism is onehot-symmetric, for which the Renyi route holds too
     bool has_schedule_only; // the queries of the schedule state their own epsilon and reports
     double local_epsilon, reports, delta, central_epsilon;
     double honest;        // share of the reports that are honest, AGG_HONEST_MIN to 1
