@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles the worker into one module and puts the core's two modules beside it, for runners that
-// resolve no packages (miniflare, plain workerd). `wrangler deploy` bundles by itself and does not
-// need it. Needs esbuild.
+// resolve no packages (miniflare, plain workerd). Needs esbuild. `wrangler deploy` has its own
+// bundler and does not use this script.
 
 import { copyFile, mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -28,7 +28,7 @@ export async function bundleWorker(dir) {
     bundle: true,
     format: 'esm',
     target: 'es2022',
-    minifyWhitespace: true, // names stay, so that what is deployed can be read
+    minifyWhitespace: true, // names stay, so that the deployed code can be read
     minifySyntax: true,
     external: ['cloudflare:workers'],
     plugins: [

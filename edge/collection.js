@@ -4,7 +4,7 @@
 
 /**
  * @typedef {object} Recipe  the part of core.js's recipe that routes need
- * @property {string} key  what reports call the collection: the recipe's id, then "/" and each
+ * @property {string} key  the collection's name in reports: the recipe's id, then "/" and each
  *   entry of its part
  * @property {string} hash
  * @property {number} textSize

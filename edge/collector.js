@@ -5,17 +5,17 @@
 //
 // When a batch is sealed. The open batch is sealed when it is max_age_s old and holds the recipe's
 // minimum, or at once when it holds `cap` reports. Sealing early at the cap does not make anyone
-// easier to find: cap >= minimum, so the crowd is at least as large as the recipe asks. What the
-// aggregator learns from it (so many reports since the last batch) it learns from any batch's count
-// and arrival. A batch below the minimum waits, and is destroyed when the recipe expires.
+// easier to find: cap >= minimum, so the crowd is at least as large as the recipe asks. The
+// aggregator learns how many reports came since the last batch, but any batch's count and arrival
+// reveal that. A batch below the minimum waits, and is destroyed when the recipe expires.
 //
 // Time. The store keeps the opening hour of a batch, and nothing finer. The exact time is in memory
-// only. After a restart a batch counts from the start of its hour, so that it may be sealed up to
-// an hour early, but never smaller.
+// only. After a restart a batch's age counts from the start of its hour. It may then be sealed up
+// to an hour early, but never smaller.
 //
-// Counting once. An idempotency key is kept as HMAC-SHA-256 under a random salt of this store,
-// until its batch is forwarded and `keyGraceS` more, in whole hours: a device that lost its 202
-// just before may still retry.
+// Counting once. An idempotency key is kept as HMAC-SHA-256 under a random salt of this store. It
+// is kept until its batch is forwarded and `keyGraceS` longer, in whole hours, because a device
+// that lost its 202 just before may still retry.
 
 /** @typedef {import('./collection.js').Outcome} Outcome */
 
@@ -34,23 +34,23 @@
  * @property {string | null} openId  changes when another batch is opened
  * @property {number | null} openedHour  hours since 1970
  * @property {boolean} closing  a batch was closed and is not yet sealed
- * @property {number} bytes  what everything kept takes, about
+ * @property {number} bytes  approximate size of all kept data
  */
 
 /**
  * @typedef {'sealed' | 'quarantined'} BatchState
  * @typedef {Record<string, number>} Counters
  *
- * @typedef {object} Store What a runtime provides. Every change is durable when its promise
- *   resolves, and is made whole or not at all.
+ * @typedef {object} Store the storage that a runtime provides. Every change is atomic, and durable
+ *   when its promise resolves.
  * @property {() => StoreState} state
  * @property {(hash: Uint8Array) => boolean | Promise<boolean>} has  is this key's report kept?
  *   Resolves when durable
  * @property {(hashes: Uint8Array[], records: Uint8Array, hour: number) => number | Promise<number>}
- *   add reports whose keys are not known, their records one behind the other; returns how many
+ *   add reports whose keys are not known, with concatenated records; returns how many
  * @property {(minimum: number, build: Build, counters: (count: number) => Counters) => number |
- *   Promise<number>} seal closes the open batch when it holds `minimum`, and keeps it sealed under
- *   a new id; returns its count, 0 when none
+ *   Promise<number>} seal closes the open batch if it holds `minimum`, and keeps it sealed under a
+ *   new id; returns its count, or 0 if no batch was closed
  * @property {(state: BatchState) => Uint8Array[] | Promise<Uint8Array[]>} batches  ids
  * @property {(id: Uint8Array) => Uint8Array | Promise<Uint8Array>} read
  * @property {(id: Uint8Array, counters: Counters) => void | Promise<void>} forwarded  drops the
@@ -75,8 +75,8 @@
  * @typedef {object} Random
  * @property {(bytes: Uint8Array) => Uint8Array} getRandomValues
  * @property {SubtleCrypto} subtle
- * @property {(key: Uint8Array, text: string) => Uint8Array} [hmac]  HMAC-SHA-256, where the host
- *   has one that is not handed to another thread
+ * @property {(key: Uint8Array, text: string) => Uint8Array} [hmac]  HMAC-SHA-256, if the host has
+ *   one that runs on the same thread
  *
  * @typedef {object} CollectorDeps
  * @property {Recipe} recipe
@@ -85,11 +85,11 @@
  * @property {() => number} now  milliseconds since 1970
  * @property {Random} crypto
  * @property {Limits} [limits]
- * @property {number} [retryAt]  where a run is already due after failures, from before a restart
+ * @property {number} [retryAt]  time of the next run after failures, kept from before a restart
  *
  * @typedef {object} Limits
- * @property {number} [batchBytes]  about the largest batch; more only where the recipe's minimum
- *   asks for it
+ * @property {number} [batchBytes]  approximate size of the largest batch; exceeded only if the
+ *   recipe's minimum requires it
  * @property {number} [storeBytes]  above it new reports are refused
  * @property {number} [keyGraceS]  how long keys outlive their batch's age
  */
@@ -109,8 +109,9 @@ const RETRY_AFTER_MAX_S = 3600;
 const DEFAULTS = { batchBytes: 4 << 20, storeBytes: 256 << 20, keyGraceS: 86_400 };
 
 /**
- * Returns: at how many reports a batch goes whatever its age. At least twice the minimum where
- * bytes allow no more, so that a busy collection still mixes more than the least.
+ * Returns: the number of reports at which a batch is sealed whatever its age. It is at least twice
+ * the minimum even where the bytes allow fewer, so that a busy collection still mixes more than the
+ * minimum.
  * @param {Recipe} recipe
  * @param {number} [batchBytes]
  */
@@ -140,9 +141,9 @@ export class Collector {
   }
 
   /**
-   * Takes checked records that came together, each for itself. What is accepted is durable, and
-   * counts once however often its key comes.
-   * @param {Uint8Array} records  one behind the other
+   * Takes checked records that came together and judges each one by itself. An accepted record is
+   * durable, and counts once however often its key comes.
+   * @param {Uint8Array} records  concatenated
    * @param {string[]} keys  the reports' idempotency keys
    * @returns {Promise<Outcome[]>}
    */
@@ -173,8 +174,8 @@ export class Collector {
   }
 
   /**
-   * How many reports may be added at once, so that none passes a limit that it would not pass
-   * alone.
+   * Returns how many reports may be added at once, so that none passes a limit that it would not
+   * pass alone.
    */
   #room() {
     const { recipe, store } = this.#deps;
@@ -203,8 +204,8 @@ export class Collector {
   }
 
   /**
-   * Does what is due: seals, destroys, forwards, forgets. One run at a time.
-   * @returns {Promise<void>}  rejects when the store fails, never for the sender's faults
+   * Does the due work: seals, destroys, forwards, forgets. One run at a time.
+   * @returns {Promise<void>}  rejects when the store fails, never for a failure of the sender
    */
   run() {
     this.#running ??= this.#run().finally(() => {
@@ -234,8 +235,8 @@ export class Collector {
   }
 
   /**
-   * When the host must call run() again: milliseconds since 1970, or null for never. Times that
-   * come from a batch's opening are rounded up to whole hours (to max_age_s where that is less),
+   * Returns when the host must call run() again: milliseconds since 1970, or null for never. Times
+   * that come from a batch's opening are rounded up to whole hours (to max_age_s if that is less),
    * because a host may have to keep them.
    * @returns {Promise<number | null>}
    */
@@ -305,8 +306,8 @@ export class Collector {
   }
 
   /**
-   * Exponential, with jitter of a half.
-   * @param {number} retryAfterS  what the aggregator asks for
+   * Sets the next retry: an exponential delay with a jitter of one half.
+   * @param {number} retryAfterS  delay that the aggregator asks for
    */
   async #backOff(retryAfterS) {
     const { store, now, crypto } = this.#deps;
@@ -331,7 +332,7 @@ export class Collector {
     return (this.#deps.recipe.expiresDay + 1) * DAY_MS;
   }
 
-  /** From a batch's opening until its keys go, when it was forwarded. */
+  /** Time from a forwarded batch's opening until its keys are forgotten. */
   #keysKeptMs() {
     return (this.#deps.recipe.batch.maxAgeS + this.#limits.keyGraceS) * 1000;
   }
@@ -349,7 +350,7 @@ export class Collector {
 }
 
 /**
- * A uniformly random order of 0 .. n-1 (Fisher and Yates).
+ * Returns a uniformly random order of 0 .. n-1 (Fisher and Yates).
  * @param {number} n
  * @param {Pick<Random, 'getRandomValues'>} random
  * @returns {Uint32Array}
@@ -364,7 +365,7 @@ export function permutation(n, random) {
 }
 
 /**
- * A uniform integer in [0, n), by rejection.
+ * Returns a uniform integer in [0, n), by rejection.
  * @param {number} n  1 .. 2^32
  * @param {Pick<Random, 'getRandomValues'>} random
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends one sealed batch to the aggregator and reads its verdict. It must be called from a timer or
-// an alarm, never inside a device's request: some platforms add headers of the request that is
-// being served to requests made meanwhile.
+// an alarm, never inside a device's request: some platforms add headers of the current request to
+// requests made meanwhile.
 
 /** @typedef {import('./collector.js').Send} Send */
 
@@ -42,7 +42,7 @@ export function createSender({ aggregator, secret, fetch, timeoutMs = TIMEOUT_MS
 }
 
 /**
- * A batch is dropped only on the aggregator's own words: any proxy can answer 200.
+ * A batch is dropped only if the aggregator's own answer says so, since any proxy can answer 200.
  * @param {Response} response
  * @returns {ReturnType<Send>}
  */

@@ -14,15 +14,16 @@
  * @property {number} longest  characters of its longest record
  * @property {Map<number, Frame[]>} byLength  of a report, in bytes
  *
- * @typedef {{collection: Collection, frame: Uint8Array, head: number}} Frame  the bytes before the
- *   text, `head` of them, and those behind
+ * @typedef {{collection: Collection, frame: Uint8Array, head: number}} Frame  the bytes of a report
+ *   without its text: `head` of them come before it, the others after
  */
 
 /** @type {WeakMap<Map<string, Collection>, Frames>} */
 const made = new WeakMap();
 
 /**
- * Made once for a map of collections, which does not change afterwards.
+ * Returns the frames, which are made once for a map of collections. The map does not change
+ * afterwards.
  * @param {Map<string, Collection>} collections
  * @returns {Frames}
  */
@@ -57,7 +58,7 @@ function frameOf({ key, hash, parameters }) {
 }
 
 /**
- * The collection and record of a report that one of the frames fits, or null.
+ * Returns the collection and record of a report that fits one of the frames, or null.
  * @param {Uint8Array} report
  * @param {Frames} frames
  * @returns {{collection: Collection, record: Uint8Array} | null}

@@ -3,28 +3,28 @@
 // call takes them all, with one flush. A report that comes alone does not wait. Every report has an
 // outcome of its own.
 //
-// All reports of a group must share a context: workerd does not let one request be answered from
+// All reports of a group must share a context. workerd does not let one request be answered from
 // another's context, so there the group belongs to the Durable Object. If a call never ends, its
-// reports are told so after GIVE_UP_MS; their devices try again under the same idempotency keys.
+// reports fail after GIVE_UP_MS; their devices try again under the same idempotency keys.
 
 /** @typedef {import('./collection.js').Outcome} Outcome */
 
 /**
- * @typedef {object} Call  and its reports
+ * @typedef {object} Call  a call to the store, with its reports
  * @property {Uint8Array[]} records
  * @property {string[]} keys
  * @property {{resolve: (outcome: Outcome) => void, reject: (error: Error) => void}[]} waiting  one
- *   a report
+ *   for each report
  * @property {boolean} isOpen  reports may still join
- * @property {() => void} go  it is its turn
+ * @property {() => void} go  called when it is the call's turn
  *
  * @typedef {object} GroupDeps
- * @property {(records: Uint8Array, keys: string[]) => Promise<Outcome[]>} store  records one behind
- *   the other; durable when it resolves
+ * @property {(records: Uint8Array, keys: string[]) => Promise<Outcome[]>} store  takes concatenated
+ *   records; durable when it resolves
  * @property {number} [giveUpMs]
  */
 
-const GROUP_MAX = 256; // reports of a call
+const GROUP_MAX = 256; // the most reports of a call
 // A call starts when no report joined for a moment, or after a few moments: reports that arrived
 // while the disk held the thread may still join. A call that follows a call of one report starts at
 // once.
@@ -48,7 +48,7 @@ export class Group {
   }
 
   /**
-   * Durable when it resolves.
+   * Adds a report. It is durable when the promise resolves.
    * @param {Uint8Array} record
    * @param {string} key
    * @returns {Promise<Outcome>}
@@ -114,7 +114,7 @@ export class Group {
   }
 
   /**
-   * Takes a call out of the line: no report joins it or waits for it any longer.
+   * Takes a call out of the line. No report can join it or wait for it any longer.
    * @param {Call} call
    */
   #end(call) {
@@ -126,7 +126,7 @@ export class Group {
   }
 }
 
-/** The pieces, one behind the other. @param {Uint8Array[]} pieces  one or more, of one length */
+/** Concatenates the pieces. @param {Uint8Array[]} pieces  one or more, of one length */
 export function joined(pieces) {
   const [{ length }] = pieces;
   const bytes = new Uint8Array(pieces.length * length);

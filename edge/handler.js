@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The edge's routes as one function of (request, dependencies), the same in workerd and Node. Only
 // a record and an idempotency key reach the store; the address, the other headers and the time are
-// never read. It must not depend on a runtime beyond URL, a reader of bytes, timers and
+// never read. It must not depend on more of a runtime than URL, a reader of bytes, timers and
 // SubtleCrypto, and Response where the host wants one.
 
 import { EdgeError } from './errors.js';
@@ -17,8 +17,8 @@ import { UPLOAD_TYPE } from './relay.js';
 /** @typedef {Pick<Recipe, 'hash' | 'json' | 'expiresDay'>} Published */
 
 /**
- * @typedef {object} TaskHost  one pinned recipe of two servers, whose reports go on to its leader
- *   at once
+ * @typedef {object} TaskHost  one pinned recipe of two servers, whose reports are relayed to its
+ *   leader at once
  * @property {Pick<Recipe, 'key' | 'hash' | 'expiresDay'>} recipe
  * @property {number} length  bytes of one report
  * @property {(body: Uint8Array) => Promise<import('./relay.js').Relayed | null>} relay
@@ -27,26 +27,26 @@ import { UPLOAD_TYPE } from './relay.js';
 
 /**
  * @typedef {object} HandlerDeps
- * @property {Map<string, Collection>} collections  by recipe hash; the same map for every request,
- *   or each pays for its frames
+ * @property {Map<string, Collection>} collections  by recipe hash; pass the same map with every
+ *   request, because frames are computed once for each map
  * @property {Map<string, TaskHost>} [tasks]  by task id, base64url
- * @property {Published[]} recipes  what is published: of a recipe that is split into parts, the
- *   recipe itself
+ * @property {Published[]} recipes  the published recipes; for a recipe that is split into parts,
+ *   the recipe itself
  * @property {string[]} origins  origins whose pages may report; "*" is any
  * @property {() => number} now  milliseconds since 1970
- * @property {number} [bodyTimeoutMs]  how long a body may take
+ * @property {number} [bodyTimeoutMs]  time limit for a whole body
  * @property {string} [adminToken]  opens /metrics and the quarantine; without it both are absent
  */
 
 /**
- * @typedef {object} Incoming  what is read of a request; a Request is one, and a host whose own are
- *   quicker gives these
+ * @typedef {object} Incoming  the members of a request that are read. A Request has them; a host
+ *   with faster objects of its own gives these
  * @property {string} method
  * @property {string} url
  * @property {{get: (name: string) => string | null}} headers
  * @property {{getReader: () => Reader} | null} body
- * @property {() => Promise<ArrayBuffer | Uint8Array>} [arrayBuffer]  the body at once, where the
- *   host sees to it that it is no longer than its stated length
+ * @property {() => Promise<ArrayBuffer | Uint8Array>} [arrayBuffer]  the whole body at once, if the
+ *   host ensures that it is no longer than its stated length
  *
  * @typedef {object} Reader
  * @property {() => Promise<{done: boolean, value?: Uint8Array}>} read
@@ -60,7 +60,7 @@ import { UPLOAD_TYPE } from './relay.js';
 
 const REPORT_FIELDS = ['key', 'recipe_hash', 'parameters', 'records'];
 const BODY_TIMEOUT_MS = 10_000;
-const BODY_SLACK = 1024; // everything of a report but the record's text
+const BODY_SLACK = 1024; // the most bytes of a report besides the record's text
 const RETRY_AFTER_S = 300;
 const DAY_MS = 86_400_000;
 /** Matches a URL whose path is certainly that of reports, so that it needs no parsing. */
@@ -82,7 +82,7 @@ export async function handle(request, deps) {
 }
 
 /**
- * As handle, without the platform's objects. Rejects only where the URL is none.
+ * Answers one request without the platform's objects. Rejects only if the URL is invalid.
  * @param {Incoming} request
  * @param {HandlerDeps} deps
  * @returns {Promise<Answer>}
@@ -184,7 +184,7 @@ async function postReport(request, deps) {
 }
 
 /**
- * Relays one sealed report, of which it reads the length and the recipe only.
+ * Relays one sealed report. Only the length and the recipe are read.
  * @param {Incoming} request @param {string} id @param {HandlerDeps} deps
  */
 async function relayReport(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEOUT_MS }) {
@@ -357,7 +357,7 @@ function getRecipes(hash, deps) {
 }
 
 /**
- * The queries for devices: the same answer to everyone, because nothing of the asking request is
+ * Returns the queries for devices. Everyone gets the same answer, because nothing of the request is
  * read.
  * @param {HandlerDeps} deps
  */
@@ -392,7 +392,7 @@ async function retryQuarantine(deps) {
 }
 
 /**
- * Compares digests, so that timing says nothing of the token.
+ * Compares digests, so that timing reveals nothing about the token.
  * @param {Incoming} request
  * @param {string} token
  */
@@ -410,8 +410,8 @@ async function authorize(request, token) {
 }
 
 /**
- * The origin whose pages may read the answer, "" where no page asks, null where the page's may not
- * report.
+ * Returns the origin whose pages may read the answer, "" if no page asks, or null if the page's
+ * origin may not report.
  * @param {Incoming} request
  * @param {string[]} origins
  */
@@ -423,7 +423,8 @@ function allowedOrigin(request, origins) {
 }
 
 /**
- * What a browser needs to let its page read an answer, and the answers to its own question before.
+ * Returns the headers that let a browser's page read an answer, and those that answer its preflight
+ * request.
  * @param {Incoming} request
  * @param {string | null} allowed
  * @param {number} status

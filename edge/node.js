@@ -111,8 +111,8 @@ async function listen(config, deps) {
 }
 
 /**
- * The pinned recipes, and the recipes that the configuration dropped while the spool still holds
- * their reports.
+ * Returns the pinned recipes, and the recipes that the configuration dropped while the spool still
+ * holds their reports.
  * @param {Map<string, Recipe>} recipes
  * @param {string} spool
  * @param {() => Promise<import('shoal-client/core').Core>} createCore
@@ -129,8 +129,8 @@ async function withKept(recipes, spool, createCore) {
 }
 
 /**
- * A recipe of two servers. A request of Node's fetch carries nothing of the one being served.
- * Counts are of this process.
+ * Serves a recipe of two servers. A request of Node's fetch carries nothing of the one being
+ * served. The counts are of this process.
  * @param {import('./recipes.js').Task} task
  * @param {typeof globalThis.fetch} fetch
  */
@@ -309,7 +309,7 @@ async function serve(incoming, outgoing, deps) {
 }
 
 /**
- * Reads a request without Node's Request, which would cost more than everything done with it here.
+ * Reads a request without Node's Request, which would cost more than all other work on it.
  * @param {IncomingMessage} incoming
  * @returns {import('./handler.js').Incoming}
  */
@@ -329,12 +329,12 @@ function requestOf(incoming) {
 
 /** @param {IncomingMessage} incoming */
 function urlOf({ url = '/', headers: { host = 'localhost' } }) {
-  if (url === '/v1/reports' && /^[\w.-]+(:\d+)?$/.test(host)) return `http://${host}${url}`; // most URLs are of this kind, and need no parsing
+  if (url === '/v1/reports' && /^[\w.-]+(:\d+)?$/.test(host)) return `http://${host}${url}`; // the usual URL needs no parsing
   return new URL(url, URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost').href;
 }
 
 /**
- * The body at once, for a request with a stated length, which bounds it.
+ * Returns the whole body at once, for a request with a stated length, which bounds it.
  * @param {IncomingMessage} incoming
  * @returns {Promise<Uint8Array>}
  */
@@ -350,7 +350,7 @@ function bytesOf(incoming) {
 }
 
 /**
- * A request's body. Cancelling it leaves the connection open for the answer.
+ * Returns a reader of a request's body. Cancelling it leaves the connection open for the answer.
  * @param {IncomingMessage} incoming
  * @returns {import('./handler.js').Reader}
  */
@@ -367,7 +367,7 @@ function readerOf(incoming) {
       await new Promise((resolve) => (wake = () => resolve(undefined)));
     }
   };
-  // A listener for "readable" would keep the rest of the body from being dropped.
+  // A listener for "readable" would prevent the rest of the body from being dropped.
   return { read, cancel: async () => incoming.off('readable', changed) };
 }
 
@@ -397,8 +397,8 @@ async function lock(spool) {
 }
 
 /**
- * The path of the lock's socket. A socket's path may have some 100 bytes, so a longer one goes to
- * the folder of temporary files.
+ * Returns the path of the lock's socket. A socket's path is limited to some 100 bytes, so a longer
+ * one goes to the folder of temporary files.
  * @param {string} spool
  */
 async function lockPath(spool) {

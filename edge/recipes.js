@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinned recipes: those whose JSON has the hash that the operator wrote beside it. No other recipe
-// is collected or published, and where keys are given, no recipe that none of them signed. A recipe
-// with `split_by` is one collection for each of its parts. A recipe of two servers is no
-// collection: its reports are relayed, and none is kept.
+// Pinned recipes are those whose JSON has the hash that the operator wrote beside it. No other
+// recipe is collected or published. If keys are given, a recipe must also be signed by one of them.
+// A recipe with `split_by` is one collection for each of its parts. A recipe of two servers is not
+// a collection: its reports are relayed, and none is kept.
 import { reportLength } from 'shoal-client/dap-length';
 import { verifySignature } from 'shoal-client/signature';
 
@@ -13,10 +13,10 @@ import { verifySignature } from 'shoal-client/signature';
 
 /**
  * @typedef {object} Pinned
- * @property {Map<string, Recipe>} collections  by hash: of a split recipe its parts, and not the
- *   recipe itself; none of two servers
+ * @property {Map<string, Recipe>} collections  by hash; a split recipe has its parts here, and not
+ *   the recipe itself; a recipe of two servers is not here
  * @property {Map<string, Task>} tasks  recipes of two servers, by task id in base64url
- * @property {Recipe[]} recipes  as configured, each once: what is published
+ * @property {Recipe[]} recipes  the published recipes: as configured, each once
  */
 
 /**
@@ -25,7 +25,7 @@ import { verifySignature } from 'shoal-client/signature';
  */
 
 const PARTS_MAX = 64; // collections that splitting makes, of one edge
-const QUERIES_MAX = 64; // what a device takes of one answer
+const QUERIES_MAX = 64; // the most queries that a device takes from one answer
 const QUERIES_BYTES_MAX = 1 << 20;
 
 /**
@@ -94,7 +94,7 @@ function base64Url(hash) {
 }
 
 /**
- * Every choice of a listed value, or "other", for each field.
+ * Lists every choice of a listed value, or "other", for each field.
  * @param {{values: string[]}[]} splits
  * @returns {string[][]}
  */
@@ -108,7 +108,10 @@ function partsOf(splits) {
   );
 }
 
-/** A longer list than devices take would reach none of them. @param {Recipe[]} recipes */
+/**
+ * Refuses a list longer than devices take, because it would reach none of them.
+ * @param {Recipe[]} recipes
+ */
 function checkQueries(recipes) {
   const queries = recipes.filter(isQuery);
   const bytes = new TextEncoder().encode(
@@ -122,7 +125,7 @@ function checkQueries(recipes) {
 }
 
 /**
- * Is it what devices with the policy that it names are asked?
+ * Returns whether the recipe is a query to devices with the policy that it names.
  * @param {Pick<Recipe, 'json'>} recipe
  */
 export function isQuery({ json }) {

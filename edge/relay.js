@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands a sealed report on to the leader of its recipe, so that the leader sees no device's
-// address: it passes the body and its media type, and nothing else. It can read neither share. The
-// leader's answer goes back if it is one that the protocol has. Source: draft-ietf-ppm-dap-18
+// Passes a sealed report on to the leader of its recipe, so that the leader sees no device's
+// address: it sends the body and its media type, and nothing else. The relay can read neither
+// share. The leader's answer goes back if the protocol defines it. Source: draft-ietf-ppm-dap-18
 // section "Upload Request". Like forward.js, it must not be called inside a device's request where
 // a platform adds headers of that request to others.
 
@@ -22,8 +22,8 @@ const TIMEOUT_MS = 20_000; // less than a device waits
 /**
  * @param {{leader: string, id: string, fetch: typeof globalThis.fetch, timeoutMs?: number}} deps
  *   id: of the task, base64url
- * @returns {(body: Uint8Array) => Promise<Relayed | null>}  null where the leader gave no answer
- *   that a device could use
+ * @returns {(body: Uint8Array) => Promise<Relayed | null>}  null if the leader gave no answer that
+ *   a device could use
  */
 export function createRelay({ leader, id, fetch, timeoutMs = TIMEOUT_MS }) {
   const url = `${leader}/tasks/${id}/reports`;
@@ -44,7 +44,7 @@ export function createRelay({ leader, id, fetch, timeoutMs = TIMEOUT_MS }) {
 }
 
 /**
- * The body; null where it is too long: a leader must not fill this worker's memory.
+ * Reads the body; null if it is too long, because a leader must not fill this worker's memory.
  * @param {Response} response
  */
 async function limitedBytes(response) {
@@ -69,7 +69,7 @@ async function answerOf(response) {
   if (body === null) return null;
   const type = (response.headers.get('content-type') ?? '').replaceAll(' ', '').toLowerCase();
   const isAnswer = response.ok || (response.status >= 400 && response.status < 500);
-  // A body that is not the protocol's may be a proxy's: it says nothing about the report.
+  // A body that is not the protocol's may come from a proxy, so it says nothing about the report.
   if (!isAnswer || (body.length > 0 && !ANSWER_TYPES.includes(type))) return null;
   return {
     status: response.ok ? 200 : response.status,
@@ -80,7 +80,7 @@ async function answerOf(response) {
 }
 
 /**
- * What the outcome adds to the counts.
+ * Returns the counters that the outcome adds to.
  * @param {Relayed | null} relayed
  * @returns {Record<string, number>}
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open batch of a folder: a file of fixed slots, with each report in a random one. A slot is
-// key hash, record, and 8 bytes of their SHA-256, so that a slot that a crash left half written
+// The open batch of a folder: a file of fixed slots, with each report in a random one. A slot holds
+// key hash, record, and 8 bytes of their SHA-256. A slot that a crash left half written therefore
 // counts as empty. spool_store.js says why reports lie in slots.
 import { createHash } from 'node:crypto';
 import { writeSync } from 'node:fs';
@@ -14,7 +14,7 @@ const DRAWS = 256;
 /**
  * @typedef {object} SpoolOptions
  * @property {number} recordSize
- * @property {number} capacity slots of an open batch, more than it is ever filled with
+ * @property {number} capacity slots of an open batch; exceeds the number of reports it ever holds
  * @property {{getRandomValues: (bytes: Uint8Array) => Uint8Array}} crypto
  */
 
@@ -103,11 +103,11 @@ export class Slots {
   /** @param {string} hash @param {Uint8Array} record */
   async #put(hash, record) {
     if (this.#broken) throw new Error('the open batch takes no more');
-    if (this.#used.size >= this.#capacity) this.#capacity *= 2; // more reports came at once than a batch is meant to hold
+    if (this.#used.size >= this.#capacity) this.#capacity *= 2; // more reports came at once than a batch should hold
     const slot = this.#freeSlot();
     this.#used.add(slot);
     const file = await this.#file;
-    // Written on this thread: the write ends in the system's memory, and another thread would cost
+    // The write runs on this thread: it ends in the system's memory, and another thread would cost
     // ten times as much. #sync below waits for the disk.
     const written = writeSync(
       file.fd,
@@ -142,8 +142,8 @@ export class Slots {
   }
 
   /**
-   * A random number of 32 bits. Many are fetched at once, because a call costs more than the
-   * numbers.
+   * Returns a random number of 32 bits. Many are fetched at once, because a call costs more than
+   * the numbers.
    */
   #draw() {
     if (this.#nextDraw === DRAWS) {

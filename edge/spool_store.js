@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's store in a folder, for Node. One process a folder (the caller locks it).
+// The collector's store in a folder, for Node. Each folder has one process (the caller locks it).
 //
 // A folder holds
 //     salt, counters.json           of the collection
@@ -10,13 +10,12 @@
 // id is the batch's id, hour its opening hour since 1970. A slot is key hash, record, and 8 bytes
 // of their SHA-256: a slot that a crash left half written is empty.
 //
-// Why slots and not a file for each report: a file system notes when each file was made and
-// changed, and that cannot be switched off, so a file each would keep every report's time of
-// arrival and their order. Slots of one file have neither. It also lets many reports share one
-// fdatasync.
+// Reports lie in slots of one file because a file system notes when each file was made and changed,
+// and that cannot be switched off. A file for each report would keep every report's time of arrival
+// and their order. Slots of one file keep neither. They also let many reports share one fdatasync.
 //
-// Files are made whole under another name, flushed, then renamed, then the folder is flushed. A
-// batch that has a later file loses its earlier ones when the folder is opened, so a crash between
+// Files are written completely under another name, flushed and renamed; then the folder is flushed.
+// When a folder is opened, a batch that has a later file loses its earlier ones. A crash between
 // the two counts nothing twice.
 
 import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
@@ -124,7 +123,7 @@ export class SpoolStore {
   }
 
   /**
-   * A crash while one batch was being sealed can leave two open ones: the second joins the first.
+   * Merges two open batches, which a crash during sealing can leave: the second joins the first.
    * @param {string} id
    * @param {number} hour
    */
@@ -323,7 +322,7 @@ export class SpoolStore {
     return { ...this.#counters };
   }
 
-  /** Waits for what is under way and closes files. Nothing is lost by not calling it. */
+  /** Waits for pending changes and closes files. Nothing is lost by not calling it. */
   async close() {
     await this.#tail;
     await this.#closing?.close();
@@ -385,7 +384,8 @@ export class SpoolStore {
   }
 
   /**
-   * Bytes of the batch at the start of a file: header, records, checksum (core/wire/batch.h).
+   * Returns the size of the batch at the start of a file: header, records, checksum
+   * (core/wire/batch.h).
    * @param {Buffer} bytes
    */
   #batchSize(bytes) {
@@ -407,7 +407,7 @@ export class SpoolStore {
     }
   }
 
-  /** The whole file or nothing of it, durable. @param {string} name @param {Uint8Array} bytes */
+  /** Writes the whole file durably, or nothing. @param {string} name @param {Uint8Array} bytes */
   async #write(name, bytes) {
     const path = join(this.#dir, name);
     const file = await open(`${path}.tmp`, 'w', 0o600);

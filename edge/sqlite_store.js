@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collector's store in a Durable Object's SQLite. Every method is synchronous, so that no other
+// The collector's store in a Durable Object's SQLite. Every method is synchronous, so no other
 // request sees it half done. Tables are WITHOUT ROWID, because a hidden row number would keep the
 // order of arrival. A report lies under a random key, apart from the hashed idempotency keys, and
-// nothing says which belongs to which. The caller makes changes durable by `storage.sync()` before
-// it answers (Durable Objects also hold answers back until writes are out).
+// nothing links the two. The caller makes changes durable by `storage.sync()` before it answers
+// (Durable Objects also hold answers back until writes are out).
 
 import { toHex } from 'shoal-client/core';
 import { joined } from './group.js';
@@ -35,9 +35,8 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS parts (batch BLOB, part INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (batch, part)) WITHOUT ROWID;
 `;
 
-// One statement stores many reports, whose bytes lie one behind the other. There is no index of
-// `keys` by batch: it would cost every report a page, and keys are deleted once an hour, thousands
-// at a time.
+// One statement stores many reports, whose bytes are concatenated. `keys` has no index by batch: it
+// would cost every report a page, and keys are deleted once an hour, thousands at a time.
 const PIECES =
   'WITH RECURSIVE piece (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM piece WHERE i + 1 < ?1)';
 const HASH = `substr(?2, ${HASH_SIZE} * i + 1, ${HASH_SIZE})`;
@@ -58,7 +57,7 @@ export class SqliteStore {
   /** @type {{getRandomValues: (bytes: Uint8Array) => Uint8Array}} */ #random;
   /** @type {Uint8Array} */ #salt;
   /**
-   * The open batch, as its row in `batches` says.
+   * The open batch, mirroring its row in `batches`.
    * @type {{id: Uint8Array, hour: number, count: number} | null}
    */
   #open = null;
@@ -78,7 +77,7 @@ export class SqliteStore {
     this.#load();
   }
 
-  /** Reads what memory mirrors; also after a transaction that failed. */
+  /** Reads the mirrored state into memory; also after a transaction that failed. */
   #load() {
     const open = this.#rows(
       "SELECT id, hour, (SELECT count(*) FROM reports) AS count FROM batches WHERE state = 'open'",
@@ -110,7 +109,7 @@ export class SqliteStore {
 
   /**
    * @param {Uint8Array[]} hashes
-   * @param {Uint8Array} records  one behind the other
+   * @param {Uint8Array} records  concatenated
    * @param {number} hour
    */
   add(hashes, records, hour) {
@@ -300,7 +299,7 @@ export class SqliteStore {
   }
 
   /**
-   * All or nothing, in the tables and in memory.
+   * Makes a change completely or not at all, in the tables and in memory.
    * @template T
    * @param {() => T} change
    * @returns {T}

@@ -35,7 +35,7 @@ import { SqliteStore } from './sqlite_store.js';
  * @property {string | number} [BODY_TIMEOUT_S]
  */
 
-/** Default of a store's size: a Durable Object holds 10 GB at most, and fewer in memory at once. */
+/** Default of a store's size: a Durable Object holds 10 GB at most, and less in memory. */
 const STORE_BYTES = 1 << 30;
 const RETRY_RUN_MS = 30_000;
 
@@ -58,7 +58,7 @@ async function pinnedRecipes(env) {
 }
 
 /**
- * What a configuration makes of the handler, for as long as it is the configuration.
+ * The handler's dependencies for a configuration, kept until it changes.
  * @type {{env: Env, deps: import('./handler.js').HandlerDeps} | null}
  */
 let configured = null;
@@ -122,7 +122,7 @@ export class ShoalCollection extends DurableObject {
   /** Sealed reports to be relayed by the next alarm. @type {(() => Promise<void>)[]} */ #waiting =
     [];
   /**
-   * The group lives here because all requests to the object share one context: a request may not be
+   * The group lives here because all requests to the object share one context. A request may not be
    * answered from another's.
    */
   #group = new Group({ store: (records, keys) => this.#acceptGroup(records, keys) });
@@ -133,7 +133,7 @@ export class ShoalCollection extends DurableObject {
     this.#env = env;
     this.#store = new SqliteStore(ctx.storage, crypto);
     ctx.blockConcurrencyWhile(async () => {
-      const kept = this.#store.meta('recipe'); // outlives the configuration, so that what was accepted still goes
+      const kept = this.#store.meta('recipe'); // outlives the configuration, so that accepted reports are still sent
       if (kept !== null) await this.#start(JSON.parse(kept));
     });
   }
@@ -176,7 +176,7 @@ export class ShoalCollection extends DurableObject {
   }
 
   /**
-   * Durable when it resolves.
+   * Adds a report. It is durable when the promise resolves.
    * @param {string} hash
    * @param {Uint8Array} record
    * @param {string} key
@@ -187,7 +187,7 @@ export class ShoalCollection extends DurableObject {
   }
 
   /**
-   * Reports that came together, within one transaction and flushed once.
+   * Adds reports that came together, in one transaction with one flush.
    * @param {Uint8Array} records
    * @param {string[]} keys
    */
@@ -211,8 +211,8 @@ export class ShoalCollection extends DurableObject {
   }
 
   /**
-   * The leader's answer to a sealed report, which is held in memory only: a device whose answer is
-   * lost sends the same again.
+   * Returns the leader's answer to a sealed report. The report is held in memory only: a device
+   * whose answer is lost sends it again.
    * @param {string} id
    * @param {Uint8Array} body
    */
@@ -252,8 +252,8 @@ export class ShoalCollection extends DurableObject {
     const wake = await /** @type {Collector} */ (this.#collector).wake();
     const armed = await this.ctx.storage.getAlarm();
     if (wake === null || (armed !== null && armed <= wake)) return;
-    // Not the time of the alarm that may be running now: the runtime would drop the new one as the
-    // same alarm.
+    // The new time must differ from that of an alarm that may be running now. The runtime would
+    // otherwise drop it as the same alarm.
     await this.ctx.storage.setAlarm(Math.max(wake, Date.now() + 1));
   }
 }
@@ -268,7 +268,7 @@ function limits({ BATCH_BYTES, STORE_BYTES: storeBytes, KEY_GRACE_S }) {
 }
 
 /**
- * A list binding is JSON, parsed by the platform or not.
+ * Reads a list binding, which is JSON that the platform may have parsed.
  * @param {string | any[]} value
  * @returns {any[]}
  */

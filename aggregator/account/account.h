@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each mechanism tells about itself before any record exists: to the planner which settings
-// are worth a look, to the auditor its output law, to the writer of recipes its defaults, and to
-// the guarantees which bounds hold for it. Pure; doubles.
+// An account describes what a mechanism can tell before any record exists. The planner takes from
+// it the settings worth comparing, and the auditor the output law. The recipe writer takes the
+// defaults, and the guarantees take the bounds that hold. Pure; doubles.
 #ifndef ACCOUNT_H
 #define ACCOUNT_H
 
@@ -10,34 +10,34 @@
 
 #include "mechanism.h"
 
-// What a plan looks for. All counts are numbers of reports.
+// What a plan wants and what limits it. All counts are numbers of reports.
 typedef struct agg_wish {
     uint32_t eps_micro; // of one report, replacement model
     uint32_t size;      // values of a closed domain; 0: open strings
-    bool is_number;     // a mean is wanted
+    bool is_number;     // the plan is for a mean
     double n;           // reports
     double squares;     // sum over all values of (devices that hold it)^2
-    double cells;       // the most four-byte numbers that a sketch may have, row counters included
+    double cells;       // the most four-byte numbers that a sketch may hold, row counters included
 } agg_wish;
 
-// The kinds of values that a mechanism is the usual choice for: where a recipe is written and no
-// mechanism is stated. One mechanism has each bit.
+// The kinds of values for which a mechanism is the default when a recipe states none. Each bit
+// belongs to one mechanism.
 enum {
     AGG_USUAL_STRINGS = 1 << 0,
     AGG_USUAL_LIST = 1 << 1,
     AGG_USUAL_CELLS = 1 << 2, // combinations of an event's fields
     AGG_USUAL_NUMBER = 1 << 3,
-    AGG_USUAL_VARIABLE_STRINGS = 1 << 4, // one variable of several
-    AGG_USUAL_VARIABLE_FEW = 1 << 5,     // of at most e^epsilon + 2 listed values
-    AGG_USUAL_VARIABLE_MANY = 1 << 6,    // of more
-    AGG_USUAL_SHORT_RECORDS = 1 << 7,    // the list is long: records are short, errors the same
-    AGG_USUAL_SHORTEST_RECORDS = 1 << 8  // the list is very long: one cell is sent, errors grow
+    AGG_USUAL_VARIABLE_STRINGS = 1 << 4, // one string variable of a joint recipe
+    AGG_USUAL_VARIABLE_FEW = 1 << 5,     // a variable with at most e^epsilon + 2 listed values
+    AGG_USUAL_VARIABLE_MANY = 1 << 6,    // a variable with more listed values
+    AGG_USUAL_SHORT_RECORDS = 1 << 7,    // a long list: records are short, errors the same
+    AGG_USUAL_SHORTEST_RECORDS = 1 << 8  // a very long list: one cell is sent, errors grow
 };
 
 // The closed forms that a paper states for a sketch of k rows and m columns (apple-2017 section 5).
 typedef struct agg_paper_cost {
-    double (*bits)(const shoal_part *part); // of a record
-    // Returns: the server's steps for n records and p values, constants left out.
+    double (*bits)(const shoal_part *part); // bits of a record
+    // Returns: the server's steps for n records and p values, up to a constant factor.
     double (*steps)(const shoal_part *part, double n, double p);
     const char *bits_text; // the formula of `bits`
 } agg_paper_cost;
@@ -45,49 +45,52 @@ typedef struct agg_paper_cost {
 typedef struct agg_account {
     uint32_t id;
     uint32_t usual_for; // AGG_USUAL_*
-    // Words for the part's k and m in print; NULL: "rows" and "columns".
+    // The printed names of the part's k and m; NULL: "rows" and "columns".
     const char *rows, *columns;
-    bool has_bit_a_value; // a record has one bit for each listed value, which is thrown by itself
+    bool has_bit_a_value; // a record has one independently randomized bit for each listed value
     // Sets the parameters of the index-th variant that is worth comparing: mechanism, domain, hash,
-    // eps_micro, k, m, size and the like, not yet prepared. A seed is given by the caller. Returns:
-    // 0 when there is no index-th; 1 otherwise (a variant that breaks a limit is dropped by the
-    // caller).
+    // eps_micro, k, m, size and the like. The part is not yet prepared, and the caller gives the
+    // seed. The caller drops a variant that breaks a limit.
+    // Returns: 1, or 0 when there is no index-th variant.
     int (*propose)(shoal_part *part, const agg_wish *wish, uint32_t index);
-    // Returns: variance of the estimated count of a value that f of n devices hold (a mean: of the
-    // fraction), in reports squared.
+    // Returns: the variance of the estimated count of a value that f of n devices hold, in reports
+    // squared. For a mean: the variance of the fraction.
     //   f: devices; for a mean, the fraction times n
     //   squares: as in agg_wish. Where the variance depends on which values share a block or a
-    //   cell, its expectation over the keys.
+    //   cell, the result is its expectation over the keys.
     double (*variance)(const shoal_part *part, double n, double f, double squares);
 
-    // For the auditor. Returns: whether the record lies in the event whose probability under item a
-    // is e^epsilon times its probability under item b.
+    // Used by the auditor.
+    // Returns: whether the record lies in the event whose probability under item a is e^epsilon
+    // times its probability under item b.
     int (*tells_apart)(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b);
-    // Returns: the number of indices that cover all records the part can make; 0 where there are
-    // more than 2^20.
+    // Returns: the number of indices that cover all records the part can make; 0 if it exceeds
+    // 2^20.
     uint64_t (*n_outputs)(const shoal_part *part);
-    // Writes the record of an index below n_outputs. Returns: 0 where the index stands for no
-    // record.
+    // Writes the record of an index below n_outputs.
+    // Returns: 0 if the index stands for no record.
     int (*output)(uint8_t *record, const shoal_part *part, uint64_t index);
     // Returns: the probability of a record given an item (SHOAL_ITEM_NONE too), from the integer
-    // thresholds. For a permanent mechanism over fresh devices, one report each.
+    // thresholds. For a permanent mechanism, each report comes from a fresh device.
     double (*probability)(const shoal_part *part, const uint8_t *record, uint64_t item);
 
-    // The members below are NULL where a mechanism has nothing to say.
+    // A member below is NULL if the mechanism does not offer it.
 
-    // Fills in what a new recipe states of k, m and g where the options are silent: members of the
-    // part that are 0. NULL: the defaults of the recipe's fields.
+    // Fills in k, m and g of a new recipe where the options leave them out, that is, where the
+    // part's members are 0. NULL: the defaults of the recipe's fields.
     void (*draft)(shoal_part *part, double epsilon);
-    // The same of p, q and f, for a variable of several: its `hashes` cost epsilon together.
+    // Fills in p, q and f of one variable of a joint recipe, whose `hashes` cost epsilon together.
     void (*draft_variable)(shoal_part *part, double epsilon);
-    // Returns: central epsilon of n reports at delta by a bound of the mechanism's own.
+    // Returns: the central epsilon of n reports at delta, by a bound of the mechanism's own.
     //   local: epsilon of one report
     double (*central)(double local, double n, double delta);
     // Writes the epsilon of any number of reports of one value. Mechanisms with a permanent answer
-    // have it. Returns: SHOAL_ERR_RANGE where there is no bound.
+    // have this function.
+    // Returns: SHOAL_ERR_RANGE if there is no bound.
     shoal_err (*unlimited)(uint32_t *eps_micro, const shoal_part *part);
-    // Makes the part's every report the permanent answer itself: what many reports of one value
-    // reveal. Returns: SHOAL_ERR_RANGE where the answer keeps nothing back.
+    // Makes every report of the part the permanent answer itself, which is what many reports of one
+    // value reveal.
+    // Returns: SHOAL_ERR_RANGE if the permanent answer hides nothing.
     shoal_err (*reveal)(shoal_part *part);
     const agg_paper_cost *paper;
 } agg_account;

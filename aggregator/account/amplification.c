@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Closed form and exact sums over the number of clones; see amplification.h for the bounds and why
-// they are bounds.
+// The closed form and the exact sums over the number of clones. amplification.h has the bounds and
+// their proofs.
 #include "amplification.h"
 
 #include <math.h>
@@ -11,19 +11,20 @@
 
 #define FINE_BLOCKS 4096
 #define COARSE_BLOCKS 768
-#define ROUNDING 1e-8 // relative: more than all roundings of a sum together, at 10^12 reports too
-#define OUTSIDE 1e-10 // of delta: what the window may leave to its bounds
-#define STEPS_MAX 200 // of a search; one step in two halves the bracket
-#define GROUP_DELTA_MIN 1e-40 // of one report, where a person's many are protected together
+#define ROUNDING 1e-8 // relative: more than all roundings of a sum together, even at 10^12 reports
+#define OUTSIDE 1e-10 // share of delta: the most probability outside the window
+#define STEPS_MAX 200 // steps of a search; every second step halves the bracket
+#define GROUP_DELTA_MIN 1e-40 // the least delta of one report of a protected group
 
 const char *const agg_bound_names[AGG_BOUNDS] = {"closed_form", "clones", "stronger"};
 
-// The law of C, cut into blocks of neighbours. Outside the blocks lie at most `below` and `above`.
+// The law of C, cut into blocks of neighbours. The probability outside the blocks is at most
+// `below` and `above`.
 typedef struct clones {
     double local_epsilon, below, above, last;
     size_t n_blocks;
     double *first, *mass; // [n_blocks]: the block's smallest C, and its probability
-    int is_exact;         // every block is one C
+    int is_exact;         // every block is a single C
 } clones;
 
 static agg_binomial law_of_clones(const agg_crowd *crowd, agg_bound bound)
@@ -37,7 +38,7 @@ static agg_binomial law_of_clones(const agg_crowd *crowd, agg_bound bound)
     return law;
 }
 
-// The first C that is not left out: those below it have probability `tiny` at most.
+// Returns: the first C of the window. The values below it have probability `tiny` at most.
 static double window_start(const agg_binomial *law, double tiny)
 {
     double mean = law->n * law->p, sigma = sqrt(mean * law->q);
@@ -60,7 +61,7 @@ static double window_end(const agg_binomial *law, double tiny)
     return law->n;
 }
 
-// P(first <= C < first + width), by the ratio of neighbours from the block's first.
+// Returns: P(first <= C < first + width), by the ratio of neighbours from the block's first.
 static double block_mass(const agg_binomial *law, double first, double width)
 {
     double term = exp(agg_binomial_log(first, law)), sum = term, odds = law->p / law->q;
@@ -102,11 +103,11 @@ static agg_err make_clones(clones *c, agg_error *error, const agg_crowd *crowd, 
     return SHOAL_OK;
 }
 
-// delta(epsilon) given C. P exceeds e^epsilon Q from k on, k the first whole number above
-// (C + 1)(1 + tanh(eps/2)/tanh(eps0/2))/2, and with T = P(Bin(C, 1/2) >= k), b = P(Bin(C, 1/2) = k
-// - 1)
+// Returns: delta(epsilon) given C. P exceeds e^epsilon Q from k on, where k is the first whole
+// number above (C + 1)(1 + tanh(eps/2)/tanh(eps0/2))/2. With T = P(Bin(C, 1/2) >= k) and b =
+// P(Bin(C, 1/2) = k - 1),
 //   P(>= k) - e^eps Q(>= k) = (e^eps0 - e^eps)/(e^eps0 + 1) b - (e^eps - 1) T.
-// T = b (C - k + 1) times an integral, so that b is a common factor and nothing else is small.
+// T is b (C - k + 1) times an integral, so b is a common factor and no other factor is small.
 static double delta_given(double c, double e0, double epsilon)
 {
     const agg_binomial fair = {c, 0.5, 0.5};
@@ -135,7 +136,7 @@ static agg_central delta_of(const clones *c, double epsilon)
     return sum;
 }
 
-// ln of what B reports make of the delta of one.
+// Returns: ln of the factor by which a group of B reports multiplies the delta of one.
 static double group_log(double epsilon, double contributions)
 {
     double all = contributions * epsilon;
@@ -150,7 +151,7 @@ typedef struct question {
     int is_lower;
 } question;
 
-// Above 0: delta is passed at this epsilon of one report.
+// Returns: a number above 0 if delta is exceeded at this epsilon of one report.
 static double excess(const question *q, double epsilon)
 {
     agg_central delta = delta_of(q->c, epsilon);
@@ -158,9 +159,9 @@ static double excess(const question *q, double epsilon)
     return log_delta + group_log(epsilon, q->contributions) - log(q->delta);
 }
 
-// Narrows low (delta passed) and high (delta kept) down, by false position (Illinois) and, every
-// third step, by halving. What it leaves in *high was itself tried, so that the bound needs nothing
-// of the curve's shape.
+// Narrows the bracket of low (delta exceeded) and high (delta kept). It uses false position
+// (Illinois) and halves the bracket every third step. The final *high was itself evaluated, so the
+// bound assumes nothing about the curve's shape.
 static void search(double *low, double *high, const question *q)
 {
     double at_low = excess(q, *low), at_high = log(1e-300), tight = 1e-12 * *high;
@@ -192,16 +193,16 @@ static agg_central search_both(const clones *c, const agg_crowd *crowd)
     if (excess(&q, 0) <= 0) return (agg_central){0, 0};
     search(&low, &high, &q);
     if (high >= crowd->local_epsilon * (1 - 2e-12))
-        return nothing; // no better, as far as 12 digits show
+        return nothing; // no improvement in the first 12 digits
     most = high;
     q.is_lower = 1;
-    // It mostly lies near by.
+    // The lower end is usually very near to the upper one.
     if (excess(&q, high * (1 - 1e-4)) > 0) least = high * (1 - 1e-4);
     if (least > 0 || excess(&q, 0) > 0) search(&least, &most, &q);
     return (agg_central){least * crowd->contributions, high * crowd->contributions};
 }
 
-// Theorem 3.1's epsilon; INFINITY where its condition fails.
+// Returns: Theorem 3.1's epsilon; INFINITY if its condition fails.
 static double closed_form(double e0, double n, double delta)
 {
     double odds = n / (8 * log(2 / delta)) - 1;
@@ -209,9 +210,9 @@ static double closed_form(double e0, double n, double delta)
     return log1p(expm1(e0) * (4 * sqrt(2 * log(4 / delta) / ((exp(e0) + 1) * n)) + 4 / n));
 }
 
-// The same of many reports: the largest delta of one report whose group keeps the delta that is
-// asked. The smaller it is, the sooner the condition fails, so that a failure asks for a larger
-// one.
+// Returns: the closed form for a group of reports. It searches for the largest delta of one report
+// at which the group keeps the requested delta. The condition fails sooner for a smaller delta, so
+// a failure calls for a larger one.
 static double closed_form_group(const agg_crowd *crowd)
 {
     double b = crowd->contributions, low = log(crowd->delta) - 500, high = log(crowd->delta),
@@ -258,7 +259,7 @@ agg_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd *c
     return SHOAL_OK;
 }
 
-// Does the bound promise `epsilon` for all contributions together?
+// Sets *kept to whether the bound promises `epsilon` for all contributions together.
 static agg_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, agg_bound bound,
                        double epsilon, int fine)
 {
@@ -278,7 +279,7 @@ static agg_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, agg_
     return SHOAL_OK;
 }
 
-// Whole numbers in (low, high]; high is kept, and stays so.
+// Narrows the bracket (low, high] of whole numbers. The bound holds at high throughout.
 static agg_err narrow_reports(double low, double *high, agg_error *error, agg_crowd *crowd,
                               agg_bound bound, double epsilon, int fine)
 {
@@ -334,7 +335,7 @@ agg_err agg_crowd_find_local_epsilon(double *local_epsilon, agg_error *error,
             low = tried.local_epsilon;
         else if (i >= 12 || bound == AGG_BOUND_CLOSED_FORM)
             high = tried.local_epsilon;
-        else // a coarse sum may refuse a little too much
+        else // a coarse sum may refuse slightly too much
             high = tried.local_epsilon * (1 + 1e-3);
     }
     *local_epsilon = low;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three answers and the verdict; see audit.h.
+// Runs the three methods and gives the verdict; see audit.h.
 #include "audit.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ AGG_PRINTF(2, 3) static void fail(agg_audit *audit, const char *format, ...)
     audit->n_failures++;
 }
 
-// Is x above the bound by more than the doubles it was summed in can err?
+// Returns: whether x exceeds the bound by more than the rounding error of its sum of doubles.
 static int is_above(double x, double bound)
 {
     return x > bound * (1 + AGG_LAW_SLACK) + 1e-12;
@@ -29,7 +29,7 @@ static void judge_exact(agg_audit *audit)
     uint32_t micro = 0;
     audit->exact =
         shoal_recipe_epsilon(&micro, &audit->recipe->recipe) == SHOAL_OK ? micro / 1e6 : INFINITY;
-    // Both are whole micro-units: no slack.
+    // Both are whole micro-units, so the comparison needs no slack.
     if (audit->exact > audit->claimed)
         fail(audit, "exact: the thresholds give epsilon %.6f, above the claimed %.6f", audit->exact,
              audit->claimed);
@@ -61,7 +61,8 @@ static agg_err judge_answer(agg_audit *audit, agg_error *error, unsigned n_threa
     audit->unlimited =
         account->unlimited(&micro, &recipe->parts[0]) == SHOAL_OK ? micro / 1e6 : INFINITY;
     twin = *recipe;
-    if (account->reveal(&twin.parts[0]) != SHOAL_OK) return SHOAL_OK; // the answer hides nothing
+    if (account->reveal(&twin.parts[0]) != SHOAL_OK)
+        return SHOAL_OK; // the permanent answer hides nothing
     agg_err err = agg_law_enumerate(&audit->answer, error, &twin, n_threads);
     if (err == SHOAL_OK && audit->answer.is_enumerated &&
         is_above(audit->answer.epsilon, audit->unlimited))
@@ -108,7 +109,8 @@ void agg_audit_part(agg_recipe *one, const agg_recipe *recipe, uint32_t part)
     r->value_part = 0;
     r->mechanism = r->parts[0].mechanism;
     r->value = SHOAL_VALUE_ITEM; // named by its index where the domain is closed
-    if (r->parts[0].domain == SHOAL_DOMAIN_NUMBER) { // of a run: a vote is a number too, 0 or 1
+    if (r->parts[0].domain ==
+        SHOAL_DOMAIN_NUMBER) { // part of a run; a vote is a number too, 0 or 1
         r->value = SHOAL_VALUE_NUMBER;
         r->low_micro = 0;
         r->high_micro = 1000000;

@@ -26,7 +26,7 @@ static int is_same(agg_text a, agg_text b)
     return a.len == b.len && (a.len == 0 || memcmp(a.bytes, b.bytes, a.len) == 0);
 }
 
-// Returns: the number of a named item; n_items where there is none of that name.
+// Returns: the index of a named item; n_items if no item has that name.
 static uint32_t find(const agg_draws *draws, agg_text name)
 {
     uint32_t i = 0;
@@ -56,7 +56,7 @@ agg_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe 
     return SHOAL_OK;
 }
 
-// A number as a person would write it: no zeros behind the last digit that says something.
+// Writes a number as a decimal without trailing zeros.
 static void write_micro(char out[24], int64_t micro)
 {
     uint64_t size = micro < 0 ? 0 - (uint64_t)micro : (uint64_t)micro;
@@ -70,9 +70,9 @@ static void write_micro(char out[24], int64_t micro)
 #define PILOT_DRAWS 500u
 #define PILOT_STRINGS 16u
 
-// Of a few strings the one that is told from "a" most often: where two share hash columns, nothing
-// tells them apart. The draws that choose have a seed of their own, so that those that are counted
-// know nothing of the choice.
+// Returns: the candidate string that is told from "a" most often. If two strings share hash
+// columns, nothing tells them apart. The draws that choose have a seed of their own, so the draws
+// that are counted stay independent of the choice.
 static const char *choose_string(const agg_recipe *recipe)
 {
     static const char *const names[PILOT_STRINGS] = {"b", "c", "d", "e", "f", "g", "h", "i",
@@ -135,7 +135,8 @@ void agg_draws_native(agg_draws *draws, const char *seed_text, uint64_t count)
     for (uint32_t i = 0; i < draws->n_items; i++) draws->count[i] = count;
 }
 
-// Cuts the next line off. Returns: 0 at the end.
+// Cuts off the next line.
+// Returns: 0 at the end.
 static int next_line(agg_text *line, char **at, char *end)
 {
     if (*at >= end) return 0;
@@ -147,7 +148,8 @@ static int next_line(agg_text *line, char **at, char *end)
     return 1;
 }
 
-// Takes a line apart. Returns: 0 without a tab.
+// Splits a line into its name and its text.
+// Returns: 0 if there is no tab.
 static int split(agg_text *name, agg_text *text, agg_text line)
 {
     const char *tab = memchr(line.bytes, '\t', line.len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting events and bounding what they prove; see audit_events.h.
+// Counts events and computes the bounds that they prove; see audit_events.h.
 #include "audit_events.h"
 
 #include <math.h>
@@ -12,21 +12,21 @@
 #include "agg_size.h"
 #include "clopper_pearson.h"
 
-#define TRAIN_MAX ((uint64_t)1 << 17)     // draws of an item that events are learnt from
-#define TRAIN_BYTES_MAX ((size_t)1 << 25) // characters of them
+#define TRAIN_MAX ((uint64_t)1 << 17)     // training draws of an item
+#define TRAIN_BYTES_MAX ((size_t)1 << 25) // characters of the training draws
 
 static void add_law_events(agg_events *events, const agg_draws *draws)
 {
     for (uint32_t a = 0; a < draws->n_items; a++)
         for (uint32_t b = 0; b < draws->n_items; b++) {
-            // No mechanism has an event for "none"; learnt ones take its place.
+            // No mechanism has an event for "none"; learnt events serve instead.
             if (a == b || draws->items[a] == SHOAL_ITEM_NONE || draws->items[b] == SHOAL_ITEM_NONE)
                 continue;
             events->events[events->n++] = (agg_event){.a = a, .b = b, .is_law = 1};
         }
 }
 
-// How many draws of an item events are learnt from.
+// Returns: the number of an item's training draws.
 static uint64_t train_of(const agg_draws *draws, uint32_t item)
 {
     uint64_t half = draws->count[item] / 2, fit = TRAIN_BYTES_MAX / (agg_draws_text_max(draws) + 1);
@@ -57,9 +57,9 @@ agg_err agg_events_choose(agg_events *events, agg_error *error, const agg_draws 
 typedef struct counting {
     const agg_events *events;
     const agg_draws *draws;
-    uint64_t (*hits)[2]; // of each thread, for each event
-    uint8_t *scratch;    // of each thread
-    agg_marked *marked;  // of each thread
+    uint64_t (*hits)[2]; // [thread][event]
+    uint8_t *scratch;    // one for each thread
+    agg_marked *marked;  // one for each thread
 } counting;
 
 static int is_hit(const agg_event *event, const agg_draws *draws, const agg_drawn *drawn,
@@ -132,7 +132,7 @@ agg_err agg_events_count(agg_events *events, agg_error *error, const agg_draws *
                 for (unsigned t = 0; t < n_threads; t++)
                     events->events[e].hits[side] += c.hits[(size_t)t * events->n + e][side];
             }
-        // Two bounds for every event.
+        // Each event has two bounds, which share the error probability.
         bound(events, draws, (1 - confidence) / (2.0 * (events->n > 0 ? events->n : 1)));
     }
     free(c.hits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumeration of output laws; see audit_law.h. Asks each mechanism's account for records and
-// probabilities and knows nothing else of it.
+// Enumerates output laws; see audit_law.h. Records and probabilities come from the mechanism's
+// account, so no mechanism is named here.
 #include "audit_law.h"
 
 #include <math.h>
@@ -15,11 +15,11 @@
 #define SAMPLE_STRINGS 32u
 #define SAMPLE_FRACTIONS 64u
 
-// What one thread finds in its records.
+// The results of one thread over its records.
 typedef struct found {
     double ratio, deletion; // largest ratios
     uint64_t n_outputs;
-    double *sums; // of each item's probabilities
+    double *sums; // sum of each item's probabilities
     uint8_t *record;
     double *row; // probabilities of one record, by item
 } found;
@@ -29,7 +29,7 @@ typedef struct scan {
     const agg_account *account;
     uint64_t *items;
     uint64_t n_items, n_outputs;
-    found *found; // one a thread
+    found *found; // one for each thread
 } scan;
 
 static uint64_t count_items(const shoal_part *part)
@@ -43,7 +43,7 @@ static int has_none(const shoal_part *part)
     return part->domain != SHOAL_DOMAIN_OPEN;
 }
 
-// "None" comes last, where there is one.
+// Returns: the i-th item. "None" comes last, where the domain has it.
 static uint64_t item_at(const shoal_part *part, uint64_t i, uint64_t n)
 {
     char text[24];
@@ -55,7 +55,7 @@ static uint64_t item_at(const shoal_part *part, uint64_t i, uint64_t n)
     return part->domain == SHOAL_DOMAIN_NUMBER ? i * (SHOAL_NUMBER_ONE / SAMPLE_FRACTIONS) : i;
 }
 
-// Nothing over nothing is no ratio: the record is neither's.
+// Returns: large / small. 0/0 is not a ratio, since neither item can make the record.
 static double ratio_of(double large, double small)
 {
     if (large <= 0) return 1;

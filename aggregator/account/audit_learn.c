@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events learnt from the training draws: which marks are commoner under one item than under
-// another. Knows no mechanism; see audit_events.h. Whatever is chosen here, the bounds hold: a bad
+// Learns events from the training draws: marks that are commoner under one item than under another.
+// No mechanism is named here; see audit_events.h. The bounds hold whatever events are chosen; a bad
 // choice only proves less.
 #include <math.h>
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 #include "agg_size.h"
 #include "audit_events.h"
 
-#define SLOTS ((uint32_t)1 << 18)            // of the table of marks
-#define ENTRIES_MAX (SLOTS / 4 * 3)          // marks beyond these are not seen
-#define WHOLE_MAX (SLOTS / 4)                // of them whole texts, which may all differ
-#define BIT_CHARACTERS_MAX ((size_t)1 << 15) // characters behind these are not read as bits
+#define SLOTS ((uint32_t)1 << 18)   // size of the table of marks
+#define ENTRIES_MAX (SLOTS / 4 * 3) // further marks are ignored
+#define WHOLE_MAX (SLOTS / 4)       // the most entries for whole texts, which may all differ
+#define BIT_CHARACTERS_MAX ((size_t)1 << 15) // later characters are not read as bits
 #define Z_CHOICE 4.0 // standard errors of the bounds by which events are chosen
-#define Z_MARK 5.0   // standard errors that make a mark worth weighing
+#define Z_MARK 5.0   // standard errors that make a mark worth a weight
 
 typedef struct entry {
     agg_mark mark;
-    uint64_t last; // the draw that was counted last
+    uint64_t last; // the last draw that was counted
     uint32_t count[AGG_DRAWS_ITEMS_MAX];
 } entry;
 
@@ -28,18 +28,18 @@ typedef struct learning {
     const uint64_t *n; // training draws of each item
     size_t text_max;
     agg_text *texts[AGG_DRAWS_ITEMS_MAX];
-    char *pools[AGG_DRAWS_ITEMS_MAX]; // of native texts
-    uint32_t *slots;                  // open addressing: number of an entry, plus 1; 0: free
+    char *pools[AGG_DRAWS_ITEMS_MAX]; // bytes of native texts
+    uint32_t *slots;                  // open addressing: index of an entry, plus 1; 0: free
     entry *entries;
     uint32_t n_entries, n_whole;
     uint32_t (*digits)[16]; // [item][character][digit]
     size_t n_characters;
-    double *scores[2]; // of a's and b's texts
+    double *scores[2]; // scores of a's and b's texts
     agg_marked *marked;
-    uint8_t *scratch; // of each thread
+    uint8_t *scratch; // one for each thread
 } learning;
 
-// Draws a share of every item's training texts.
+// Draws one thread's share of every item's training texts.
 static void draw_texts(void *context, unsigned thread, unsigned n_threads)
 {
     const learning *l = context;
@@ -121,7 +121,7 @@ static uint32_t slot_of(const agg_mark *mark)
     return (uint32_t)(hash >> 40) % SLOTS;
 }
 
-// The mark's entry; NULL where there is no more room for it.
+// Returns: the mark's entry; NULL if the table has no room for it.
 static entry *entry_of(learning *l, const agg_mark *mark)
 {
     uint32_t at = slot_of(mark);
@@ -164,7 +164,7 @@ static void count_texts(learning *l)
         for (uint64_t i = 0; i < l->n[item]; i++) count_text(l, item, l->texts[item][i], ++number);
 }
 
-// A mark with the share of a's and b's texts that have it.
+// A mark with the shares of a's and b's texts that have it.
 typedef struct candidate {
     agg_mark mark;
     uint64_t count[2];
@@ -197,7 +197,9 @@ static void visit_marks(const learning *l, const uint32_t items[2], visit take, 
     }
 }
 
-// Wilson's score interval, one end: sign -1 or 1. Only for choosing.
+// Returns: one end of Wilson's score interval. It serves the choice of events only, so it need not
+// be exact.
+//   sign: -1 or 1
 static double wilson(double hits, double n, double sign)
 {
     double z = Z_CHOICE, p = hits / n, middle = p + z * z / (2 * n);
@@ -232,7 +234,8 @@ typedef struct heavy_marks {
     agg_event *event;
 } heavy_marks;
 
-// The log odds that the mark adds to "a, not b", with half a hit added so that none is infinite.
+// Returns: the log odds that the mark adds to "a, not b". Half a hit is added so that no weight is
+// infinite.
 static double weight_of(const candidate *c, const double n[2])
 {
     double odds[2];
@@ -267,7 +270,7 @@ static int falling(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// The threshold that promises most, over the training texts' own scores.
+// Returns: the threshold that promises most, over the training texts' own scores.
 static double choose_threshold(learning *l, const agg_event *event, const uint32_t items[2])
 {
     double best = -INFINITY, threshold = INFINITY;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks on texts; see audit_marks.h.
+// Implements marks on texts; see audit_marks.h.
 #include "audit_marks.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static int has_bit(agg_text text, uint32_t position)
     return digit >= 0 && (digit >> position % 4 & 1);
 }
 
-// Fields of a recipe's list have one width, so that the order of texts is the order of numbers.
+// Fields of a recipe's list have the same width, so the order of texts is the order of numbers.
 static int falls(const agg_marked *marked, uint32_t i)
 {
     agg_text here = marked->fields[i], next = marked->fields[i + 1];
@@ -76,7 +76,7 @@ int agg_marked_list(agg_mark *mark, const agg_marked *marked, uint32_t i)
         *mark = (agg_mark){AGG_MARK_LENGTH, (uint32_t)marked->text.len, 0, ""};
         return 1;
     }
-    // Of one field alone, "some field" and "all of it" would say the same again.
+    // With a single field, "some field" and "the whole text" would be the same mark twice.
     if (i == 1) return n > 1 ? write_text(mark, AGG_MARK_WHOLE, 0, marked->text) : 2;
     if (field >= n) return 0;
     if ((i - 2) % 3 == 0) return write_text(mark, AGG_MARK_FIELD, field, marked->fields[field]);
@@ -87,7 +87,8 @@ int agg_marked_list(agg_mark *mark, const agg_marked *marked, uint32_t i)
     return 1;
 }
 
-// Texts drawn elsewhere may hold anything: what is not plain is not repeated.
+// Copies the mark's text in printable form. Texts drawn elsewhere may hold anything, so unprintable
+// characters are not repeated.
 static void plain(char out[AGG_MARK_TEXT_MAX + 1], const agg_mark *mark)
 {
     for (uint32_t i = 0; i < mark->len; i++)

@@ -12,12 +12,12 @@ typedef enum agg_mark_kind {
     AGG_MARK_BIT = 1, // bit position % 4 of character position / 4, a hex digit, is 1
     AGG_MARK_FIELD,   // field number `position` is `text`
     AGG_MARK_HAS,     // some field is `text`
-    AGG_MARK_WHOLE,   // all of it is `text`
-    AGG_MARK_LENGTH,  // it has `position` characters
+    AGG_MARK_WHOLE,   // the whole text is `text`
+    AGG_MARK_LENGTH,  // the text has `position` characters
     AGG_MARK_FALL     // field number `position` is larger than the next
 } agg_mark_kind;
 
-#define AGG_MARK_TEXT_MAX 24u // characters of a longer field or text are seen as bits only
+#define AGG_MARK_TEXT_MAX 24u // a longer field or text is seen as bits only
 
 typedef struct agg_mark {
     uint32_t kind; // agg_mark_kind
@@ -26,7 +26,7 @@ typedef struct agg_mark {
     char text[AGG_MARK_TEXT_MAX]; // zeros beyond len
 } agg_mark;
 
-#define AGG_FIELDS_MAX 1024u // further fields are not looked at one by one
+#define AGG_FIELDS_MAX 1024u // further fields are not examined one by one
 
 // A record's text with its fields, which commas and semicolons separate.
 typedef struct agg_marked {
@@ -44,7 +44,8 @@ int agg_hex_digit(char c);
 // Returns: whether the text has the mark.
 int agg_marked_has(const agg_marked *marked, const agg_mark *mark);
 
-// Writes the i-th of the text's marks other than bits. The same mark may be written for two i.
+// Writes the i-th mark of the text, bits excepted. The same mark may be written for two values of
+// i.
 // Returns: 1 if it was written; 2 if there is no i-th mark but later ones may follow; 0 if there
 // are no more.
 int agg_marked_list(agg_mark *mark, const agg_marked *marked, uint32_t i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of audited recipes; see audit_parts.h.
+// Implements the helpers for parts of audited recipes; see audit_parts.h.
 #include "audit_parts.h"
 
 #include <math.h>

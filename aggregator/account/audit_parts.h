@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes of several parts, audited part by part: which parts are alike, how often each counts, and
-// what they sum to.
+// Helpers for auditing a recipe of several parts: which parts are alike, how often each one counts,
+// and what their epsilons sum to.
 #ifndef AUDIT_PARTS_H
 #define AUDIT_PARTS_H
 
@@ -10,23 +10,23 @@
 
 // The epsilons of all parts together.
 typedef struct agg_audit_sum {
-    double claimed; // by the recipe
+    double claimed; // as the recipe claims
     double exact;   // from the integer thresholds; INFINITY where a part has none
-    double low;     // what draws prove
+    double low;     // the lower bound from draws
     bool is_ok;
 } agg_audit_sum;
 
-// Returns: whether the recipe is of a run over epochs, whose epsilon is that of all its reports.
+// Returns: whether the recipe is of a run over epochs, whose epsilon covers all its reports.
 bool agg_audit_is_run(const shoal_recipe *recipe);
 
-// Returns: how many parts from `first` on differ only in where they stand in a record, as the
-// n-grams of rappor-ngram do.
+// Returns: how many parts from `first` on differ only in their place in a record, as the n-grams of
+// rappor-ngram do.
 uint32_t agg_audit_count_alike(const shoal_recipe *recipe, uint32_t first);
 
 // Returns: how many kinds of parts there are.
 uint32_t agg_audit_count_kinds(const shoal_recipe *recipe);
 
-// Returns: how often a part counts in the recipe's epsilon; see core/compound/evolving.h for runs.
+// Returns: how often a part counts in the recipe's epsilon. For runs see core/compound/evolving.h.
 uint32_t agg_audit_times(const shoal_recipe *recipe, uint32_t part);
 
 // Returns: the sum of the parts' epsilons, from their integer thresholds.

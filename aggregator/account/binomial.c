@@ -27,7 +27,7 @@ static const double stirling_small[] = {
     0.005554733551962801371,
 };
 
-// The nodes of 32 that are above 0, and their weights, on [-1, 1].
+// The positive nodes of the 32-point rule on [-1, 1], and their weights.
 static const double gauss[][2] = {
     {0.99726386184948156354, 0.0070186100094700966004},
     {0.9856115115452683354, 0.016274394730905670605},
@@ -55,7 +55,7 @@ static double stirling(double n)
     return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - (1.0 / 1680 - 1.0 / 1188 / s) / s) / s) / s) / n;
 }
 
-// x ln(x / mean) + mean - x, the deviance; by its series where the terms cancel.
+// Returns: the deviance x ln(x / mean) + mean - x, by its series where the terms cancel.
 static double deviance(double x, double mean)
 {
     double gap = x - mean, v = gap / (x + mean), power = 2 * x * v, sum = gap * v;
@@ -80,9 +80,9 @@ double agg_binomial_log(double x, const agg_binomial *law)
            0.5 * (LN_2_PI + log(x) + log1p(-x / n));
 }
 
-// The tail is k P(X = k) times the integral over (0, 1) of exp(h), h(s) = (k - 1) ln(1 - s) + (n -
-// k) ln(1 + s p/q): put u = p (1 - s) in the beta integral. h falls from 0 and is concave for k
-// above the mean.
+// The exponent of the tail's integral. The tail is k P(X = k) times the integral over (0, 1) of
+// exp(h), with h(s) = (k - 1) ln(1 - s) + (n - k) ln(1 + s p/q): put u = p (1 - s) in the beta
+// integral. h falls from 0 and is concave for k above the mean.
 typedef struct exponent {
     double falling, rising, odds; // k - 1, n - k, p/q
 } exponent;
@@ -92,7 +92,8 @@ static double exponent_at(const exponent *e, double s)
     return e->falling * log1p(-s) + e->rising * log1p(s * e->odds);
 }
 
-// Where h falls to -DEPTH, or 1. Concave: the reach is found from above by halving.
+// Returns: the s at which h falls to -DEPTH, at most 1. h is concave, so halving finds s from
+// above.
 static double reach_of(const exponent *e)
 {
     double low = 0, high = 1;
@@ -124,7 +125,7 @@ double agg_binomial_upper(double k, const agg_binomial *law)
     if (k <= 0) return 1;
     if (k > law->n) return 0;
     if (law->p == 0 || law->q == 0) return law->p == 0 ? 0 : 1;
-    // Not above the mean: the other tail is no more than about one half, and nothing cancels.
+    // k is not above the mean: the other tail is at most about one half, so nothing cancels.
     if (k < law->n * law->p + 1) {
         double other = law->n - k + 1; // P(X <= k - 1) = P(n - X >= n - k + 1)
         if (other >= law->n * law->q + 1) return 1 - tail_above_mean(other, &mirror);
@@ -139,9 +140,8 @@ double agg_binomial_lower(double k, const agg_binomial *law)
     return agg_binomial_upper(law->n - k, &mirror);
 }
 
-// With p = 1/2 the exponent is (n - k) ln(1 - s^2) + (2k - 1 - n) ln(1 - s): no terms of opposite
-// sign. It lies below
-// -(n - k) s^2 - (2k - 1 - n) s, which gives the reach.
+// With p = 1/2 the exponent is (n - k) ln(1 - s^2) + (2k - 1 - n) ln(1 - s), whose terms have the
+// same sign. It lies below -(n - k) s^2 - (2k - 1 - n) s, which gives the reach.
 double agg_binomial_fair_ratio(double k, double n)
 {
     double even = n - k, odd = 2 * k - 1 - n, sum = 0;

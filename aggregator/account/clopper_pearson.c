@@ -5,15 +5,15 @@
 #include <float.h>
 #include <math.h>
 
-#define TERMS_MAX 1000000 // it takes a few times sqrt(max(a, b))
+#define TERMS_MAX 1000000 // convergence takes a few times sqrt(max(a, b)) terms
 
 static double away_from_zero(double x)
 {
     return fabs(x) < DBL_MIN / DBL_EPSILON ? DBL_MIN / DBL_EPSILON : x;
 }
 
-// The fraction 1/(1 + d1/(1 + d2/(1 + ...))) of DLMF 8.17.22; it converges fast for x < (a + 1)/(a
-// + b + 2).
+// Returns: the fraction 1/(1 + d1/(1 + d2/(1 + ...))) of DLMF 8.17.22. It converges fast for x < (a
+// + 1)/(a + b + 2).
 static double fraction(double a, double b, double x)
 {
     double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), product = d;
@@ -31,7 +31,7 @@ static double fraction(double a, double b, double x)
     return product;
 }
 
-// I_x(a, b) and 1 - I_x(a, b); the smaller one keeps its relative precision.
+// Writes I_x(a, b) and 1 - I_x(a, b); the smaller one keeps its relative precision.
 static void both_tails(double *lower, double *upper, double a, double b, double x)
 {
     double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));

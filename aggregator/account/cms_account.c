@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Count Mean Sketch for planner and auditor: apple-2017 Theorem 4.2 and section 5.
+// The account of Count Mean Sketch: apple-2017 Theorem 4.2 and section 5.
 #include <math.h>
 
 #include "account.h"
@@ -10,15 +10,15 @@
 
 #define M_LEAST 8u
 
-// Columns of the index-th variant. A list's are powers of two; strings' go up by an eighth of an
-// octave, in whole bytes, since where a record is limited the last bit counts.
+// Returns: the columns of the index-th variant. A list gets powers of two. Strings get steps of an
+// eighth of an octave, in whole bytes, because every bit counts where a record's size is limited.
 static uint64_t columns(const agg_wish *wish, uint32_t index)
 {
     if (wish->size > 0) return index < 32 ? (uint64_t)M_LEAST << index : UINT64_MAX;
     return index < 256 ? M_LEAST * (uint64_t)lround(exp2(index / 8.0)) : UINT64_MAX;
 }
 
-// One variant for every width of a record, from 8 columns to 65,536.
+// Proposes one variant for every width of a record, from 8 columns to 65,536.
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     uint64_t m = columns(wish, index);
@@ -44,7 +44,7 @@ static double q_of(const shoal_part *part)
     return (double)part->threshold * 0x1p-64;
 }
 
-// As in estimate/cms_estimate.c, with Q = squares - n in place of its estimate.
+// The formula is that of estimate/cms_estimate.c, with Q = squares - n in place of its estimate.
 static double variance(const shoal_part *part, double n, double f, double squares)
 {
     double q = q_of(part), m = part->m, stretch = m / (m - 1), spread = (1 - 1 / m) / m,

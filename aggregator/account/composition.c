@@ -17,8 +17,8 @@ double agg_advanced_composition(const double *epsilon, const double *count, size
     return fmin(plain, fmin(first, second));
 }
 
-// Each kind's epsilon of a person's contributions at `delta`, the local one where the crowd adds
-// nothing.
+// Computes the epsilon of each kind for a person's contributions at `delta`. The local epsilon
+// stands where the crowd adds nothing.
 static agg_err each_epsilon(double *epsilon, agg_error *error, const agg_query *queries, size_t n,
                             double delta, double contributions)
 {
@@ -32,8 +32,8 @@ static agg_err each_epsilon(double *epsilon, agg_error *error, const agg_query *
     return SHOAL_OK;
 }
 
-// Returns: whether all queries are of the symmetric encoding; the curve of one report in each of
-// them.
+// Adds up the Renyi curves of one report in each query.
+// Returns: whether all queries use the symmetric encoding.
 static int compose_renyi(agg_renyi_curve *sum, const agg_query *queries, size_t n)
 {
     const agg_query *fewest = queries;
@@ -56,7 +56,7 @@ static double better(double epsilon, double local)
     return epsilon < local ? epsilon : NAN;
 }
 
-// All but `renyi`.
+// Fills all totals but `renyi`.
 static agg_err compose(agg_totals *totals, agg_error *error, const agg_query *queries, size_t n,
                        double delta, double contributions)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Central epsilon of a crowd; see crowd_account.h.
+// Answers questions about the central epsilon of a crowd; see crowd_account.h.
 #include "crowd_account.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static double replacement_of(const agg_crowd_account *t, double epsilon)
     return t->is_deletion ? 2 * epsilon : epsilon;
 }
 
-// Two inputs of a one-hot record differ in two bits, each with half the replacement epsilon.
+// Two inputs of a one-hot record differ in two bits, so each bit has half the replacement epsilon.
 static double bit_epsilon_of(const agg_crowd_account *t, double replacement)
 {
     return t->is_one_hot ? replacement / 2 : 0;
@@ -47,7 +47,7 @@ static agg_err answer_one(agg_crowd_account *t, agg_error *error)
     return err;
 }
 
-// The question counts all reports, honest or not, and states epsilon in its own model.
+// Converts honest reports to the question's count, which is of all reports.
 static double reports_asked(const agg_crowd_account *t, double honest)
 {
     return ceil(honest / t->honest * (1 - 1e-15));

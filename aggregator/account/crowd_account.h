@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The central epsilon of local reports that are shuffled or summed, by every bound, for one query
-// or several; and the inverse questions. All figures are upper bounds in the replacement model.
+// Computes the central epsilon of shuffled or summed local reports by every bound, for one query or
+// several, and answers the inverse questions. All figures are upper bounds in the replacement
+// model.
 #ifndef CROWD_ACCOUNT_H
 #define CROWD_ACCOUNT_H
 
@@ -12,18 +13,18 @@
 // The quantity that a question asks for.
 typedef enum agg_account_find {
     AGG_FIND_CENTRAL_EPSILON,
-    AGG_FIND_REPORTS,      // the fewest for which central_epsilon holds
-    AGG_FIND_LOCAL_EPSILON // the largest for which it does
+    AGG_FIND_REPORTS,      // the fewest reports that give central_epsilon
+    AGG_FIND_LOCAL_EPSILON // the largest local epsilon that gives it
 } agg_account_find;
 
-#define AGG_LOCAL_EPSILON_MIN 0.01 // of one report, in the model of the question
+#define AGG_LOCAL_EPSILON_MIN 0.01 // epsilon of one report, in the question's model
 #define AGG_LOCAL_EPSILON_MAX 16.0
 
 typedef struct agg_crowd_account {
     // The question. Quantities that it does not state are 0.
     agg_account_find find;
-    bool is_deletion;       // local_epsilon is stated in the deletion model, else in replacement
-    bool is_one_hot;        // the mechanism is onehot-symmetric, which has the Renyi route too
+    bool is_deletion; // local_epsilon is of the deletion model; else of replacement
+    bool is_one_hot;  // the mechanism is onehot-symmetric, for which the Renyi route holds too
     bool has_schedule_only; // the queries of the schedule state their own epsilon and reports
     double local_epsilon, reports, delta, central_epsilon;
     double honest;        // share of the reports that are honest, AGG_HONEST_MIN to 1
@@ -32,10 +33,10 @@ typedef struct agg_crowd_account {
     size_t n_schedule;
 
     // The answer; NAN where a bound says nothing.
-    agg_crowd crowd; // replacement model, honest reports
+    agg_crowd crowd; // in the replacement model, with honest reports only
     agg_central item[AGG_BOUNDS], user[AGG_BOUNDS];
     double item_renyi, user_renyi, found[AGG_BOUNDS], found_renyi;
-    agg_composition composition; // of the schedule, where there is one
+    agg_composition composition; // of the schedule, if there is one
 } agg_crowd_account;
 
 // Answers the question.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deletion against a listed value; see deletion.h.
+// Computes epsilon in the deletion model; see deletion.h.
 #include "deletion.h"
 
 #include <math.h>
 
 #include "account.h"
 
-// A list of two is enumerated: the coins of further entries are the same with and without the
-// value, so that a longer list has the same ratios.
+// A list of two is enumerated. The coins of further entries are the same with and without the
+// value, so a longer list has the same ratios.
 double agg_deletion_epsilon(const shoal_part *part)
 {
     const agg_account *account = agg_account_of(part->mechanism);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generalized randomized response for planner and auditor: estimate/grr_estimate.c.
+// The account of generalized randomized response; its variance is that of estimate/grr_estimate.c.
 #include "bytes.h"
 #include "grr.h"
 #include "index_law.h"
@@ -14,7 +14,7 @@ static double truth_of(const shoal_part *part)
     return (double)(0 - part->threshold) * 0x1p-64;
 }
 
-// Probability of each answer that is not the truth.
+// Returns: the probability of each untrue answer.
 static double lie_of(const shoal_part *part)
 {
     return (double)part->threshold * 0x1p-64 / (part->m - 1);

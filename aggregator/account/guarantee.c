@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantees of a result; see guarantee.h. Must not depend on accumulators or estimates: n and the
-// recipe are enough.
+// Computes the guarantees of a result; see guarantee.h. n and the recipe are enough, so this file
+// must not depend on accumulators or estimates.
 #include "guarantee.h"
 
 #include <math.h>
@@ -9,11 +9,11 @@
 #include "amplification.h"
 
 #define LEAST_GAIN                                                                                 \
-    1e-3 // a bound that gains less, in parts of the local epsilon, is not worth its delta
+    1e-3 // a bound that gains less than this share of the local epsilon is not worth its delta
 
 double agg_honest_reports(double n, double honest)
 {
-    return fmax(1, floor(n * honest * (1 + 1e-15))); // 0.1 of 30 is 3
+    return fmax(1, floor(n * honest * (1 + 1e-15))); // the factor makes 0.1 of 30 come to 3
 }
 
 static void take_if_better(agg_guarantee *g, double epsilon, const char *bound)
@@ -24,18 +24,18 @@ static void take_if_better(agg_guarantee *g, double epsilon, const char *bound)
     g->bound = bound;
 }
 
-// A bound of the mechanism's own; NULL where it has none.
+// Returns: a bound of the mechanism's own, or NULL.
 static double (*own_bound(const shoal_recipe *recipe))(double local, double n, double delta)
 {
     return recipe->n_parts == 1 ? agg_account_of(recipe->parts[0].mechanism)->central : NULL;
 }
 
-// Outside the ranges of the bounds, where a person's reports are all but public or all but noise,
-// there is no central claim.
+// Finds the central epsilon. There is no central claim outside the ranges of the bounds, where a
+// person's reports are nearly public or nearly pure noise.
 static agg_err find_central(agg_guarantee *g, agg_error *error, const shoal_recipe *recipe)
 {
-    static const agg_bound bounds[] = {AGG_BOUND_CLOSED_FORM,
-                                       AGG_BOUND_STRONGER}; // clones are never better
+    static const agg_bound bounds[] = {
+        AGG_BOUND_CLOSED_FORM, AGG_BOUND_STRONGER}; // the plain clones bound is never better
     double n = agg_honest_reports((double)g->reports, g->honest);
     const agg_crowd crowd = {g->local, n, g->delta, 1};
     agg_err err = SHOAL_OK;
@@ -52,7 +52,7 @@ static agg_err find_central(agg_guarantee *g, agg_error *error, const shoal_reci
     return err;
 }
 
-// Exactly the double that 1e-K is read as.
+// Returns: exactly the double that the text 1e-K is read as.
 static double power_of_a_tenth(uint32_t k)
 {
     double power = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hadamard response for planner and auditor: estimate/hadamard_estimate.c.
+// The account of Hadamard response; its variance is that of estimate/hadamard_estimate.c.
 #include "hadamard.h"
 
 #include "affine1.h"
@@ -16,13 +16,13 @@ static double truth_of(const shoal_part *part)
     return (double)(0 - part->threshold) * 0x1p-64;
 }
 
-// Probability of each cell that is not the own one.
+// Returns: the probability of each cell but the device's own.
 static double lie_of(const shoal_part *part)
 {
     return (double)part->threshold * 0x1p-64 / (2 * part->k - 1);
 }
 
-// Returns: the chance that two values of a list in random order lie in the same block.
+// Returns: the probability that two values of a list in random order lie in the same block.
 static double together(const shoal_part *part)
 {
     double each = part->size / part->k, more = part->size % part->k, size = part->size;
@@ -36,7 +36,7 @@ static double variance(const shoal_part *part, double n, double f, double square
     return (2 * n * q + in_block * gap) / (gap * gap) - f;
 }
 
-// The cell of a listed item in the record's row, as the record that it would be.
+// Returns: the cell of a listed item in the record's row, in the form of a record.
 static uint32_t own_record(const shoal_part *part, const uint8_t *record, uint64_t item)
 {
     uint32_t row = load32_le(record) / 2 % part->m, x = (uint32_t)item;
@@ -48,7 +48,7 @@ static int is_own(const shoal_part *part, const uint8_t *record, uint64_t item)
     return item < part->size && load32_le(record) == own_record(part, record, item);
 }
 
-// "None" has no cell of its own: it is told from an item by the item's cell alone.
+// "None" has no cell of its own, so the item's cell alone tells it from an item.
 static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     return (is_own(part, record, a) || a >= part->size) && !is_own(part, record, b);

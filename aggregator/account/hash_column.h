@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The column of an item in a row under either hash family, for readers of records. Private to the
-// aggregator.
+// Computes the column of an item in a row under either hash family, for code that reads records.
+// Private to the aggregator.
 #ifndef HASH_COLUMN_H
 #define HASH_COLUMN_H
 

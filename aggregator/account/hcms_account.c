@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hadamard Count Mean Sketch for planner and auditor: apple-2017 Theorem 5.2 and section 5.
+// The account of Hadamard Count Mean Sketch: apple-2017 Theorem 5.2 and section 5.
 #include <math.h>
 
 #include "account.h"
@@ -11,7 +11,8 @@
 
 #define M_LEAST 8u
 
-// One variant for every number of columns, 8 to 2^20: a record's size hardly depends on it.
+// Proposes one variant for every number of columns, 8 to 2^20, because a record's size hardly
+// depends on it.
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     uint64_t m = index < 32 ? (uint64_t)M_LEAST << index : UINT64_MAX;
@@ -32,7 +33,7 @@ static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
     return 1;
 }
 
-// As in estimate/hcms_estimate.c, with Q = squares - n in place of its estimate.
+// The formula is that of estimate/hcms_estimate.c, with Q = squares - n in place of its estimate.
 static double variance(const shoal_part *part, double n, double f, double squares)
 {
     double q = (double)part->threshold * 0x1p-64, m = part->m, c = 1 / (1 - 2 * q);
@@ -41,7 +42,7 @@ static double variance(const shoal_part *part, double n, double f, double square
     return stretch * stretch * (n * c * c - mean + spread / part->k * (pairs > 0 ? pairs : 0));
 }
 
-// Is the sign the one that the column's Hadamard entry has?
+// Returns: whether the record's sign is that of the column's Hadamard entry.
 static int agrees(const uint8_t *record, uint32_t column)
 {
     uint32_t column_sign = load32_le(record + 4);
@@ -78,7 +79,7 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return sum;
 }
 
-// A record says one cell, so that columns cost nothing to send; rows cost memory.
+// A record names one cell, so columns cost nothing to send; rows cost memory.
 static void draft(shoal_part *part, double epsilon)
 {
     (void)epsilon;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accounts of mechanisms whose report supports its device's value with probability p and any other
-// with probability q. Private to account/.
+// Shared formulas of mechanisms whose report supports its device's value with probability p and any
+// other value with probability q. Private to account/.
 #ifndef INDEX_LAW_H
 #define INDEX_LAW_H
 
@@ -12,8 +12,8 @@ static inline double index_variance(double n, double f, double p, double q)
     return (f * p * (1 - p) + (n - f) * q * (1 - q)) / ((p - q) * (p - q));
 }
 
-// The part of a mechanism that states epsilon and a list and has one variant. Returns: whether it
-// takes a list of that size.
+// Fills in a part of a mechanism that has one variant, which is stated by epsilon and a list.
+// Returns: whether the mechanism takes a list of that size.
 static inline int index_propose(shoal_part *part, const agg_wish *wish, uint32_t mechanism,
                                 uint32_t size_max)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Approximate k-anonymity; see k_anonymity.h.
+// Computes approximate k-anonymity; see k_anonymity.h.
 #include "k_anonymity.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "binomial.h"
 
 #define REACH                                                                                      \
-    12.0 // standard deviations of the own votes that are summed over; beyond lies less than 1e-30
+    12.0 // standard deviations of the own votes that are summed over; less than 1e-30 lies beyond
 
 void agg_anonymity_of(agg_anonymity *out, double n, double s, double epsilon)
 {

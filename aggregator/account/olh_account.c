@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Local hashing for planner and auditor: Wang et al. 2017 section 4.4; estimate/olh_estimate.c.
+// The account of local hashing: Wang et al. 2017 section 4.4; its variance is that of
+// estimate/olh_estimate.c.
 #include <math.h>
 
 #include "account.h"
@@ -9,8 +10,8 @@
 #include "olh.h"
 #include "row_count.h"
 
-// One variant for every g from 2 to some times the best, which is e^epsilon + 1, with the rows that
-// it needs.
+// Proposes one variant for every g from 2 to a few times the best one, e^epsilon + 1, with the rows
+// that it needs.
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     double e = exp(wish->eps_micro / 1e6), g = exp2(index + 1.0);
@@ -35,13 +36,13 @@ static double truth_of(const shoal_part *part)
     return (double)(0 - part->threshold) * 0x1p-64;
 }
 
-// Probability of each answer that is not the truth.
+// Returns: the probability of each untrue answer.
 static double lie_of(const shoal_part *part)
 {
     return (double)part->threshold * 0x1p-64 / (part->m - 1);
 }
 
-// As in estimate/olh_estimate.c, with Q = squares - n in place of its estimate.
+// The formula is that of estimate/olh_estimate.c, with Q = squares - n in place of its estimate.
 static double variance(const shoal_part *part, double n, double f, double squares)
 {
     double g = part->m, p = truth_of(part), spread = (1 - 1 / g) / g,
@@ -84,13 +85,13 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
 {
     double each_row = 1.0 / part->k;
     if (part->domain != SHOAL_DOMAIN_OPEN && item == SHOAL_ITEM_NONE)
-        return each_row / part->m; // any answer alike
+        return each_row / part->m; // all answers are equally likely
     uint32_t truth = agg_hash_column(part, row_of(part, record), item);
     return each_row * (answer_of(part, record) == truth ? truth_of(part) : lie_of(part));
 }
 
 #define KEYS_MOST ((uint32_t)1 << 24)
-#define KEY_CELLS ((uint64_t)1 << 21) // k (g - 1) at which hash collisions add next to nothing
+#define KEY_CELLS ((uint64_t)1 << 21) // k (g - 1) at which hash collisions hardly add any error
 
 // The variance is least at g = e^epsilon + 1; g is the nearest power of two.
 static void draft(shoal_part *part, double epsilon)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-bit mean for planner and auditor: Ding, Kulkarni, Yekhanin 2017, section 3.
+// The account of the one-bit mean: Ding, Kulkarni, Yekhanin 2017, section 3.
 #include "account.h"
 #include "bytes.h"
 #include "one_bit_mean.h"
@@ -19,8 +19,8 @@ static double q_of(const shoal_part *part)
     return (double)part->threshold * 0x1p-64;
 }
 
-// Of the fraction, not of a count: v(1 - v) / (n (1 - 2q)^2). f is n times the mean fraction; n/2
-// gives the largest. Of one row where there are k, each with n/k of the reports.
+// Returns: the variance v(1 - v) / (n (1 - 2q)^2) of the fraction v, not of a count. f is n times
+// the mean fraction; n/2 gives the largest variance. With k rows, each one has n/k of the reports.
 static double variance(const shoal_part *part, double n, double f, double squares)
 {
     double q = q_of(part), gap = 1 - 2 * q, v = q + gap * f / n;
@@ -53,7 +53,8 @@ static int output(uint8_t *record, const shoal_part *part, uint64_t index)
 static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)
 {
     double q = q_of(part), one = q + (1 - 2 * q) * ((double)fraction_of(item) * 0x1p-32);
-    return (record[shoal_one_bit_mean_bit(part)] ? one : 1 - one) / part->k; // each row alike
+    return (record[shoal_one_bit_mean_bit(part)] ? one : 1 - one) /
+           part->k; // all rows are equally likely
 }
 
 const agg_account agg_one_bit_mean_account = {

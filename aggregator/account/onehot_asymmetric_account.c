@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asymmetric one-hot encoding for planner and auditor: apple-2022 Appendix A,
+// The account of the asymmetric one-hot encoding: apple-2022 Appendix A; its variance is that of
 // estimate/onehot_asymmetric_estimate.c.
 #include "onehot_law.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output law of independent bits, one for each listed value, which the accounts of both one-hot
-// encodings share. Private to account/.
+// The output law of independent bits, one for each listed value. The accounts of both one-hot
+// encodings share it. Private to account/.
 #ifndef ONEHOT_LAW_H
 #define ONEHOT_LAW_H
 
 #include "index_law.h"
 #include "onehot_asymmetric.h"
 
-// Returns: the probability of a coin's rare side.
+// Returns: the probability of the less likely side of a coin.
 static inline double onehot_rare(const shoal_part *part)
 {
     return (double)part->threshold * 0x1p-64;
@@ -18,8 +18,8 @@ static inline int onehot_bit(const uint8_t *record, uint64_t item)
     return record[item / 8] >> item % 8 & 1;
 }
 
-// The functions of agg_account. "None" has no bit of its own: it is told from a value by the
-// value's bit alone.
+// Implements agg_account.tells_apart. "None" has no bit of its own, so the value's bit alone tells
+// it from a value.
 static inline int onehot_tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a,
                                      uint64_t b)
 {
@@ -37,8 +37,8 @@ static inline int onehot_output(uint8_t *record, const shoal_part *part, uint64_
     return 1;
 }
 
-// Returns: the record's probability where the item's own bit is 1 with probability p and any other
-// with q.
+// Returns: the record's probability when the item's own bit is 1 with probability p and any other
+// bit with probability q.
 static inline double onehot_probability(const shoal_part *part, const uint8_t *record,
                                         uint64_t item, double p, double q)
 {

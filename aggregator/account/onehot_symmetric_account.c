@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric one-hot encoding for planner and auditor: apple-2022 Appendix C,
+// The account of the symmetric one-hot encoding: apple-2022 Appendix C; its variance is that of
 // estimate/onehot_symmetric_estimate.c.
 #include "onehot_law.h"
 #include "renyi.h"
@@ -26,7 +26,7 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return onehot_probability(part, record, item, common(part), onehot_rare(part));
 }
 
-// The Renyi route; each bit's randomized response has half the epsilon.
+// Computes the bound of the Renyi route; each bit's randomized response has half the epsilon.
 static double central(double local, double n, double delta)
 {
     agg_renyi_curve curve;

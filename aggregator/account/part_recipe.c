@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which fields a recipe states is the mechanism's own table; see part_recipe.h.
+// Writes a recipe from a part; see part_recipe.h. The mechanism's own table decides which fields
+// the recipe states.
 #include "part_recipe.h"
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@ typedef struct writer {
     const char *comma;
 } writer;
 
-// A number of micro-units, without trailing zeros.
+// Writes a number of micro-units without trailing zeros.
 static void put_micro(writer *w, const char *name, uint64_t micro)
 {
     char text[32];

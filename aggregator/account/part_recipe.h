@@ -9,22 +9,22 @@
 #include "mechanism.h"
 #include "recipe_json.h"
 
-// The members of a recipe besides its mechanism and parameters. Texts are written as they stand and
+// The members of a recipe besides its mechanism and parameters. Texts are written unescaped and
 // must hold no quotes.
 typedef struct agg_recipe_frame {
     const char *id, *analysis, *stream,
-        *value;             // `value` is "number" for one, or for a histogram of one
+        *value;             // `value` is "number" for a number or a histogram of one
     const char *seed_hex;   // 64 digits; written only where the mechanism takes a seed
-    const char *low, *high; // range, where `value` is "number"
+    const char *low, *high; // the range, where `value` is "number"
     const char *expires;    // "YYYY-MM-DD"
     uint32_t per_day;
     uint32_t cohort_minimum; // 0: left out
-    const agg_text
-        *values; // the part's `size` listed values; NULL: the size is written in their place
+    const agg_text *values;  // the part's `size` listed values; NULL: the size is written instead
 } agg_recipe_frame;
 
 // Writes the recipe.
-//   part: as agg_account's propose gives it: its mechanism's own fields set, prepared or not
+//   part: with its mechanism's own fields set, as agg_account.propose gives it; it need not be
+//   prepared
 void agg_part_recipe_print(FILE *stream, const shoal_part *part, const agg_recipe_frame *frame);
 
 #endif

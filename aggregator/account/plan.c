@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighing what every mechanism proposes; see plan.h. No mechanism is named here.
+// Compares the variants that every mechanism proposes; see plan.h. No mechanism is named here.
 #include "plan.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static agg_err add_variant(variants *all, agg_error *error, const agg_plan_wish 
 {
     const char *field = NULL;
     if (shoal_part_prepare(&part, &field) != SHOAL_OK)
-        return SHOAL_OK; // not one that the mechanism can make
+        return SHOAL_OK; // the mechanism cannot make this variant
     agg_err err = agg_grow((void **)&all->at, &all->cap, all->n + 1, sizeof *all->at, error);
     if (err != SHOAL_OK) return err;
     agg_plan_judge(&all->at[all->n], wish, &part);
@@ -41,8 +41,9 @@ static agg_err add_variant(variants *all, agg_error *error, const agg_plan_wish 
     return SHOAL_OK;
 }
 
-// A proposal; the same with a half and a quarter of its rows, which may do as well; and, where
-// reports are limited, with so few that their number has fewer digits.
+// Adds a proposal, and the same with a half and a quarter of its rows, which may do as well. Where
+// the report's size is limited, it also adds one with few enough rows that their number has fewer
+// digits.
 static agg_err add_proposal(variants *all, agg_error *error, const agg_plan_wish *wish,
                             shoal_part part)
 {
@@ -63,14 +64,15 @@ static agg_err add_proposal(variants *all, agg_error *error, const agg_plan_wish
     return err;
 }
 
-// A permanent answer is the same noise in all reports of one device: the variances here, which add
-// up over reports, are then too small, and a plan does not pick what it cannot promise.
+// Returns: whether devices repeat a permanent answer. Its noise is the same in all reports of a
+// device, so the variances here, which add up over reports, are too small. Such a variant is not
+// picked.
 static bool is_repeated(const agg_plan_wish *wish, const agg_account *account)
 {
     return wish->per_day * wish->days > 1 && shoal_mechanism_by_id(account->id)->is_permanent;
 }
 
-// Every variant that a mechanism can make, whether it keeps the limits or not.
+// Gathers every variant that a mechanism can make, whether it keeps the limits or not.
 static agg_err gather(variants *all, agg_error *error, const agg_plan_wish *wish)
 {
     const agg_account *account = NULL;
@@ -94,7 +96,7 @@ static int count_parameters(const agg_plan_candidate *c)
     return count;
 }
 
-// Does the first win where errors are called equal?
+// Returns: whether the first candidate wins when errors count as equal.
 static bool is_cheaper(const agg_plan_candidate *a, const agg_plan_candidate *b)
 {
     if (a->report_bytes != b->report_bytes) return a->report_bytes < b->report_bytes;
@@ -104,16 +106,16 @@ static bool is_cheaper(const agg_plan_candidate *a, const agg_plan_candidate *b)
     return a->error < b->error;
 }
 
-// Does it show what is wanted: the stated share, or else the commonest value? An interval of a mean
-// as wide as its range shows nothing.
+// Returns: whether the candidate detects the stated share or, without one, the commonest value. A
+// mean's interval must be narrower than its range.
 static bool sees(const agg_plan_candidate *c, const agg_plan_wish *wish)
 {
     if (wish->is_mean) return -agg_normal_quantile((1 - wish->confidence) / 2) * c->error < 0.5;
     return wish->detect > 0 ? c->smallest <= wish->detect : c->n_detectable >= 1;
 }
 
-// The best of one mechanism's variants, or of all (mechanism 0), among those that keep the limits
-// and, where there are any, show what is wanted. NULL where none keeps the limits.
+// Returns: the best of one mechanism's variants, or of all (mechanism 0), among those that keep the
+// limits. Variants that detect the wanted share go first. NULL if none keeps the limits.
 static const agg_plan_candidate *choose(const variants *all, const agg_plan_wish *wish,
                                         uint32_t mechanism)
 {
@@ -143,7 +145,7 @@ static int compare_errors(const void *a, const void *b)
     return (x->error > y->error) - (x->error < y->error);
 }
 
-// The answer, then every other mechanism's best by rising error.
+// Lists the chosen candidate, then every other mechanism's best by rising error.
 static void list_candidates(agg_plan *plan, const variants *all, const agg_plan_wish *wish)
 {
     const agg_account *account = NULL;
@@ -159,7 +161,7 @@ static void list_candidates(agg_plan *plan, const variants *all, const agg_plan_
     qsort(plan->candidates + 1, plan->n_candidates - 1, sizeof *plan->candidates, compare_errors);
 }
 
-// The smallest share that any mechanism can detect; infinite where none meets the limits.
+// Returns: the smallest share that any mechanism can detect; infinite if none meets the limits.
 static double least_share(const agg_plan_wish *wish)
 {
     double least = INFINITY;
@@ -222,7 +224,8 @@ static void judge_plan(agg_plan *plan, const agg_plan_wish *wish, const variants
     plan->is_nothing = plan->why != NULL;
 }
 
-// What would be needed to see the wanted share or, where nothing is seen, the commonest value.
+// Finds the devices and the epsilon that would detect the wanted share or, if nothing is detected,
+// the commonest value.
 static void find_needs(agg_plan *plan, const agg_plan_wish *wish)
 {
     if (wish->is_mean || plan->n_candidates == 0) return;
@@ -235,7 +238,7 @@ static void find_needs(agg_plan *plan, const agg_plan_wish *wish)
     plan->needed_epsilon = find_epsilon(wish, plan->target);
 }
 
-// One report with everything that a device may spend.
+// Judges a plan in which a device spends its whole budget on one report.
 static agg_err try_once(agg_plan *plan, agg_error *error, const agg_plan_wish *wish)
 {
     agg_plan_wish once = *wish;
@@ -257,8 +260,8 @@ static agg_err try_once(agg_plan *plan, agg_error *error, const agg_plan_wish *w
 
 uint32_t agg_plan_split_budget(double budget, double reports)
 {
-    double micro =
-        floor(budget / reports * 1e6 * (1 + 1e-12)); // a decimal budget may lie a hair below itself
+    double micro = floor(budget / reports * 1e6 *
+                         (1 + 1e-12)); // a decimal budget may lie slightly below itself in binary
     if (micro < SHOAL_EPS_MICRO_MIN) return 0;
     return micro < SHOAL_EPS_MICRO_MAX ? (uint32_t)micro : SHOAL_EPS_MICRO_MAX;
 }

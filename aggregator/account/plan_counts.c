@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts files of plans; see plan_counts.h.
+// Reads the counts files of plans; see plan_counts.h.
 #include "plan_counts.h"
 
 #include <stdlib.h>

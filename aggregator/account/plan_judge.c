@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a wish gets from one setting of one mechanism; see plan.h. No mechanism is named here.
+// Predicts the results of one setting of one mechanism; see plan.h. No mechanism is named here.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,22 +10,22 @@
 #include "probability.h"
 #include "sketch.h"
 
-// Seconds of one core, as docs/performance.md measures them; what depends on a record's length is
-// taken to grow with it.
+// Seconds of one core, as docs/performance.md measures them. Costs that depend on a record's length
+// are taken to grow with it.
 static const double parse_json_s = 100e-9; // an NDJSON report of a few hundred bytes, checked
 static const double read_record_s = 14e-9; // a record of a batch, checked
 static const double fold_record_s = 6e-9;  // one addition somewhere in a sketch
 static const double fold_byte_s = 0.35e-9; // eight columns of a vector of bits
 static const double look_up_s = 1.4e-9;    // one value in one row
-static const double scatter_s =
-    4e-9; // one cell of a sketch, on its way to a transform of the domain
+static const double scatter_s = 4e-9; // one cell of a sketch, read for a transform of the domain
 static const double transform_step_s = 2.1e-9; // one addition of that transform
 static const double regress_s =
     1.5e-6; // one value in one cohort, where values are found by regression
 
-// Where values are told apart by a regression on the bits of all cohorts, it needs several bits for
-// each that it adjusts the others for, which are 1000 at most (estimate/rappor_decode.c); and
-// cohorts, since values that share their bits in all are one to it.
+// Limits of telling values apart by a regression on the bits of all cohorts. It needs several bits
+// for each value that it adjusts the others for, of which there are 1000 at most
+// (estimate/rappor_decode.c). It also needs enough cohorts, since it cannot separate values that
+// share all their bits.
 #define BITS_A_VALUE 8.0
 #define ADJUSTED_MAX 1000.0
 #define COHORTS_LEAST 8u
@@ -69,7 +69,7 @@ int agg_plan_micro_text(char out[32], int64_t micro)
     return len;
 }
 
-// Adds what `"name":number,` takes.
+// Adds the length of `"name":number,`.
 static void add_size(void *context, const char *name, uint64_t micro)
 {
     char text[32];
@@ -77,12 +77,13 @@ static void add_size(void *context, const char *name, uint64_t micro)
     *size += (double)(strlen(name) + 4) + agg_plan_micro_text(text, (int64_t)micro);
 }
 
-// As ingest/report_json.c prints reports.
+// Returns: the size of a report as ingest/report_json.c prints it.
 static double report_size(const agg_plan_wish *wish, const shoal_part *part)
 {
     static const char rest[] =
         "{\"key\":\"\",\"recipe_hash\":\"\",\"parameters\":{},\"records\":[\"\"]}";
-    double size = sizeof rest - 1 + 64 - 1; // a hash; one comma less than parameters
+    double size =
+        sizeof rest - 1 + 64 - 1; // a hash has 64 digits; there is one comma less than parameters
     agg_plan_parameters(part, add_size, &size);
     if (wish->low != NULL)
         size += (double)(sizeof "\"low\":,\"high\":," - 1 + strlen(wish->low) + strlen(wish->high));
@@ -106,8 +107,8 @@ static bool is_regression(const shoal_part *part)
     return part->domain == SHOAL_DOMAIN_OPEN && own->needs & SHOAL_TAKES_COHORTS;
 }
 
-// Open strings are looked up one by one in every row; of a list the whole domain may be transformed
-// instead.
+// Returns: the seconds of an estimate. Open strings are looked up one by one in every row; for a
+// list the whole domain may be transformed instead.
 static double estimate_time(const shoal_part *part, double asked)
 {
     if (is_regression(part)) return asked * part->k * part->hashes * regress_s;
@@ -123,7 +124,7 @@ static double variance_of(const agg_plan_wish *wish, const shoal_part *part, dou
     return agg_account_of(part->mechanism)->variance(part, n, f, n * n * wish->law.squares);
 }
 
-// Standard errors to the bound of `detected` where rank values are detected.
+// Returns: how many standard errors the bound of `detected` is when `rank` values are detected.
 static double bound_of(const agg_plan_wish *wish, double rank)
 {
     double alpha = 1 - wish->confidence;
@@ -132,16 +133,17 @@ static double bound_of(const agg_plan_wish *wish, double rank)
     return -agg_normal_quantile(alpha);
 }
 
-// The least count that is told from zero where rank values are: never less than one report, however
-// small the error.
+// Returns: the least count that is told from zero when `rank` values are. It is never less than one
+// report, however small the error.
 static double least_count(const agg_plan_wish *wish, double rank, double error)
 {
     return fmax(1, bound_of(wish, rank) * error);
 }
 
-// How many values of the law are detected. Benjamini and Hochberg: the largest rank whose own count
-// passes its own bound. Going from the weakest bound to that of as many as pass it, and so on,
-// stops there: no step leaves out a rank that passes, and it stops at one.
+// Returns: how many values of the law are detected. By Benjamini and Hochberg this is the largest
+// rank whose own count passes its own bound. The loop starts at the weakest bound and moves to the
+// bound of as many ranks as pass it. No step leaves out a rank that passes, so the loop stops at
+// the largest such rank.
 static double count_detected(const agg_plan_wish *wish, double error)
 {
     double n = agg_plan_reports(wish), rank = wish->asked, passing = rank;
@@ -152,8 +154,8 @@ static double count_detected(const agg_plan_wish *wish, double error)
     return passing;
 }
 
-// The share whose estimate passes the bound with a probability of `confidence`: x with x - z s(x)
-// at the bound.
+// Returns: the share x whose estimate passes the bound with a probability of `confidence`: x - z
+// s(x) is at the bound.
 static double sure_share(const agg_plan_wish *wish, const shoal_part *part, double bound)
 {
     double n = agg_plan_reports(wish), z = -agg_normal_quantile(1 - wish->confidence),
@@ -192,7 +194,7 @@ void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const sh
     out->estimate_s = estimate_time(part, part->domain == SHOAL_DOMAIN_NUMBER ? 1 : wish->asked);
 }
 
-// The limits besides report and memory.
+// Checks the limits other than report and memory.
 bool agg_plan_is_possible(const agg_plan_candidate *c, const agg_plan_wish *wish)
 {
     if (c->part.eps_micro > wish->eps_micro || !isfinite(c->error)) return 0;

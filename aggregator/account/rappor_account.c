@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAPPOR for planner and auditor: Erlingsson, Pihur and Korolova 2014; the formulas of rappor.h.
+// The account of RAPPOR: Erlingsson, Pihur and Korolova 2014; the formulas of rappor.h.
 #include <math.h>
 
 #include "account.h"
@@ -11,11 +11,13 @@
 #define COHORTS 64.0
 #define WIDTHS 9u // doublings of BITS_LEAST
 
-// f such that any number of reports costs twice what one does: f/2 = 1/(e^epsilon + 1) = t. One
-// report's odds q*(1 - p*)/(p*(1 - q*)) = e^epsilon are then shared between the two sides of a bit:
-// q* = 1 - p* is the papers' way; q* = 1/2 and p* = t gives rare values of a list the least
-// variance that one report can have (as in asymmetric one-hot); what lies between is for strings
-// whose bits meet more often than they lie. Rounded so that what is drawn stays below epsilon.
+// Sets p, q and f. f makes any number of reports cost twice what one does: f/2 = 1/(e^epsilon + 1)
+// = t. The odds of one report, q*(1 - p*)/(p*(1 - q*)) = e^epsilon, are then shared between the two
+// sides of a bit.
+//
+// q* = 1 - p* is the papers' choice. q* = 1/2 and p* = t give rare values of a list the least
+// variance that one report can have (as in asymmetric one-hot). Values between the two suit strings
+// whose bits collide more often than they are flipped. Rounding keeps the exact cost below epsilon.
 static void set_probabilities(shoal_part *part, double q_star)
 {
     double e = exp(part->eps_micro / 1e6), t = 1 / (e + 1),
@@ -26,8 +28,8 @@ static void set_probabilities(shoal_part *part, double q_star)
     part->pqf_micro[SHOAL_RAPPOR_P] = (uint32_t)ceil(1e6 * p);
 }
 
-// A list: one bit for each entry. Open strings: one hash, 8 to 4096 bits, 64 cohorts or as many as
-// fit (a cohort has a counter besides its bits).
+// Proposes one bit for each entry of a list. Open strings get one hash, 8 to 4096 bits, and 64
+// cohorts or as many as fit (a cohort has a counter besides its bits).
 static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     const double q_stars[] = {1 / (1 + exp(-(wish->eps_micro / 2e6))), 0.5, 0.65, 0.8};
@@ -57,9 +59,9 @@ static void effective(double *p_star, double *q_star, const shoal_part *part)
     *q_star = (double)q * 0x1p-64;
 }
 
-// A bit's coins over its distance, by the h bits that tell of a value; of open strings the
-// background, which every bit measures, takes m/(m - 1). Collisions are adjusted for: they cost
-// only where values outside the list are common (rappor_decode.h).
+// Returns: the variance of a bit's coins over the squared gap, divided by the h bits of a value.
+// For open strings the background, which every bit measures, takes m/(m - 1). Collisions are
+// adjusted for, so they cost only where values outside the list are common (rappor_decode.h).
 static double variance(const shoal_part *part, double n, double f, double squares)
 {
     double p = 0, q = 0, m = part->m;
@@ -68,7 +70,7 @@ static double variance(const shoal_part *part, double n, double f, double square
     double gap = q - p, list = (f * q * (1 - q) + (n - f) * p * (1 - p)) / (gap * gap);
     if (part->domain == SHOAL_DOMAIN_CLOSED) return list;
     double share = part->hashes / m,
-           ones = p + gap * (1 - pow(1 - 1 / m, part->hashes)); // others' bits among them
+           ones = p + gap * (1 - pow(1 - 1 / m, part->hashes)); // includes the bits that others set
     double other = (n - f) * ones * (1 - ones) / (gap * gap);
     return (f * q * (1 - q) / (gap * gap) + other) / part->hashes / (1 - share);
 }
@@ -83,8 +85,8 @@ typedef struct columns {
     uint32_t n;
 } columns;
 
-// The bits that an item sets in the record's cohort; SHOAL_ITEM_NONE of a list sets one that no
-// record has.
+// Returns: the bits that an item sets in the record's cohort. SHOAL_ITEM_NONE of a list sets a bit
+// that no record has.
 static columns columns_of(const shoal_part *part, const uint8_t *record, uint64_t item)
 {
     columns c = {{item}, part->hashes};
@@ -101,8 +103,8 @@ static int has_bit(const columns *c, uint32_t l)
     return 0;
 }
 
-// All bits that only a has are 1, all that only b has are 0, and they are 2h: a cohort where the
-// two overlap proves less.
+// The event: all bits that only a has are 1, and all that only b has are 0. There must be 2h such
+// bits, because a cohort where the two overlap proves less.
 static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     uint32_t n_apart = 0;
@@ -141,8 +143,8 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return product;
 }
 
-// With p = 1 - q each of the hashes costs 2 ln(q/(1-q)): q = 1/(1 + e^(-epsilon/2 hashes)), rounded
-// down, and one millionth less, as the cost of each hash is rounded up.
+// With p = 1 - q each of the hashes costs 2 ln(q/(1-q)), so q = 1/(1 + e^(-epsilon/2 hashes)). It
+// is rounded down and lowered by one millionth, since the cost of each hash is rounded up.
 static void draft_variable(shoal_part *part, double epsilon)
 {
     uint32_t q = (uint32_t)floor(1e6 / (1 + exp(-epsilon / (2.0 * (double)part->hashes)))) - 1;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divergences of sums of randomized bits; see renyi.h for what is bounded, and how.
+// Computes divergences of sums of randomized bits; renyi.h has the method and its bounds.
 #include "renyi.h"
 
 #include <math.h>
 
 #include "binomial.h"
 
-#define PER_SIGMA 3.0 // points a standard deviation
-#define REACH 10.0    // standard deviations
+#define PER_SIGMA 3.0 // points of the grid in a standard deviation
+#define REACH 10.0    // standard deviations that a sum covers on each side
 #define CELLS 128
 #define ROUNDING 1e-9 // of the exponent (order - 1) rho
 
-// The sum of the others' bits, as a part with few terms and one with many.
+// The sum of the other devices' bits, as a part with few terms and one with many.
 typedef struct crowd_sum {
     agg_binomial few, many;
-    double variance, share; // of the sum; the part of it that is `few`'s
-    double sigma;           // of few's hits given the sum
-    double stride;          // of few's hits
+    double variance, share; // of the sum; the share of it in `few`
+    double sigma;           // standard deviation of few's hits given the sum
+    double stride;          // stride in few's hits
 } crowd_sum;
 
-// One point of its law: ln f(s) and f(s - 1)/f(s) - 1.
+// One point of the sum's law f: ln f(s) and f(s - 1)/f(s) - 1.
 typedef struct point {
     double log_f, ratio_less_1;
 } point;
@@ -40,8 +40,8 @@ static crowd_sum sum_of(double bit_epsilon, double ones, double zeros)
     return sum;
 }
 
-// f(s) = sum over j of few(j) many(s - j). many(y - 1)/many(y) - 1 = (y - (N + 1) p)/((N + 1 - y)
-// p), so that the ratio of neighbours is a mean and loses nothing to cancellation.
+// f(s) = sum over j of few(j) many(s - j). Since many(y - 1)/many(y) - 1 = (y - (N + 1) p)/((N + 1
+// - y) p), the ratio of neighbours is a mean and loses nothing to cancellation.
 static point point_at(const crowd_sum *sum, double s)
 {
     const agg_binomial *few = &sum->few, *many = &sum->many;
@@ -70,7 +70,7 @@ static point point_at(const crowd_sum *sum, double s)
     return (point){top + log(weight * sum->stride), less / weight};
 }
 
-// Adds e^x to a sum that is kept as top and the rest relative to it.
+// Adds e^x to a sum that is kept as its largest exponent (top) and the rest relative to it.
 static void add_log(double *top, double *rest, double x)
 {
     if (x == -INFINITY) return;
@@ -82,8 +82,8 @@ static void add_log(double *top, double *rest, double x)
     }
 }
 
-// Q is the law of the sum with a zero of one's own, R = P/Q the likelihood ratio: (a r + 1)/(r + a)
-// with r = f(s - 1)/f(s).
+// Q is the law of the sum when the device's own bit is zero. The likelihood ratio R = P/Q is (a r +
+// 1)/(r + a) with r = f(s - 1)/f(s).
 static void ratio_at(double *log_q, double *log_ratio, const crowd_sum *sum, double bit_epsilon,
                      double s)
 {
@@ -112,7 +112,7 @@ void agg_renyi_bit(double *out, const double *orders, size_t n_orders, double bi
         top[i] = -INFINITY;
         rest[i] = 0;
     }
-    // R^order moves the weight up by order tanh(c/2) at most.
+    // R^order moves the weight up by at most order tanh(c/2).
     double first = fmax(0, floor(mean - REACH * sigma - 30));
     double last =
         fmin(ones + zeros + 1, ceil(mean + REACH * sigma + 30 + most * tanh(bit_epsilon / 2)));
@@ -151,7 +151,7 @@ static double cells_of(double n)
     return fmin(CELLS, n);
 }
 
-// The bound of one cell alone.
+// Computes the bound of one cell alone.
 static void one_cell(agg_renyi_curve *curve, double bit_epsilon, double n, double cell)
 {
     double w1 = floor(cell * n / cells_of(n)), w2 = floor((cell + 1) * n / cells_of(n)) - 1;
@@ -159,7 +159,7 @@ static void one_cell(agg_renyi_curve *curve, double bit_epsilon, double n, doubl
     for (int i = 0; i < AGG_RENYI_ORDERS; i++) curve->rho[i] *= 2;
 }
 
-// Returns: the cell that costs most at that delta.
+// Returns: the cell with the largest epsilon at that delta.
 static double all_cells(agg_renyi_curve *curve, double bit_epsilon, double n, double log_delta)
 {
     agg_renyi_curve one = *curve;
@@ -206,14 +206,14 @@ double agg_renyi_group_epsilon(const agg_renyi_curve *curve, double delta, doubl
     return low + group_log(epsilon, contributions) <= asked ? contributions * epsilon : INFINITY;
 }
 
-// A search over n or over bit_epsilon, the other one fixed. Steps look at one cell, which is a
-// hundredth of the work; what is returned has passed all of them, and where it does not, the cell
-// that refused it is looked at from there on.
+// A search over n or over bit_epsilon, with the other one fixed. Its steps evaluate one cell, a
+// hundredth of the work. A result must pass all cells; where one refuses it, the search goes on
+// with that cell.
 typedef struct hunt {
     const agg_renyi_question *question;
     double n, bit_epsilon;
     int is_over_n;
-    double place; // of the cell, as a share of all
+    double place; // position of the cell, as a share of all
 } hunt;
 
 static void set(hunt *h, double x)
@@ -267,15 +267,16 @@ static int is_apart(const hunt *h, double x, double y)
     return h->is_over_n ? fabs(x - y) > 1 : fabs(x - y) > 1e-7 * fmin(x, y);
 }
 
-// From bad, which all cells refuse, to good, which they pass: both are above 0.
+// Narrows the interval from bad, which some cell refuses, to good, which all cells pass. Both are
+// above 0.
 static double narrow(hunt *h, double bad, double good)
 {
     for (int tries = 0; tries < 8 && is_apart(h, bad, good); tries++) {
-        double low = bad, high = good; // in the order of being kept
+        double low = bad, high = good; // ordered by whether the bound is kept
         while (is_apart(h, low, high)) {
             double middle = between(h, low, high);
             if (middle == low)
-                middle++; // of whole numbers, the geometric mean may be the smaller one
+                middle++; // for whole numbers the geometric mean may be the smaller one
             if (passes_one_cell(h, middle))
                 high = middle;
             else

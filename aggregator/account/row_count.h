@@ -6,13 +6,15 @@
 #include <stdint.h>
 
 #define AGG_ROWS_LEAST                                                                             \
-    1024u // fewer save nothing worth having, and let two values share a cell in a large part of the
-          // rows
+    1024u // fewer rows save too little memory, and let two values share a cell in a large part of
+          // the rows
 
-// Rows cost the device nothing, and the server memory and time; what they buy is that reports of
-// one value collide less often together, an error of `collisions / k` beside `rest`. The smallest
-// power of two that makes it a hundredth, or as many as a sketch of `cells` numbers holds (each row
-// has a counter besides its m cells), at most `most`. Returns: 0 when not even one row fits.
+// Returns: the number of rows to propose, a power of two; 0 if not even one row fits. Rows cost the
+// device nothing, but cost the server memory and time. More rows make reports of one value collide
+// less often, which adds an error of `collisions / k` to `rest`. The result makes that error a
+// hundredth of `rest`, or is as many rows as fit.
+//   cells: numbers that the sketch may hold; each row has a counter besides its m cells
+//   most: the largest number of rows
 static inline uint32_t agg_row_count(double collisions, double rest, double m, double cells,
                                      double most)
 {

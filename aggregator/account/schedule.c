@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of queries; see schedule.h.
+// Parses schedules of queries; see schedule.h.
 #include "schedule.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static agg_err fail(agg_error *error, const char *text)
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s", text);
 }
 
-// Returns: how many words there are; those beyond WORDS_MAX are counted and not kept.
+// Returns: the number of words. Words beyond WORDS_MAX are counted and not kept.
 static size_t split(char *words[WORDS_MAX], char *line)
 {
     char *rest = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subset selection for planner and auditor: estimate/subset_estimate.c.
+// The account of subset selection; its variance is that of estimate/subset_estimate.c.
 #include "subset.h"
 
 #include "bytes.h"
@@ -37,10 +37,10 @@ static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a
     return holds(part, record, a) && !holds(part, record, b);
 }
 
-// Sets of k of n, or OUTPUTS_MAX + 1 where they are more.
+// Returns: the number of sets of k of n, or OUTPUTS_MAX + 1 if it exceeds OUTPUTS_MAX.
 static uint64_t count_sets(uint32_t n, uint32_t k)
 {
-    uint64_t count = 1; // of i of n - k + i, for i = 0, 1, .. k: never falls
+    uint64_t count = 1; // sets of i of n - k + i for i = 0, 1, .. k, which never falls
     if (k > n) return 0;
     for (uint32_t i = 1; i <= k && count <= OUTPUTS_MAX; i++) count = count * (n - k + i) / i;
     return count <= OUTPUTS_MAX ? count : OUTPUTS_MAX + 1;
@@ -52,7 +52,7 @@ static uint64_t n_outputs(const shoal_part *part)
     return outputs <= OUTPUTS_MAX ? outputs : 0;
 }
 
-// Returns: the largest c < n with at most `index` sets of k of c.
+// Returns: the largest c < n for which there are at most `index` sets of k of c.
 static uint32_t largest_below(uint32_t n, uint32_t k, uint64_t index)
 {
     uint32_t low = 0;
@@ -66,8 +66,8 @@ static uint32_t largest_below(uint32_t n, uint32_t k, uint64_t index)
     return low;
 }
 
-// The combinatorial number system: the set c_1 < ... < c_d has the index C(c_1, 1) + ... + C(c_d,
-// d).
+// Output indices are those of the combinatorial number system: the set c_1 < ... < c_d has the
+// index C(c_1, 1) + ... + C(c_d, d).
 static int output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     uint32_t above = part->m;
@@ -79,7 +79,7 @@ static int output(uint8_t *record, const shoal_part *part, uint64_t index)
     return 1;
 }
 
-// One over the sets of k of n.
+// Returns: one over the number of sets of k of n.
 static double one_in_sets(uint32_t n, uint32_t k)
 {
     double one = 1;

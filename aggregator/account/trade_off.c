@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The surface of apple-2017 Figure 4b, as numbers; see trade_off.h.
+// Computes the surface of apple-2017 Figure 4b; see trade_off.h.
 #include "trade_off.h"
 
 #include <math.h>
@@ -29,7 +29,8 @@ static void fill(agg_trade_off *s, uint32_t row, uint32_t column)
                        .m = 1u << (column + AGG_TRADE_OFF_LEAST_BITS)};
     s->parts[row][column] = part;
     s->error[row][column] = NAN;
-    if (shoal_part_prepare(&part, &field) != SHOAL_OK) return; // more cells than a sketch has
+    if (shoal_part_prepare(&part, &field) != SHOAL_OK)
+        return; // the settings need more cells than a sketch has
     agg_plan_judge(&judged, s->wish, &part);
     s->parts[row][column] = part;
     s->error[row][column] = judged.error;

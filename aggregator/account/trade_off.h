@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trade-off of a sketch's columns and rows: the formulas of apple-2017 section 5 for bandwidth
-// and server time, and its Figure 4b, the standard deviation of a count as a surface over m and k.
-// Mechanisms whose account has a paper_cost have one. Pure.
+// The trade-off between a sketch's columns and rows: the formulas of apple-2017 section 5 for
+// bandwidth and server time, and its Figure 4b, the standard deviation of a count as a surface over
+// m and k. It exists for mechanisms whose account has a paper_cost. Pure.
 #ifndef TRADE_OFF_H
 #define TRADE_OFF_H
 
@@ -11,11 +11,11 @@
 #define AGG_TRADE_OFF_SIDE 13u // 2^4 .. 2^16
 #define AGG_TRADE_OFF_LEAST_BITS 4u
 
-// Returns: M, the bits of a record by the paper's formula; NaN for mechanisms without one.
+// Returns: M, the bits of a record by the paper's formula; NaN for mechanisms without a formula.
 double agg_trade_off_bits(const shoal_part *part);
 
-// Returns: T, the server's steps for n records and p values by the paper's formula, constants left
-// out; NaN for mechanisms without one.
+// Returns: T, the server's steps for n records and p values by the paper's formula, up to a
+// constant factor; NaN for mechanisms without a formula.
 double agg_trade_off_steps(const shoal_part *part, double n, double p);
 
 typedef struct agg_trade_off {
@@ -24,8 +24,8 @@ typedef struct agg_trade_off {
     double n;
     shoal_part parts[AGG_TRADE_OFF_SIDE]
                     [AGG_TRADE_OFF_SIDE];                 // [row of k][column of m], both doubling
-    double error[AGG_TRADE_OFF_SIDE][AGG_TRADE_OFF_SIDE]; // of a value that hardly anybody holds;
-                                                          // NaN where no sketch is that large
+    double error[AGG_TRADE_OFF_SIDE][AGG_TRADE_OFF_SIDE]; // for a value that hardly anybody holds;
+                                                          // NaN if no sketch is that large
     double least, most;
 } agg_trade_off;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shares by rank; see value_law.h.
+// Computes shares by rank; see value_law.h.
 #include "value_law.h"
 
 #include <math.h>
@@ -10,11 +10,12 @@
 
 #define SUMMED 65536.0 // ranks that are added one by one
 
-// Sum of r^-s over r = 1 .. n.
+// Returns: the sum of r^-s over r = 1 .. n.
 static double sum_of_powers(double s, double n)
 {
     double sum = 0, least = n < SUMMED ? n : SUMMED;
-    for (double r = least; r >= 1; r--) sum += pow(r, -s); // the small ones first
+    for (double r = least; r >= 1; r--)
+        sum += pow(r, -s); // adding the small terms first keeps the precision
     if (n <= SUMMED) return sum;
     double a = SUMMED, fa = pow(a, -s), fn = pow(n, -s);
     double integral = fabs(s - 1) < 1e-9 ? log(n / a) : (n * fn - a * fa) / (1 - s);
@@ -66,8 +67,7 @@ double agg_value_law_share(const agg_value_law *law, double rank)
 double agg_value_law_above(const agg_value_law *law, double share)
 {
     double low = 0,
-           high =
-               law->n_values; // the ranks below `low` have the share, those from `high` on have not
+           high = law->n_values; // ranks below `low` have the share, those from `high` on do not
     while (low < high) {
         double middle = floor((low + high) / 2);
         if (agg_value_law_share(law, middle) >= share)

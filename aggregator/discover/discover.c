@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From accumulators to strings that nobody listed: the checks before a decoder runs, and what
-// becomes of its rows; see discover.h. How strings are found is the decoders' matter.
+// Turns accumulators into unlisted strings: checks the input before a decoder runs, and filters and
+// sorts its rows; see discover.h. The decoders find the strings.
 #include "discover.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ static agg_err check_options(const agg_discovery *d, agg_error *error)
     if (!is_share(d->fdr))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                         "the false-discovery rate must lie between 0 and 1");
-    if (!(d->threshold >= 0 && d->threshold <= 1e18)) // infinities too
+    if (!(d->threshold >= 0 && d->threshold <= 1e18)) // refuses infinities too
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                         "the threshold must be a number of reports");
     return SHOAL_OK;
@@ -65,8 +65,8 @@ static agg_err refuse_mechanism(agg_error *error, const char *id)
                     "recipe %s: its mechanism discovers nothing; %s do", id, names);
 }
 
-// Usage errors come before refusals for privacy. Whether rounds follow each other is checked by
-// their decoder.
+// Usage errors come before refusals for privacy. The decoder checks whether its rounds follow each
+// other.
 static agg_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
 {
     const agg_discoverer *discoverer = agg_discoverer_of(rounds[0].recipe->recipe.mechanism);
@@ -81,7 +81,7 @@ static agg_err check_rounds(agg_error *error, const agg_discover_round *rounds, 
     return err;
 }
 
-// Strings come from reports: a decoder's candidates may be any bytes.
+// Strings come from reports, so a decoder's candidates may be any bytes.
 static bool is_text(agg_text text)
 {
     const utf8proc_uint8_t *at = (const utf8proc_uint8_t *)text.bytes;
@@ -101,9 +101,9 @@ static bool is_known(const agg_list *known, agg_text text)
     return known != NULL && known->n > 0 && agg_list_find(known, text) != AGG_NOT_LISTED;
 }
 
-// Drops rows that are no text, too small, known or not to be released; the numbers of the last two
-// are results. What later rounds of a trie do not ask about, because an earlier pass found it, is
-// no such known word.
+// Drops rows that are not text, too small, known or not to be released; the numbers of the last two
+// are results. A word that later rounds of a trie skip because an earlier pass found it does not
+// count as known.
 static void filter(agg_discovery *d, const agg_list *known, const agg_list *recipe_known)
 {
     double release = (double)d->recipe->recipe.release_threshold;
@@ -132,7 +132,7 @@ uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, uns
 {
     const agg_discoverer *discoverer = agg_discoverer_of(recipe->recipe.mechanism);
     if (n_threads == 0) n_threads = 1;
-    // Other recipes are refused before anything is allocated.
+    // A recipe without a discoverer is refused before anything is allocated.
     return discoverer != NULL ? discoverer->memory(&recipe->recipe, accumulator, n_threads) : 0;
 }
 

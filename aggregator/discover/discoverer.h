@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mechanism that finds strings gives to discover.c: its decoder and what that takes. A
-// decoder gets a discovery that agg_discover_run has prepared (recipe, n, confidence, fdr and
-// threshold are set) and accumulators that were checked against their recipes and cohorts.
+// The interface between discover.c and a mechanism that finds strings: its decoder and the
+// decoder's memory. agg_discover_run prepares the discovery (recipe, n, confidence, fdr and
+// threshold are set) and checks the accumulators against their recipes and cohorts.
 #ifndef DISCOVERER_H
 #define DISCOVERER_H
 
@@ -13,8 +13,9 @@
 typedef struct agg_discoverer {
     uint32_t id;       // of compounds.def
     bool takes_rounds; // decodes several rounds; else one accumulator
-    // Adds the strings it finds, and its notes and cuts. Rounds that must follow each other are
-    // checked here. Returns: AGG_ERR_USAGE for rounds that do not.
+    // Adds the strings it finds, and its notes and cuts. It also checks that rounds follow each
+    // other where they must.
+    // Returns: AGG_ERR_USAGE for rounds that do not.
     agg_err (*run)(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
                    size_t n_rounds, const agg_discover_options *options);
     // Returns: the most bytes that `run` takes beside the accumulators.
@@ -31,12 +32,12 @@ typedef struct agg_discoverer {
 // Returns: the discoverer of a mechanism id, or NULL for one that finds no strings.
 const agg_discoverer *agg_discoverer_of(uint32_t mechanism);
 
-// Adds a row; the value is copied. Refuses nothing: sorting, known strings and the release
-// threshold come in agg_discover_run.
+// Adds a row and copies its value. It refuses nothing: agg_discover_run sorts the rows and applies
+// known strings and the release threshold.
 agg_err agg_discovery_add(agg_discovery *discovery, agg_error *error, agg_text value, double count,
                           double stderr_, double score, const char *how) SHOAL_MUST_CHECK;
 
-// Adds a line to notes or cuts; when there is no room the last line says so.
+// Adds a line to notes or cuts. If there is no room, the last line says so.
 AGG_PRINTF(2, 3) void agg_discovery_note(agg_discovery *discovery, const char *format, ...);
 AGG_PRINTF(2, 3) void agg_discovery_cut(agg_discovery *discovery, const char *format, ...);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decoders write into: rows with copies of their values, and lines for people; see discover.h.
+// The result that decoders fill: rows with copies of their values, and lines for people; see
+// discover.h.
 #include "discoverer.h"
 
 #include <stdarg.h>
@@ -18,7 +19,7 @@ agg_err agg_discovery_add(agg_discovery *d, agg_error *error, agg_text value, do
     if (err == SHOAL_OK)
         err = agg_grow((void **)&d->pool, &d->pool_cap, d->pool_len + value.len + 1, 1, error);
     if (err != SHOAL_OK) return err;
-    if (d->pool != before) { // rows point into it
+    if (d->pool != before) { // the pool moved, and rows point into it
         size_t at = 0;
         for (size_t i = 0; i < d->n_rows; at += d->rows[i].value.len + 1, i++)
             d->rows[i].value.bytes = d->pool + at;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weighing the two ways; see discovery_plan.h.
+// Compares the two ways; see discovery_plan.h.
 #include "discovery_plan.h"
 
 #include "compound.h"
@@ -13,7 +13,7 @@ uint32_t agg_discovery_contribution_micro(const agg_discovery_plan *plan)
     return plan->wish.eps_micro / plan->wish.contributions;
 }
 
-// The share that the least sensitive round lets through.
+// Returns: the detectable share of the least sensitive round.
 static double worst_share(const agg_trie_plan *trie)
 {
     double share = trie->n_rounds > 0 ? 0 : 1;

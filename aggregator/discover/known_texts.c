@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Known strings and guarantees of discoveries; see known_texts.h.
+// Loads known strings and finds guarantees of discoveries; see known_texts.h.
 #include "known_texts.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void drop_repeated(known_texts *out)
     out->n = kept;
 }
 
-// A known word that no device sends as it is written leaves nothing out.
+// Logs the known words that no device sends as they are written, since they exclude nothing.
 static void say_changed(const known_texts *known, const agg_recipe *recipe)
 {
     char command[] = "discover", text[160];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Search for cliques by bit sets; see ngram_clique.h.
+// Searches for cliques with bit sets; see ngram_clique.h.
 #include "ngram_clique.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ agg_clique_edge *agg_clique_edge_at(const agg_clique_graph *graph, uint32_t i, u
     return &graph->edges[(pair * NODES + u) * NODES + v];
 }
 
-// Returns: the edge's deviation, or -HUGE_VAL where there is none.
+// Returns: the edge's deviation, or -HUGE_VAL if there is no edge.
 static double deviation(const agg_clique_edge *edge, const agg_clique_search *search)
 {
     if (!(edge->error > 0)) return -HUGE_VAL;
@@ -54,12 +54,12 @@ uint64_t agg_clique_count_edges(const agg_clique_graph *graph, const agg_clique_
     return n;
 }
 
-// What is left at one depth.
+// The remaining nodes at one depth.
 typedef struct level {
-    uint32_t part;           // the one that is being chosen of
-    uint64_t left[PARTS];    // nodes that can still be chosen; 0 of parts that have been
-    float sum[PARTS][NODES]; // of a node's edges to what is chosen
-    double total;            // of all edges among what is chosen
+    uint32_t part;           // the part whose node is being chosen
+    uint64_t left[PARTS];    // nodes that can still be chosen; 0 for parts that are done
+    float sum[PARTS][NODES]; // deviations of a node's edges to the chosen nodes
+    double total;            // sum of deviations of all edges among the chosen nodes
 } level;
 
 typedef struct finder {
@@ -68,8 +68,8 @@ typedef struct finder {
     const uint32_t *n_nodes;
     uint64_t *joined; // [part][node][other part]
     float *z;         // [part][node][other part][other node]
-    level *levels;    // n_parts + 1
-    uint64_t chosen;  // parts
+    level *levels;    // n_parts + 1 levels
+    uint64_t chosen;  // bit set of the chosen parts
     uint8_t nodes[PARTS];
     agg_cliques *cliques;
 } finder;
@@ -115,7 +115,7 @@ static uint32_t lowest_bit(uint64_t x)
     return n;
 }
 
-// The part, of those not chosen, with the fewest nodes left.
+// Returns: the part with the fewest remaining nodes among those not chosen.
 static uint32_t choose_part(const finder *f, const level *at)
 {
     uint32_t best = 0, fewest = UINT32_MAX;
@@ -130,7 +130,8 @@ static uint32_t choose_part(const finder *f, const level *at)
     return best;
 }
 
-// Chooses a node at a depth and writes what it leaves. Returns: whether every part keeps some node.
+// Chooses a node at a depth and writes the remaining nodes of the next depth.
+// Returns: whether every part keeps at least one node.
 static int descend(finder *f, uint32_t depth, uint32_t node)
 {
     const level *at = &f->levels[depth];
@@ -173,7 +174,7 @@ static agg_err search_all(finder *f, agg_error *error)
         level *at = &f->levels[depth];
         uint32_t part = at->part;
         f->chosen &= ~((uint64_t)1 << part);
-        if (at->left[part] == 0) { // all were tried
+        if (at->left[part] == 0) { // all of its nodes were tried
             if (depth == 0) return SHOAL_OK;
             depth--;
             continue;
@@ -211,8 +212,7 @@ agg_err agg_clique_find(agg_cliques *cliques, agg_error *error, const agg_clique
     agg_err err = f.joined == NULL || f.z == NULL || f.levels == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {
         set_edges(&f, graph);
-        for (uint32_t i = 0; i < graph->n_parts;
-             i++) // all nodes of a part, of which there may be 64
+        for (uint32_t i = 0; i < graph->n_parts; i++) // up to 64 nodes of a part
             f.levels[0].left[i] =
                 graph->n_nodes[i] == 0 ? 0 : UINT64_MAX >> (NODES - graph->n_nodes[i]);
         err = search_all(&f, error);

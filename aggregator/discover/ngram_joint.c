@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EM for two noisy variables; see ngram_joint.h. One thread: callers have many pairs.
+// EM for two noisy variables; see ngram_joint.h. It uses one thread, because callers run many
+// pairs.
 #include "ngram_joint.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 
 #define LONGER 1.3 // factor of a step's length after one that gained
 #define LEAST                                                                                      \
-    1e-120 // likelihood of a report; what is below says nothing, and counts as this much, so that
+    1e-120 // floor of a report's likelihood. A smaller one carries no information; with the floor
            // no step gains by making a report impossible
 
 typedef struct em {
@@ -18,11 +19,12 @@ typedef struct em {
     size_t n_cells;
     double total; // reports
     double *p, *slope,
-        *trial; // n_cells: shares, each cell's gradient over the total, the shares of the next step
+        *trial;  // n_cells in turn: shares, each cell's gradient over the total, the shares of the
+                 // next step
     double *row; // n_b: shares of the columns under one report's row
 } em;
 
-// Likelihood of report k under p; leaves the columns' parts of it in m->row.
+// Computes the likelihood of report k under p, and leaves each column's part of it in m->row.
 static double mix(const em *m, const double *p, size_t k)
 {
     const agg_joint_reports *r = m->reports;
@@ -38,7 +40,8 @@ static double mix(const em *m, const double *p, size_t k)
     return sum;
 }
 
-// The E-step at p: m->slope. Returns: the log-likelihood.
+// Computes the E-step at p, into m->slope.
+// Returns: the log-likelihood.
 static double expect(em *m, const double *p)
 {
     const agg_joint_reports *r = m->reports;
@@ -58,8 +61,8 @@ static double expect(em *m, const double *p)
     return log_likelihood;
 }
 
-// The M-step of a length: 1 is EM's own, p times slope. Returns: whether it led anywhere; a long
-// one may leave what a number can be.
+// Makes the M-step of a given length; length 1 is EM's own step, p times slope.
+// Returns: whether the result is usable. A long step may overflow.
 static int step(em *m, double length)
 {
     double sum = 0;
@@ -88,11 +91,11 @@ static void maximize(em *m, double *spare, agg_joint_summary *summary)
                 length = 1;
                 continue;
             }
-            break; // nothing is told by any report
+            break; // no report carries information
         }
         memcpy(spare, m->slope, m->n_cells * sizeof *spare);
         double now = expect(m, m->trial);
-        if (now < best && length > 1) { // too long: back to where it started, and the ordinary step
+        if (now < best && length > 1) { // too long: go back and make the ordinary step
             memcpy(m->slope, spare, m->n_cells * sizeof *spare);
             length = 1;
             continue;
@@ -100,8 +103,8 @@ static void maximize(em *m, double *spare, agg_joint_summary *summary)
         double gain = now - best;
         swap(&m->p, &m->trial);
         best = now;
-        // A step of twice the length gains about twice as much: what is left is judged by the
-        // ordinary one's.
+        // A step of twice the length gains about twice as much, so the remaining gain is judged by
+        // that of the ordinary step.
         summary->has_converged = gain < AGG_JOINT_GAIN * length;
         if (summary->has_converged) break;
         length *= LONGER;
@@ -123,8 +126,8 @@ static void sum_margins(const margins *out, const em *m)
         }
 }
 
-// Score and information of every cell's move; score goes to m->slope, information to m->trial,
-// which are free by now.
+// Computes score and information of every cell's move. The score goes to m->slope and the
+// information to m->trial, which are free by now.
 static void inform(em *m, const margins *mean)
 {
     const agg_joint_reports *r = m->reports;

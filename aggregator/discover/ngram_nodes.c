@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Significant n-grams of a position and the likelihoods that they give; see ngram_nodes.h.
+// Finds the significant n-grams of a position and their likelihoods; see ngram_nodes.h.
 #include "ngram_nodes.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "rappor_decode.h"
 #include "rappor_ngram.h"
 
-// Bytes of a string that can lie at a position; the last one may be cut short.
+// Returns: the bytes of a string that can lie at a position; the last n-gram may be cut short.
 static uint32_t reach(const shoal_recipe *recipe, uint32_t position)
 {
     uint32_t left = recipe->length - position * recipe->n_gram;
@@ -31,7 +31,8 @@ size_t agg_ngram_candidates(const shoal_recipe *recipe, uint32_t position)
     return all;
 }
 
-// Candidate number i: those without a byte first, then those of one, and so on.
+// Writes the i-th candidate. The candidate without a byte comes first, then those of one byte, and
+// so on.
 static void make_gram(uint8_t gram[AGG_NGRAM_BYTES_MAX], const shoal_recipe *recipe, size_t i)
 {
     size_t n = 1;
@@ -45,8 +46,8 @@ static void make_gram(uint8_t gram[AGG_NGRAM_BYTES_MAX], const shoal_recipe *rec
     }
 }
 
-// Writes the bits of an n-gram, as shoal_rappor_answer sets them: a cohort's, ascending, each once,
-// then UINT32_MAX.
+// Writes the bits of an n-gram as shoal_rappor_answer sets them: for each cohort in ascending
+// order, each once, then UINT32_MAX.
 static void find_bits(uint32_t *bits, const shoal_recipe *recipe, const shoal_poly1 *rows,
                       uint32_t position, const uint8_t *gram)
 {
@@ -69,7 +70,7 @@ static void find_bits(uint32_t *bits, const shoal_recipe *recipe, const shoal_po
 
 typedef struct position_counts {
     uint32_t *ones, *reports;
-    shoal_poly1 *rows; // of every cohort and hash
+    shoal_poly1 *rows; // hash rows of every cohort and hash
     double p, q;       // p*, q*
 } position_counts;
 
@@ -80,7 +81,8 @@ static void release_counts(position_counts *counts)
     free(counts->rows);
 }
 
-// The parts of n-grams are drawn alike, so that their counts at a position add up.
+// Adds up a position's counts over the parts. The parts of n-grams have the same coins, so their
+// counts add up.
 static agg_err sum_counts(position_counts *counts, agg_error *error, const shoal_recipe *recipe,
                           const agg_accumulator *acc, uint32_t position)
 {
@@ -156,7 +158,7 @@ static agg_err decode(agg_ngram_nodes *nodes, agg_error *error, const shoal_reci
         uint32_t *bits = entries + i * per_gram;
         make_gram(gram, recipe, i);
         find_bits(bits, recipe, counts->rows, position, gram);
-        for (size_t e = 0; e < per_gram; e++) // never ahead of what is read
+        for (size_t e = 0; e < per_gram; e++) // the write index is never ahead of the read index
             if (bits[e] != UINT32_MAX)
                 entries[at++] = (uint32_t)(e / recipe->hashes * recipe->bits + bits[e]);
         start[i + 1] = at;
@@ -180,9 +182,10 @@ static double within(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-#define SURE 1e-9 // probabilities are kept this far from 0 and 1, so that no report is impossible
+#define SURE 1e-9 // probabilities stay this far from 0 and 1, so that no report is impossible
 
-// A bit's share among the reports of others: what its reports have less what the nodes account for.
+// Models "others". A bit's share among their reports is its share in all reports less the nodes'
+// part.
 static void model_others(agg_ngram_nodes *nodes, const shoal_recipe *recipe,
                          const position_counts *counts)
 {

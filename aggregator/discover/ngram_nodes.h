@@ -2,13 +2,14 @@
 // Finds the n-grams that stand out at each position (fanti-2016 section 4.1, steps 1 to 3) and
 // makes a model of a report from them. Pure.
 //
-// Candidates at a position are all n-grams of the recipe's alphabet, and shorter ones with padding
-// behind them, as far as a string can reach there. Their counts come from RAPPOR's decoder
-// (rappor_decode.h) on the reports of that position, whichever part they came in. An n-gram is
-// significant when noise alone would pass its test for less than one candidate of the position:
-// what passes by accident costs work, and the test of whole strings finds it out. What is left are
-// "others": one category, whose bits are set as often as the position's reports say (equation of
-// section 3.2).
+// The candidates of a position are all n-grams of the recipe's alphabet. Where a string can end,
+// shorter ones with padding behind them are added. RAPPOR's decoder (rappor_decode.h) counts them
+// in the position's reports, whichever part these came in. An n-gram is significant when noise
+// alone would pass its test for less than one candidate of the position. An n-gram that passes by
+// accident costs work, but the test of whole strings rejects it.
+//
+// The remaining n-grams are one category, "others". Its bits are set as often as the position's
+// reports say (equation of section 3.2).
 #ifndef NGRAM_NODES_H
 #define NGRAM_NODES_H
 
@@ -23,32 +24,32 @@
 typedef struct agg_ngram_nodes {
     uint32_t n;
     uint8_t grams[AGG_NGRAM_NODES_MAX][AGG_NGRAM_BYTES_MAX]; // by falling score
-    double shares[AGG_NGRAM_NODES_MAX];                      // of the position's reports
-    uint64_t reports;                                        // of the position
-    size_t n_candidates, n_significant; // n_significant may be above n: the last are left out
+    double shares[AGG_NGRAM_NODES_MAX];                      // shares of the position's reports
+    uint64_t reports;                                        // reports of the position
+    size_t n_candidates, n_significant; // n_significant may be above n: the weakest are left out
     uint32_t *bits; // (node * cohorts + cohort) * hashes + i: a bit that the node sets; each once,
                     // then UINT32_MAX
     float *other_set,
-        *other_base; // log-likelihood of "others" over no bit at all: of a cohort's bit when it is
-                     // set; of none set
+        *other_base; // log-likelihoods of "others" relative to a node without bits: of a cohort's
+                     // bit when it is set, and of a report with no bit set
 } agg_ngram_nodes;
 
 // Finds the nodes of a position.
 //   acc: of this recipe, a rappor-ngram
-// Returns: AGG_ERR_USAGE when the alphabet has more n-grams than a decoding can take, with the
-// figures.
+// Returns: AGG_ERR_USAGE, with the numbers, when the alphabet has more n-grams than one decoding
+// can take.
 agg_err agg_ngram_nodes_find(agg_ngram_nodes *nodes, agg_error *error, const shoal_recipe *recipe,
                              const agg_accumulator *acc, uint32_t position) SHOAL_MUST_CHECK;
 void agg_ngram_nodes_release(agg_ngram_nodes *nodes);
 
-// Writes the likelihood of a part of a record under each node and, last, under "others", up to a
-// common factor: the largest is 1.
+// Writes the likelihood of one part of a record under each node and, last, under "others".
+// Likelihoods are scaled so that the largest is 1.
 //   likelihoods: nodes->n + 1
 //   record: of the part, whose row is of the nodes' position
 void agg_ngram_likelihoods(float *likelihoods, const agg_ngram_nodes *nodes,
                            const shoal_recipe *recipe, const uint8_t *record);
 
-// Returns: how many candidates a position has; SIZE_MAX where that is no number.
+// Returns: the number of candidates of a position; SIZE_MAX if it overflows.
 size_t agg_ngram_candidates(const shoal_recipe *recipe, uint32_t position);
 
 #endif

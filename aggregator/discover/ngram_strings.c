@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Millions of candidates, few decoded; see ngram_strings.h.
+// Tests millions of candidates by decoding few of them; see ngram_strings.h.
 #include "ngram_strings.h"
 
 #include <math.h>
@@ -21,18 +21,19 @@ typedef struct tester {
     const uint64_t *items;
     size_t n_items;
     double n, p, gap;  // reports; p*; q* - p*
-    double least;      // score that passes
-    shoal_poly1 *rows; // of every cohort and hash
-    float *left;       // of every cohort and bit: what it holds above the cohort's mean, in reports
-    double spread;     // standard deviation of those of cohorts with reports
-    float *scores;     // n_items: how far what is left stands out in an item's bits
+    double least;      // the score that passes
+    shoal_poly1 *rows; // hash rows of every cohort and hash
+    float *left;   // [cohort][bit]: what the bit still holds above the cohort's mean, in reports
+    double spread; // standard deviation of `left` over the cohorts with reports
+    float *scores; // n_items: how far `left` stands out in an item's bits
     size_t n_passed, n_decoded;
-    size_t *chosen; // DECODED_MAX: n_passed that passed, then others
+    size_t *chosen; // DECODED_MAX: the n_passed that passed, then others
     uint64_t *chosen_items;
     agg_count *counts;
 } tester;
 
-// The bits of an item in a cohort, each once. Returns: how many.
+// Writes the bits of an item in a cohort, each once.
+// Returns: the number of bits.
 static uint32_t bits_of(uint32_t bits[SHOAL_RAPPOR_HASHES_MAX], const tester *t, uint32_t cohort,
                         uint64_t point)
 {
@@ -47,7 +48,7 @@ static uint32_t bits_of(uint32_t bits[SHOAL_RAPPOR_HASHES_MAX], const tester *t,
     return n;
 }
 
-// What those that passed come to, taken off what was reported.
+// Subtracts the estimated counts of the passed candidates from the reports.
 static void set_left(tester *t)
 {
     uint32_t m = t->part->m, bits[SHOAL_RAPPOR_HASHES_MAX];
@@ -100,7 +101,8 @@ static int has_passed(const tester *t, size_t item)
     return 0;
 }
 
-// Puts the strongest others behind those that passed, by falling score, the first of equals first.
+// Appends the strongest others to the passed candidates, by falling score; among equals the first
+// item comes first.
 static void choose_strongest(tester *t)
 {
     size_t first = t->n_passed, n = 0;
@@ -123,8 +125,8 @@ static agg_err decode(tester *t, agg_error *error, unsigned n_threads)
                                 t->chosen_items, t->n_decoded, n_threads);
 }
 
-// Those that pass go to the front, in order of their index, so that nothing depends on the way
-// here.
+// Moves the candidates that pass to the front, in order of their index. The result thus does not
+// depend on the order of earlier rounds.
 static void keep_passed(tester *t)
 {
     size_t n = 0;
@@ -169,7 +171,7 @@ static agg_err allocate(tester *t, agg_error *error)
     return SHOAL_OK;
 }
 
-// Rounds until one finds nothing new; then those that passed alone.
+// Decodes in rounds until one finds nothing new, then decodes the passed candidates alone.
 static agg_err run_rounds(tester *t, unsigned *rounds, agg_error *error, unsigned n_threads)
 {
     agg_err err = SHOAL_OK;

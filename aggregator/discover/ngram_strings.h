@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of very many candidate strings by RAPPOR bit counts (fanti-2016 section 4.2). Pure.
+// Tests a very large number of candidate strings by RAPPOR bit counts (fanti-2016 section 4.2).
+// Pure.
 //
-// RAPPOR's decoder (rappor_decode.h) models all candidates at once, which millions would make slow
-// and, as the best of so much noise fits noise, wrong. So it is given few: those that passed so
-// far, and the AGG_STRINGS_STRONGEST whose bits' mean stands furthest out of what is left when
-// those are taken off. Whatever passes joins them, until nothing does. The last decoding is of
-// those that passed alone, whose counts and errors are the result, and Bonferroni's rule among all
-// candidates, however few were decoded, is asked once more.
+// RAPPOR's decoder (rappor_decode.h) models all candidates at once. With millions of them it would
+// be slow, and wrong as well, because the best of so many candidates would fit noise. So the
+// decoder gets few candidates: those that passed so far, and the AGG_STRINGS_STRONGEST of the
+// others. The strongest are those whose bits' mean stands out most after the passed ones are
+// subtracted. Candidates that pass join the first group until no new one passes.
+//
+// The last decoding has the passed candidates alone; its counts and errors are the result.
+// Bonferroni's rule is applied once more among all candidates, however few were decoded.
 #ifndef NGRAM_STRINGS_H
 #define NGRAM_STRINGS_H
 
@@ -16,7 +19,7 @@
 #include "sketch.h"
 
 #define AGG_STRINGS_STRONGEST 8u
-#define AGG_STRINGS_MAX ((size_t)1000) // found
+#define AGG_STRINGS_MAX ((size_t)1000) // strings found, at most
 
 typedef struct agg_string_found {
     size_t candidate; // index in items
@@ -25,19 +28,19 @@ typedef struct agg_string_found {
 
 typedef struct agg_strings_found {
     size_t n, cap;
-    agg_string_found *rows; // ascending candidates
+    agg_string_found *rows; // by ascending candidate
     unsigned rounds;
-    double least; // score that Bonferroni's rule asks for
+    double least; // score that Bonferroni's rule requires
 } agg_strings_found;
 
-// Tests.
+// Tests the candidates.
 //   found: written; release also on error
 //   part, sketch: rappor over open strings, of n reports
 //   items: n_items, each once
-//   alpha: chance of any false row
-// Cost: n_items * cohorts * hashes hashes and one decoding a round, of which there is one for every
+//   alpha: probability of any false row
+// Cost: n_items * cohorts * hashes hashes and one decoding a round. There is one round for every
 // AGG_STRINGS_STRONGEST found and one more.
-//   Memory: 4 bytes a candidate
+// Memory: 4 bytes a candidate.
 agg_err agg_ngram_strings_test(agg_strings_found *found, agg_error *error, const shoal_part *part,
                                const agg_sketch *sketch, uint64_t n, const uint64_t *items,
                                size_t n_items, double alpha, unsigned n_threads) SHOAL_MUST_CHECK;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings from reports of two n-grams and the whole (fanti-2016 section 4): significant n-grams of
-// every position, how often any two of two positions come together, cliques of those that do, and a
-// test of every clique's string by the part that holds whole strings.
+// Finds strings in reports of two n-grams and the whole string (fanti-2016 section 4). The steps
+// are: significant n-grams of every position, the joint shares of every two positions, cliques of
+// n-grams that occur together, and a test of every clique's string. The test uses the part that
+// holds whole strings.
 //
-// What departs from the paper: an edge is not kept because its estimate is above a threshold, which
-// with 45 pairs of noisy estimates loses nearly every string, but dropped because it is surely
-// below: more than CUT standard errors below the share `least` that is looked for, and so are sums
-// of edges (ngram_clique.h). `least` is the smallest share that the test of whole strings could
-// confirm; while there are more cliques than CANDIDATES it grows, and what is given up is said.
+// This file departs from the paper in how it drops edges. The paper keeps an edge whose estimate is
+// above a threshold, which loses nearly every string with 45 pairs of noisy estimates. Here an edge
+// is dropped only when it is surely too weak: more than CUT standard errors below the share
+// `least`. Sums of edges are treated the same way (ngram_clique.h). `least` is the smallest share
+// that the test of whole strings could confirm. It grows while there are more cliques than
+// CANDIDATES, and a note tells what is given up.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,14 +29,14 @@
 
 #define CUT 3.0
 #define CANDIDATES ((size_t)1 << 22)  // strings that are tested
-#define HASHES ((size_t)1 << 28)      // of them, in one pass
-#define STEPS ((uint64_t)1 << 26)     // of one search
-#define RISE 1.25                     // of `least` from one search to the next
-#define PAIR_BYTES ((size_t)64 << 20) // of the likelihoods of one pair
-#define TESTS_EXPECTED 1000.0         // candidates that the smallest share is reckoned for
+#define HASHES ((size_t)1 << 28)      // their hashes in one pass
+#define STEPS ((uint64_t)1 << 26)     // steps of one search
+#define RISE 1.25                     // factor of `least` from one search to the next
+#define PAIR_BYTES ((size_t)64 << 20) // bytes of the likelihoods of one pair
+#define TESTS_EXPECTED 1000.0 // number of candidates that the smallest share is computed for
 #define POSITIONS AGG_CLIQUE_PARTS_MAX
 
-// Where two n-grams of one record lie.
+// The places of two n-grams of one record.
 typedef struct together {
     uint32_t record;
     uint8_t first, second; // parts, in order of their positions
@@ -49,7 +51,7 @@ typedef struct decoder {
     agg_ngram_nodes nodes[POSITIONS];
     agg_err node_errs[POSITIONS];
     agg_error node_errors[POSITIONS];
-    size_t *starts; // of each pair in `all`, n_pairs + 1
+    size_t *starts; // start of each pair in `all`, n_pairs + 1
     together *all;
     agg_clique_graph graph;
     agg_err *pair_errs;
@@ -90,7 +92,7 @@ static agg_err find_all_nodes(decoder *d, agg_error *error)
     return SHOAL_OK;
 }
 
-// Number of the pair of positions i < j.
+// Returns: the index of the pair of positions i < j.
 static uint32_t pair_of(const decoder *d, uint32_t i, uint32_t j)
 {
     return i * d->n_positions - i * (i + 1) / 2 + (j - i - 1);
@@ -101,8 +103,8 @@ static uint32_t part_position(const decoder *d, const uint8_t *record, uint32_t 
     return load32_le(record + part * d->recipe->parts[0].record_size) / d->recipe->cohorts;
 }
 
-// Calls for each pair of n-grams of a record at two positions; a record from elsewhere may say one
-// twice, which says nothing.
+// Visits each pair of n-grams of a record at two positions. A forged record may name a position
+// twice; that pair carries no information and is skipped.
 static void each_pair(decoder *d, uint32_t record, size_t *at)
 {
     const uint8_t *bytes = agg_record_set_at(&d->round->acc->set, record);
@@ -118,7 +120,7 @@ static void each_pair(decoder *d, uint32_t record, size_t *at)
         }
 }
 
-// Sorts the records by the positions that they speak of.
+// Sorts the records by the pairs of positions that they cover.
 static agg_err group(decoder *d, agg_error *error)
 {
     const agg_record_set *set = &d->round->acc->set;
@@ -139,7 +141,7 @@ static agg_err group(decoder *d, agg_error *error)
     return err;
 }
 
-// Whether v can follow u: padding is only at the end.
+// Returns: whether v can follow u, because padding is only at the end.
 static int can_follow(const decoder *d, const uint8_t *u, const uint8_t *v)
 {
     return u[d->recipe->n_gram - 1] != SHOAL_NGRAM_PAD || v[0] == SHOAL_NGRAM_PAD;
@@ -157,8 +159,8 @@ static void set_edges(decoder *d, uint32_t i, uint32_t j, const agg_joint_cell *
         }
 }
 
-// The likelihoods of a pair's reports; every second, third ... of them where all would take too
-// much memory.
+// Computes the likelihoods of a pair's reports. If all of them would take too much memory, only
+// every second, third, ... report is used.
 static agg_err read_pair(agg_joint_reports *reports, size_t *skipped, agg_error *error,
                          const decoder *d, uint32_t i, uint32_t j, float **likelihoods,
                          uint32_t **weights)
@@ -247,7 +249,7 @@ static agg_err join_all(decoder *d, agg_error *error)
     return SHOAL_OK;
 }
 
-// The smallest share that the string part could tell from nothing.
+// Returns: the smallest share that the whole-string part could tell from zero.
 static double smallest_share(const decoder *d)
 {
     const shoal_part *part = shoal_recipe_value_part(d->recipe);
@@ -259,7 +261,7 @@ static double smallest_share(const decoder *d)
     return fmax(share, d->discovery->threshold / n);
 }
 
-// Strings that are tested: fewer where each sets many bits.
+// Returns: the most strings to test, which is smaller if each one sets many bits.
 static size_t most_candidates(const decoder *d)
 {
     size_t fit = HASHES / ((size_t)d->recipe->cohorts * d->recipe->hashes);
@@ -399,8 +401,8 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
 static uint64_t memory(const shoal_recipe *recipe, uint64_t accumulator, unsigned n_threads)
 {
     (void)recipe;
-    // Which reports belong to which pair, the candidates of a position, the likelihoods of a pair a
-    // thread.
+    // The sum covers the reports of each pair, the candidates of a position, and the likelihoods of
+    // one pair for each thread.
     return accumulator + AGG_NGRAM_ENTRIES_MAX * sizeof(uint32_t) +
            (uint64_t)n_threads * PAIR_BYTES;
 }

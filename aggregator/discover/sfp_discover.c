@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequence Fragment Puzzle, the server's side (apple-2017 Algorithm 10): heavy fragments of every
-// position, joined by the byte that they share, confirmed by the oracle of whole strings. It must
-// not depend on a list of strings or of letters.
+// The server's side of the Sequence Fragment Puzzle (apple-2017 Algorithm 10). Heavy fragments of
+// every position are joined by their common hash byte and confirmed by the oracle of whole strings.
+// The decoder must not depend on a list of strings or of letters.
 //
-// Fragments only choose. They are let through at a score that chance reaches often, because a
-// string needs several of them and a hash that fits; what is reported stands on the second record
-// of each report, with coins and hash rows of its own, so that a string which nobody sent scores
-// there as if it had been picked blindly. Its false discoveries are held to the stated rate over
-// all candidates, grouped by how strong their fragments are (sfp_tiers.h).
+// Fragments only choose candidates. They pass at a score that chance reaches often, because a
+// string needs several of them and a hash that fits. The reported count comes from the second
+// record of each report, which has its own coins and hash rows. A string that nobody sent therefore
+// scores there as if it had been picked blindly. The false discoveries are held to the stated rate
+// over all candidates, grouped by the strength of their fragments (sfp_tiers.h).
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,26 +22,26 @@
 
 #define LOOSE 3.5 // standard errors; chance reaches it once in 4,298 fragments
 #define CAUTION                                                                                    \
-    0.5 // of the stated rate, which is an average over collections: so that hardly any one is above
-        // it
-#define FRAGMENTS 0x1p24 // scored at each position
+    0.5 // share of the stated rate, which is an average over collections; hardly any single one
+        // exceeds it
+#define FRAGMENTS 0x1p24 // fragments scored at each position
 #define KEPT ((size_t)1 << 16)
-#define CANDIDATES 16384.0 // in all
-#define LOOK_UPS 0x1p29    // of candidates in rows of the string's oracle
+#define CANDIDATES 16384.0 // candidates in all
+#define LOOK_UPS 0x1p29    // hash look-ups of candidates in rows of the string's oracle
 #define STEPS ((uint64_t)1 << 28)
-#define TIER 32u // strings of the first; the next has twice as many
+#define TIER 32u // strings of the first tier; the next one has twice as many
 
 agg_sfp_settings agg_sfp_settings_of(const shoal_recipe *recipe, double threshold)
 {
     double positions = shoal_sfp_positions(recipe);
     double candidates = fmax(fmin(CANDIDATES, LOOK_UPS / recipe->k) / positions, 8 * TIER);
     agg_sfp_settings s = {{LOOSE, threshold, KEPT}, {0, 0, STEPS}, NULL};
-    s.bounds.products = candidates * AGG_SFP_HASHES; // one in so many has the right hash by chance
+    s.bounds.products = candidates * AGG_SFP_HASHES; // one of so many has the right hash by chance
     s.bounds.candidates = 4 * (size_t)candidates;
     return s;
 }
 
-// Tiers of the strings of one number of fragments by their rank: 32, 64, 128, ... of them.
+// Groups the strings of one number of fragments into tiers by rank: 32, 64, 128, ... strings.
 static uint16_t *group_candidates(size_t *n_groups, agg_error *error, const agg_sfp_candidates *c,
                                   uint32_t n_positions)
 {
@@ -79,7 +79,8 @@ static agg_err add_rows(agg_discovery *d, agg_error *error, const agg_sfp_candid
     return err;
 }
 
-// Of honest reports all cells together are off by far less than one string is.
+// Adds a note if all counts are shifted. For honest reports the sum over all cells is off
+// by far less than one string is.
 static void tell_noise(agg_discovery *d, const agg_sfp_noise *noise)
 {
     if (fabs(noise->excess) > noise->null_error)
@@ -134,8 +135,8 @@ static agg_err confirm(agg_discovery *d, agg_error *error, const agg_discover_ro
     return err;
 }
 
-// The score that no fragment of the 2^24 passes by chance, but at the stated rate: what is weaker
-// may be left out silently.
+// Returns: the score that any of the 2^24 fragments passes by chance only at the stated rate.
+// Weaker fragments may be left out silently.
 static double sure_score(const agg_discovery *d)
 {
     return -agg_normal_quantile(d->fdr / FRAGMENTS);
@@ -170,7 +171,8 @@ static void tell_join(agg_discovery *d, const agg_sfp_candidates *c, uint32_t n_
 {
     double sure = sure_score(d);
     for (uint32_t i = 1; i <= n_positions; i++) {
-        if (c->cut[i] > fmax(sure, c->least)) // not what T or the fragments' own bounds leave out
+        if (c->cut[i] >
+            fmax(sure, c->least)) // does not count what T or the fragments' own bounds leave out
             agg_discovery_cut(d, "strings of %u fragments: those weaker than %.1f standard errors",
                               i, c->cut[i]);
         if (c->is_exhausted[i])
@@ -221,7 +223,7 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
     return agg_sfp_discover_with(discovery, error, &rounds[0], &settings, options->n_threads);
 }
 
-// Whole positions of fragments are counted one after the other.
+// The positions' fragments are decoded one after the other.
 static uint64_t memory(const shoal_recipe *recipe, uint64_t accumulator, unsigned n_threads)
 {
     uint64_t most = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a position's rows to its heavy fragments; see sfp_fragments.h.
+// Finds the heavy fragments in a position's rows; see sfp_fragments.h.
 #include "sfp_fragments.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@
 
 #define FRAGMENTS ((size_t)1 << 24)
 #define PAIRS ((size_t)1 << 16)
-#define SCORE_MOST 1e6 // what stands out further is as sure
+#define SCORE_MOST 1e6 // higher scores are equally certain
 
-// A position's rows as a sketch of their own.
+// One position's rows as a sketch of their own.
 typedef struct view {
     shoal_part part;
     agg_sketch sketch;
@@ -48,7 +48,7 @@ static view view_of(const shoal_recipe *recipe, const agg_accumulator *acc, uint
     return v;
 }
 
-// The least support from `low` up that has the score; scores rise with supports.
+// Returns: the least support from `low` up that has the score. Scores rise with supports.
 static int64_t least_support(const agg_sfp_noise *noise, double score, int64_t low)
 {
     int64_t high = (int64_t)noise->n + 1;
@@ -62,7 +62,7 @@ static int64_t least_support(const agg_sfp_noise *noise, double score, int64_t l
     return low;
 }
 
-// Returns: how many have that support; some number above `enough` where there are more than that.
+// Returns: how many fragments have at least that support; some number above `enough` if more do.
 static size_t count_above(const int64_t *support, const uint8_t *possible, int64_t least,
                           size_t enough)
 {
@@ -73,7 +73,7 @@ static size_t count_above(const int64_t *support, const uint8_t *possible, int64
     return n;
 }
 
-// Raises `least` until no more than `most` fragments have it.
+// Raises `least` until at most `most` fragments have it.
 static int64_t raise_to_fit(const int64_t *support, const uint8_t *possible, int64_t least,
                             int64_t high, size_t most)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joining by hash byte; see sfp_join.h.
+// Joins fragments by hash byte; see sfp_join.h.
 #include "sfp_join.h"
 
 #include <float.h>
@@ -11,32 +11,33 @@
 #include "sfp.h"
 #include "sfp_text.h"
 
-#define RISE 1.02 // of the cut, from one try to the next
+#define RISE 1.02 // factor of the cut from one try to the next
 
 typedef struct join {
     const shoal_recipe *recipe;
     const agg_sfp_heavy *heavy;
     const agg_sfp_bounds *bounds;
     agg_sfp_text text;
-    // the least score of the fragments of zero bytes from a position on; FLT_MAX behind the last
+    // Least score of the fragments of zero bytes from a position on; FLT_MAX beyond the last.
     float padding[AGG_SFP_HASHES][AGG_SFP_POSITIONS_MAX + 1];
 } join;
 
-// The strings of one number of fragments and one hash byte, while they are made.
+// The search for the strings of one number of fragments and one hash byte.
 typedef struct search {
     uint32_t hash, c;
     float cut;
     uint32_t n[AGG_SFP_POSITIONS_MAX]; // fragments of each position above the cut
     uint8_t can_end[AGG_SFP_POSITIONS_MAX + 1]
-                   [AGG_SFP_STATES]; // whether anything from this state on becomes whole
+                   [AGG_SFP_STATES]; // whether any continuation of this state becomes whole
     uint32_t at[AGG_SFP_POSITIONS_MAX];
     uint8_t state[AGG_SFP_POSITIONS_MAX + 1];
-    uint64_t steps; // left
+    uint64_t steps; // steps left
 } search;
 
 static const agg_sfp_fragment *of_hash(const join *j, uint32_t position, uint32_t hash)
 {
-    const agg_sfp_fragment *all = j->heavy->fragments[position]; // NULL where a position has none
+    const agg_sfp_fragment *all =
+        j->heavy->fragments[position]; // NULL if a position has no fragments
     return all != NULL ? all + j->heavy->start[position][hash] : NULL;
 }
 
@@ -45,7 +46,7 @@ static uint32_t count_of_hash(const join *j, uint32_t position, uint32_t hash)
     return j->heavy->start[position][hash + 1] - j->heavy->start[position][hash];
 }
 
-// How many begin the list with a score of at least the cut.
+// Returns: how many fragments at the head of the list score at least the cut.
 static uint32_t above(const join *j, uint32_t position, uint32_t hash, float cut)
 {
     const agg_sfp_fragment *list = of_hash(j, position, hash);
@@ -101,10 +102,10 @@ static float least_cut(const agg_sfp_heavy *heavy)
     double least = FLT_MAX;
     for (uint32_t p = 0; p < heavy->n_positions; p++)
         if (heavy->n[p] > 0) least = fmin(least, heavy->least[p]);
-    return (float)fmax(least, 0.01); // so that it rises
+    return (float)fmax(least, 0.01); // the floor lets the cut rise
 }
 
-// Writes for each number of fragments the least cut whose products are not too many.
+// Writes, for each number of fragments, the least cut that keeps to the bound of products.
 static void find_cuts(agg_sfp_candidates *out, const join *j)
 {
     double *cuts = out->cut;
@@ -138,8 +139,8 @@ static void find_ends(search *s, const join *j)
     }
 }
 
-// Adds the string that the search stands at, if its hash is right. Returns: SPACE where it has no
-// more room.
+// Adds the search's current string if its hash is right.
+// Returns: SPACE if there is no more room.
 static agg_err keep(agg_sfp_candidates *out, agg_error *error, const join *j, const search *s,
                     size_t room)
 {
@@ -159,7 +160,7 @@ static agg_err keep(agg_sfp_candidates *out, agg_error *error, const join *j, co
     return err;
 }
 
-// Finds the next fragment at the search's depth, from `at` on, behind which a string can end.
+// Finds the next fragment at the search's depth, from `at` on, after which a string can still end.
 // Returns: whether there is one.
 static int find_next(search *s, const join *j, uint32_t depth)
 {
@@ -205,7 +206,7 @@ static int compare_candidates(const void *a, const void *b)
     return memcmp(x->bytes, y->bytes, sizeof x->bytes);
 }
 
-// All strings of c fragments; where they find no room, the cut rises until they do.
+// Joins all strings of c fragments. If there is no room for them, the cut rises until there is.
 static agg_err join_number(agg_sfp_candidates *out, agg_error *error, const join *j, uint32_t c)
 {
     agg_err err;

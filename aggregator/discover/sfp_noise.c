@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noise of a sketch by its own cells; see sfp_noise.h.
+// Computes the noise of a sketch from its own cells; see sfp_noise.h.
 #include "sfp_noise.h"
 
 #include <math.h>

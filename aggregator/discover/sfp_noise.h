@@ -2,11 +2,12 @@
 // Scores a support against the noise that the sketch itself shows, rather than against the noise of
 // honest devices. Private to discover/.
 //
-// A string that nobody sent has the mean of all cells as its support: over a whole domain that is
-// exact, since every hash row is balanced. Of honest reports it is n times the chance of a set bit,
-// give or take a hundredth of the noise; records with more bits than a device sets raise all cells,
-// and so would make everything stand out. The binomial part of the spread follows the same density.
-// Local hashing has one answer a report, and its mean is n/g whoever sends.
+// The support of a string that nobody sent has the mean of all cells. Over a whole domain that is
+// exact, since every hash row is balanced. For honest reports the mean is n times the probability
+// of a set bit, within a hundredth of the noise. Records with more bits than a device sets raise
+// all cells, and would otherwise make every string stand out. The binomial part of the spread
+// follows the same density. In local hashing a report has one answer, so its mean is n/g whoever
+// sends.
 #ifndef SFP_NOISE_H
 #define SFP_NOISE_H
 
@@ -14,13 +15,13 @@
 #include "support_score.h"
 
 typedef struct agg_sfp_noise {
-    double n, mean, spread; // of a support; see agg_support_score
-    double scale, offset;   // a count is scale * support + offset
+    double n, mean, spread; // mean and spread of a support; see agg_support_score
+    double scale, offset;   // count = scale * support + offset
     double null_error;      // standard error of the count of a string that nobody sent
-    double excess;          // what the counts of all strings are too high by
+    double excess;          // the amount by which the counts of all strings are too high
 } agg_sfp_noise;
 
-// Finds it.
+// Computes the noise of a sketch.
 //   n: records in the sketch, 1 or more
 agg_sfp_noise agg_sfp_noise_of(const shoal_part *part, const agg_sketch *sketch, uint64_t n);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splitting epsilon and choosing rows; see sfp_plan.h.
+// Splits epsilon and chooses rows; see sfp_plan.h.
 #include "sfp_plan.h"
 
 #include <math.h>
@@ -7,17 +7,17 @@
 #include "recipe.h"
 
 #define MICRO 1e6
-#define STEP 50000.0          // of the split, in millionths
-#define STRING_SCORE 2.0      // at which a word is found
-#define FRAGMENT_SCORE 4.0    // at which its fragments are
-#define SAME_WORD 0.02        // of all pairs of devices
-#define SHARING 0.05          // of the variance may come from words that share rows
+#define STEP 50000.0          // step of the split, in millionths
+#define STRING_SCORE 2.0      // the score at which a word is found
+#define FRAGMENT_SCORE 4.0    // the score at which its fragments are found
+#define SAME_WORD 0.02        // share of all pairs of devices that send the same word
+#define SHARING 0.05          // largest share of the variance from words that share rows
 #define CMS_COLUMNS 1024u     // apple-2017 section 6
-#define CMS_ROWS 2048.0       // at least; the same
+#define CMS_ROWS 2048.0       // at least; apple-2017 section 6
 #define OLH_ROWS 1024.0       // at least
-#define FRAGMENT_CELLS 0x1p26 // of all positions
+#define FRAGMENT_CELLS 0x1p26 // cells of all positions
 #define STRING_CELLS 0x1p24
-#define CMS_ROWS_MOST 0x1p20 // of all positions
+#define CMS_ROWS_MOST 0x1p20 // rows of all positions
 #define G_MOST 0x1p20
 
 static uint32_t columns_of(uint32_t oracle, double epsilon)
@@ -26,7 +26,7 @@ static uint32_t columns_of(uint32_t oracle, double epsilon)
     return (uint32_t)fmin(fmax(exp2(round(log2(exp(epsilon) + 1))), 2), G_MOST);
 }
 
-// Returns: the variance of one report's part in the count of a string that nobody sends.
+// Returns: the variance that one report adds to the count of a string that nobody sends.
 static double variance_of(uint32_t oracle, double epsilon)
 {
     if (oracle == SHOAL_ORACLE_CMS) return exp(epsilon / 2) / pow(expm1(epsilon / 2), 2);
@@ -45,7 +45,7 @@ static double shared(uint32_t oracle, double n, double k, double m)
     return n * n * SAME_WORD / (k * columns_apart(oracle, m));
 }
 
-// Returns: rows, a power of two, for n reports.
+// Returns: the number of rows for n reports, a power of two.
 static uint32_t rows_of(uint32_t oracle, double epsilon, double n, double cells)
 {
     double m = columns_of(oracle, epsilon);
@@ -56,8 +56,8 @@ static uint32_t rows_of(uint32_t oracle, double epsilon, double n, double cells)
     return (uint32_t)fmax(fmin(k, exp2(floor(log2(cells / m)))), 1);
 }
 
-// Returns: what the string is given of `eps`, in millionths: the least at which it asks for no more
-// than its fragments.
+// Returns: the string's share of `eps`, in millionths. It is the least share at which the string
+// requires no larger count than its fragments.
 static double string_share(uint32_t oracle, double eps, double positions)
 {
     double share = STEP;

@@ -2,20 +2,20 @@
 // Plans the parameters of an sfp recipe (core/compound/sfp.h): how a total epsilon is split between
 // fragment and string, and how many rows each of them needs. Pure.
 //
-// With s(epsilon) the standard error of the oracle's count for one report, a word that nobody sent
-// has an error of s(e) sqrt(n) as a string and of s(e') sqrt(n P) as a fragment, in reports of all
-// P positions. A word is found when its string scores about 2 and every one of its fragments about
-// 4 (the decoder lets fragments through from 3.5 up and a word has several), so that the best split
-// makes both ask for the same count:
+// Let s(epsilon) be the standard error of the oracle's count for one report. A word that nobody
+// sent then has an error of s(e) sqrt(n) as a string and of s(e') sqrt(n P) as a fragment, in
+// reports of all P positions. A word is found when its string scores about 2 and every one of its
+// fragments about 4; the decoder accepts fragments from 3.5 up, and a word has several. The best
+// split therefore makes both require the same count:
 //
 //     2 s(e) = 4 s(e') sqrt(P),     s = e^(e/4)/(e^(e/2) - 1) of cms, sqrt(p'(1-p')) / (p - p') of
 //     olh with p' = 1/g
 //
-// Simulated on the frequencies of English words, 10^6 devices, strings of 10 bytes, this is within
-// a word or two of the best of four splits (docs/mechanisms/sfp.md). g is the power of two nearest
-// e^epsilon + 1; k is so large that words that share rows add at most 5 % to the variance, two of a
-// hundred pairs of devices sending the same word, within 2^26 cells for all fragments and 2^24 for
-// the strings.
+// In a simulation on the frequencies of English words, with 10^6 devices and strings of 10 bytes,
+// this finds within a word or two of the best of four splits (docs/mechanisms/sfp.md). g is the
+// power of two nearest e^epsilon + 1. k is so large that words that share rows add at most 5 % to
+// the variance, if two of a hundred pairs of devices send the same word. All fragments fit 2^26
+// cells and the strings 2^24.
 #ifndef SFP_PLAN_H
 #define SFP_PLAN_H
 
@@ -26,16 +26,17 @@
 typedef struct agg_sfp_plan {
     uint32_t oracle; // enum shoal_oracle
     uint32_t eps_micro,
-        eps_fragment_micro; // of the string and of the fragment; their sum is what was asked for
+        eps_fragment_micro; // of the string and of the fragment; their sum is the total that was
+                            // requested
     uint32_t k, m, k_fragment,
         m_fragment; // as the recipe states them: k_fragment rows for each position, m is g of olh
     double string_error,
-        fragment_error; // standard errors of a word that nobody sends, in reports of all
-    double least;       // the count of a word that is found about as often as not
+        fragment_error; // standard errors of a word that nobody sends, in reports of all positions
+    double least;       // the count of a word that is found with probability about one half
 } agg_sfp_plan;
 
-// Plans. olh finds more words than cms at every epsilon (its variance is the least that there is),
-// and its records are 40 times smaller: it is the choice unless cms is asked for.
+// Plans the parameters. olh finds more words than cms at every epsilon, because its variance is the
+// least possible, and its records are 40 times smaller. It is the choice unless cms is requested.
 //   oracle: enum shoal_oracle
 //   n: reports, 1 .. 4e9
 //   eps_micro: of a report, fragment and string together, 100,000 .. 16,000,000

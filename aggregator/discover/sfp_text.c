@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8 as an automaton; see sfp_text.h.
+// The UTF-8 automaton; see sfp_text.h.
 #include "sfp_text.h"
 
 #include <string.h>

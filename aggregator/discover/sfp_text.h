@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes that a string of a recipe can hold: UTF-8 (Unicode 15, table 3-7) without control
-// characters, upper-case ASCII only where the recipe keeps case, then zero bytes up to its length.
-// An automaton, so that a join prunes inside a character. Private to discover/.
+// characters, with upper-case ASCII only if the recipe keeps case, then zero bytes up to its
+// length. It is an automaton, so that a join can prune inside a character. Private to discover/.
 #ifndef SFP_TEXT_H
 #define SFP_TEXT_H
 
@@ -9,19 +9,19 @@
 
 #include "recipe.h"
 
-// What the bytes so far leave to come.
+// The state after the bytes so far, which decides the bytes that may follow.
 enum {
     AGG_SFP_DEAD = 0, // no string of the recipe begins like this
     AGG_SFP_NONE,     // no byte yet
-    AGG_SFP_BETWEEN,  // whole characters
+    AGG_SFP_BETWEEN,  // the characters so far are whole
     AGG_SFP_ENDED,    // zero bytes follow
-    AGG_SFP_ONE,      // one byte of a character is to come
-    AGG_SFP_TWO,      // two
-    AGG_SFP_THREE,    // three
+    AGG_SFP_ONE,      // one byte of a character must follow
+    AGG_SFP_TWO,      // two bytes must follow
+    AGG_SFP_THREE,    // three bytes must follow
     AGG_SFP_AFTER_C2, // as ONE, but not the controls U+0080 .. U+009F
-    AGG_SFP_AFTER_E0, // as TWO, but nothing that two bytes could say
+    AGG_SFP_AFTER_E0, // as TWO, but no character that fits two bytes
     AGG_SFP_AFTER_ED, // as TWO, but no surrogate
-    AGG_SFP_AFTER_F0, // as THREE, but nothing that three bytes could say
+    AGG_SFP_AFTER_F0, // as THREE, but no character that fits three bytes
     AGG_SFP_AFTER_F4, // as THREE, but nothing above U+10FFFF
     AGG_SFP_STATES
 };
@@ -44,7 +44,7 @@ static inline int agg_sfp_text_is_whole(uint32_t state)
     return state == AGG_SFP_BETWEEN || state == AGG_SFP_ENDED;
 }
 
-// Writes which pairs a position can hold, for any bytes around it.
+// Writes which pairs of bytes a position can hold, for any bytes around it.
 //   possible: 65,536 flags
 void agg_sfp_text_possible(uint8_t *possible, const agg_sfp_text *text, uint32_t position);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights by group, then one rule for all; see sfp_tiers.h.
+// Weights p-values by group and then applies one rule to all; see sfp_tiers.h.
 #include "sfp_tiers.h"
 
 #include <math.h>
@@ -8,17 +8,18 @@
 #include "agg_size.h"
 
 #define WEIGHT_LEAST                                                                               \
-    1e-3 // so that a group of nothing but chance is still asked, and all such groups are plain
-         // Benjamini and Hochberg
+    1e-3 // the floor lets groups of null candidates take part too; if all groups are null, the rule
+         // is plain Benjamini and Hochberg
 
 typedef struct group {
-    double n, below; // candidates; of them with a score below 0
+    double n, below; // candidates; those with a score below 0
     double weight;
 } group;
 
-// The share of nothing is taken a standard error higher than it looks: many large groups of nothing
-// would seem to hold something, each a little, and share the level among them. Returns: what of a
-// group's candidates is counted against the level: their share of nothing, weighted.
+// Weighs a group. Its share of null candidates is taken one standard error above the estimate.
+// Otherwise many large null groups would each seem to hold a few strings and share the level among
+// them.
+// Returns: the group's null candidates times its weight, which count against the level.
 static double weigh(group *g)
 {
     double nothing = g->n > 0 ? fmin(1, (1 + g->below + 0.5 * sqrt(g->n)) / (0.5 * g->n)) : 1;
@@ -37,7 +38,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Returns: the largest p-value over its group's weight that is confirmed, or -1. `ranks` is sorted.
+// Returns: the largest ratio of p-value to group weight that is confirmed, or -1. `ranks` is
+// sorted.
 static double find_most(double *ranks, size_t n, double level)
 {
     double most = -1;
@@ -47,7 +49,7 @@ static double find_most(double *ranks, size_t n, double level)
     return most;
 }
 
-// Judges all, or those that are not known; the others are not confirmed.
+// Judges all candidates, or only the unknown ones; the others are not confirmed.
 static agg_err confirm_among(uint8_t *confirmed, agg_error *error, const double *scores,
                              const uint16_t *groups, const uint8_t *known, size_t n,
                              size_t n_groups, double fdr)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// LDP-TrieHH, the analyst's side (gboard-2024 Algorithm 2): words from the rounds that led to them,
-// in order. Pure.
+// LDP-TrieHH, the analyst's side (gboard-2024 Algorithm 2): finds words from the rounds that led to
+// them, in order. Pure.
 //
 // A word is a cell that ends, above its round's false-discovery threshold (trie_layer.h). Its count
-// is of the round in which it ended, scaled to the reports of all rounds; besides the noise its
-// error has what it is to have asked a part of the devices only: as in a sample without return, c
-// (1 - c/n) (1 - n/N) of n reports out of N, c of them the word's. What does not end within the
-// last step is no word. A recipe's release threshold holds for what reports of its round say, not
-// for what that is scaled to. Rounds must follow each other: by the hash that each states of the
-// one before, by their starts, which are ones that the round before counted, and by their known
-// words, which do not become fewer.
+// comes from the round in which it ended, scaled to the reports of all rounds. Besides the noise,
+// its error includes the sampling of devices. As in a sample without replacement, that is c (1 -
+// c/n) (1 - n/N) for n reports out of N, c of them the word's. A string that does not end within
+// the last step is not reported as a word. A recipe's release threshold applies to the unscaled
+// count of the round.
+//
+// Rounds must follow each other. Each round must state the hash of the round before, begin with
+// starts that the round before counted, and keep all of its known words.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 #include "trie_guarantee.h"
 #include "trie_layer.h"
 
-// ---- do the rounds follow? ----
+// ---- whether the rounds follow each other ----
 
 static agg_err not_next(agg_error *error, const agg_recipe *after, const agg_recipe *before,
                         const char *why)
@@ -42,7 +43,8 @@ static uint32_t step_of(const agg_recipe *recipe)
     return step > 0 ? step : 1;
 }
 
-// Is every start of the round after one of the cells that do not end?
+// Returns: whether every start of the later round is one of the earlier round's cells that do not
+// end.
 static int are_starts_counted(const agg_recipe *after, const agg_recipe *before)
 {
     const agg_list *starts = &after->lists[0][SHOAL_LIST_STARTS];
@@ -177,8 +179,8 @@ static void say_cap(agg_discovery *d, const agg_discover_round *round, const agg
             round->recipe->recipe.round_index, layer->n_cut, round->recipe->recipe.max_prefixes);
 }
 
-// Words are tested whatever was kept of the starts; a cap that binds is the recipe's and was in
-// force in the round.
+// Words are tested whatever starts were kept. If a cap binds, it is the recipe's and applied in the
+// round.
 static agg_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_round *round,
                          const agg_trie_layer *layer, const earlier *before, const agg_list *known)
 {
@@ -201,7 +203,7 @@ static agg_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_
     return err;
 }
 
-// What the weakest round promises holds in every one.
+// The promise of the weakest round holds in every round.
 static agg_err say_guarantees(agg_discovery *d, agg_error *error, const agg_discover_round *round,
                               const agg_trie_layer *layer)
 {
@@ -214,7 +216,7 @@ static agg_err say_guarantees(agg_discovery *d, agg_error *error, const agg_disc
     return err;
 }
 
-// The last lines are for the guarantees, and one for what had no room.
+// The last lines are reserved for the guarantees and for the line that says there was no room.
 static void note_round(agg_discovery *d, const agg_discover_round *round,
                        const agg_trie_layer *layer)
 {
@@ -238,8 +240,8 @@ static int is_weaker(const agg_discover_round *a, const agg_discover_round *b)
     return a->acc->n < b->acc->n;
 }
 
-// Rounds of one analysis differ in their reports alone, unless somebody wrote the recipes: then
-// epsilon counts most.
+// Rounds of one analysis differ in their reports alone, unless somebody wrote the recipes by hand;
+// then epsilon counts most.
 static const agg_discover_round *find_weakest(const agg_discover_round *rounds, size_t n)
 {
     const agg_discover_round *weakest = rounds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guarantees of a round; see trie_guarantee.h.
+// Computes the guarantees of a round; see trie_guarantee.h.
 #include "trie_guarantee.h"
 
 #include <math.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The privacy guarantees of one round of a trie for the people who answered it. Each sentence says
-// whether it covers one contribution (item) or all contributions of a device. gboard-2024 Theorems
-// 1 and 2 and Lemma 1. Pure.
+// The privacy guarantees of one round of a trie for the people who answered it (gboard-2024
+// Theorems 1 and 2 and Lemma 1). Each sentence says whether it covers one contribution (item) or
+// all contributions of a device. Pure.
 //
-// Item: epsilon of one record against everybody, and the central epsilon of the round's n shuffled
-// records for one of them, by the closed form of Theorem 2, clones and stronger clones
+// Item: the epsilon of one record against everybody, and the central epsilon of the round's n
+// shuffled records for one of them, by the closed form of Theorem 2, clones and stronger clones
 // (amplification.h). Later rounds are post-processing of this one and ask other devices.
 //
 // Device: contributions * epsilon against everybody; centrally, group privacy over its
-// contributions, which are all in this one round. Lemma 1's k counts contributions; a device
-// contributes a word at most once, so that k counts devices as well.
+// contributions, which are all in this one round. Lemma 1's k counts contributions. A device
+// contributes a word at most once, so k counts devices as well.
 #ifndef TRIE_GUARANTEE_H
 #define TRIE_GUARANTEE_H
 
@@ -21,18 +21,19 @@
 typedef struct agg_trie_guarantee {
     double epsilon, delta, n;
     uint32_t contributions;
-    double item[3], device[3]; // central epsilon by enum agg_bound, an upper bound; NAN where the
-                               // bound says nothing
+    double item[3], device[3]; // central epsilon by enum agg_bound, an upper bound; NAN if the
+                               // bound does not apply
     double k[3];   // Lemma 1 with subsets of d, d - 1 and d - 2 (as printed), alpha 0.95;
                    // AGG_ANONYMITY_NONE
-    double k_kept; // the same where tau is what the weakest of the cells kept has; NAN where none
-                   // was kept
+    double k_kept; // the same with tau at the support of the weakest kept cell; NAN if no cell was
+                   // kept
     char lines[AGG_TRIE_LINES_MAX][AGG_TRIE_LINE_MAX];
 } agg_trie_guarantee;
 
-// Fills everything.
-//   layer: of the round: n, and what was kept
-// Returns: MEMORY. Cost: some tenths of a second at any n.
+// Computes all guarantees of a round.
+//   layer: of the round: n, and the cells that were kept
+// Returns: MEMORY.
+// Cost: some tenths of a second at any n.
 agg_err agg_trie_guarantee_run(agg_trie_guarantee *out, agg_error *error,
                                const shoal_recipe *recipe,
                                const agg_trie_layer *layer) SHOAL_MUST_CHECK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cells of a round that stand out; see trie_layer.h.
+// Finds the cells of a round that stand out; see trie_layer.h.
 #include "trie_layer.h"
 
 #include <math.h>
@@ -13,38 +13,42 @@
 
 #define BLOCK 65536u // cells estimated at a time
 
-enum { STARTS, WORDS, KNOWN, KINDS };        // known to the reader
-enum { UNKNOWN, NOT_SENT, KNOWN_TO_READER }; // of a cell; what the recipe knows no device reports
+enum { STARTS, WORDS, KNOWN, KINDS }; // KNOWN: words known to the reader
+enum {
+    UNKNOWN,
+    NOT_SENT,
+    KNOWN_TO_READER
+}; // state of a cell; no device sends words that the recipe knows
 
-// One call's state.
+// The state of one call.
 typedef struct work {
     const agg_recipe *recipe;
     const agg_accumulator *acc;
     const shoal_encoded *field;
     unsigned n_threads;
-    uint8_t *known;      // of each cell
+    uint8_t *known;      // state of each cell
     size_t n_known;      // cells that are KNOWN_TO_READER
-    size_t asked[KINDS]; // cells tested, so far
+    size_t asked[KINDS]; // cells tested so far
     double least[KINDS];
-    double *scores[KINDS]; // in the order of their buckets; room for n_room
+    double *scores[KINDS]; // by bucket; room for n_room
     size_t n_room[KINDS];
 } work;
 
-// What a bucket stands for. Returns: STARTS, WORDS, or -1 for neither.
+// Returns: the kind of a bucket: STARTS, WORDS, or -1 for neither.
 static int kind_of(const shoal_encoded *field, uint32_t bucket)
 {
     uint32_t prefix, next, characters[SHOAL_STEP_MAX], step = field->step > 0 ? field->step : 1;
     if (!shoal_encoded_next_of(&prefix, &next, field, bucket) || next == SHOAL_NOT_LISTED)
         return -1;
     if (next == SHOAL_NEXT_END)
-        return prefix == 0 && field->depth == 0 ? -1 : WORDS; // no word is empty
+        return prefix == 0 && field->depth == 0 ? -1 : WORDS; // a word is not empty
     return shoal_encoded_run_of(characters, field, next) < step ? WORDS : STARTS;
 }
 
 static void put(char out[AGG_TRIE_TEXT_MAX], size_t *len, agg_text text)
 {
     if (text.len > AGG_TRIE_TEXT_MAX - *len)
-        return; // cannot be: a start and its step have 68 characters at most
+        return; // unreachable: a start and its step have 68 characters at most
     memcpy(out + *len, text.bytes, text.len);
     *len += text.len;
 }
@@ -67,7 +71,8 @@ size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe
     return len;
 }
 
-// A start of longer words stays what it is. Returns: how many cells are marked by this.
+// Marks the cells of words; a start of longer words keeps its state.
+// Returns: the number of newly marked cells.
 static size_t mark_words(work *w, const agg_list *words, uint8_t mark)
 {
     size_t n = 0;
@@ -103,7 +108,7 @@ static agg_err make_room(work *w, agg_error *error)
     for (uint32_t b = 0; b < w->field->size; b++)
         if (is_tested(w, b, &kind)) w->n_room[kind]++;
     for (kind = 0; kind < KINDS; kind++) {
-        // behind the words there is room for those that are known, with which these are tested
+        // The words' array has room for the known words too, which are tested with them.
         w->scores[kind] =
             agg_alloc(error, w->n_room[kind] + (kind == WORDS ? w->n_known : 0), sizeof(double));
         if (w->scores[kind] == NULL) return AGG_ERR_MEMORY;
@@ -144,7 +149,7 @@ static int by_strength(const void *a, const void *b)
     return (x->bucket > y->bucket) - (x->bucket < y->bucket);
 }
 
-// Keeps the strongest.
+// Keeps the strongest cells.
 static void cut_to(agg_trie_layer *layer, size_t most)
 {
     if (layer->n_cells > 0) qsort(layer->cells, layer->n_cells, sizeof *layer->cells, by_strength);
@@ -153,8 +158,8 @@ static void cut_to(agg_trie_layer *layer, size_t most)
     layer->n_cells = most;
 }
 
-// Cells that are held at once where `most` are kept: a round in which much stands out must not take
-// memory for all of it.
+// Returns: how many cells are held at once when `most` are kept. The limit bounds the memory of a
+// round in which many cells stand out.
 static size_t cells_held(size_t most)
 {
     return most + (most > BLOCK ? most : BLOCK);
@@ -181,7 +186,7 @@ static agg_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, co
     return SHOAL_OK;
 }
 
-// Collects the cells above their thresholds, those at T or more, at most options->max_prefixes of
+// Collects the cells above their thresholds and at or above T, at most options->max_prefixes of
 // them.
 static agg_err take_frequent(agg_trie_layer *layer, agg_error *error, const work *w,
                              const agg_trie_options *options)
@@ -251,7 +256,7 @@ uint64_t agg_trie_layer_memory(const shoal_recipe *recipe, size_t max_prefixes, 
     uint64_t scoring = block * (sizeof(uint64_t) + sizeof(agg_count)) +
                        agg_estimator_memory(part, (size_t)block, n_threads);
     uint64_t after = size * sizeof(double) > held * sizeof(agg_trie_cell)
-                         ? size * sizeof(double) // in order of size
+                         ? size * sizeof(double) // sorted scores
                          : held * sizeof(agg_trie_cell);
     return size * (1 + sizeof(double)) + (scoring > after ? scoring : after);
 }

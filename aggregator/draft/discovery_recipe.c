@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes of planned discoveries; see discovery_recipe.h.
+// Writes recipes of planned discoveries; see discovery_recipe.h.
 #include "discovery_recipe.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void print_trie_recipe(FILE *stream, const agg_discovery_plan *p,
         fprintf(stream, "  \"policy\": \"%s\",\n  \"version\": 1,\n", policy_hash);
 }
 
-// The last day of a recipe that states none.
+// Writes the default last day of a recipe.
 static agg_err write_date(char date[16], agg_error *error)
 {
     time_t last = time(NULL) + (time_t)86400 * EXPIRES_DAYS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of drafts; see draft_numbers.h.
+// Reads and writes the numbers of drafts; see draft_numbers.h.
 #include "draft_numbers.h"
 
 #include <stdio.h>

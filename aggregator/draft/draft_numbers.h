@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of drafts: options that are read with a default, and defaults as a recipe writes them.
-// Private to draft/.
+// Numbers of drafts: reads options with a default, and writes defaults as a recipe does. Private to
+// draft/.
 #ifndef DRAFT_NUMBERS_H
 #define DRAFT_NUMBERS_H
 
@@ -8,16 +8,17 @@
 
 #include "agg_error.h"
 
-// Reads an option's whole number in [low, high]; `initial` where text is NULL.
+// Reads an option's whole number in [low, high].
+//   text: NULL gives `initial`
 // Returns: AGG_ERR_USAGE naming the option.
 agg_err draft_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text,
                          uint64_t initial, uint64_t low, uint64_t high) SHOAL_MUST_CHECK;
 
-// The options --epsilon (default 4) and --devices (default 1,000,000).
+// Reads the options --epsilon (default 4) and --devices (default 1,000,000).
 agg_err draft_read_epsilon(double *epsilon, agg_error *error, const char *text) SHOAL_MUST_CHECK;
 agg_err draft_read_devices(double *devices, agg_error *error, const char *text) SHOAL_MUST_CHECK;
 
-// Writes micro-units as a decimal without trailing zeros, and a whole number.
+// Writes micro-units as a decimal without trailing zeros, or a whole number.
 void draft_put_micro(char out[24], uint32_t micro);
 void draft_put_whole(char out[16], uint32_t number);
 

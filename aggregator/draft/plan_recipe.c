@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes of plans; see plan_recipe.h.
+// Writes recipes of plans; see plan_recipe.h.
 #include "plan_recipe.h"
 
 #include <stdio.h>
@@ -56,7 +56,8 @@ agg_err agg_plan_recipe_write(agg_error *error, const char *path, const agg_plan
                                     .per_day = (uint32_t)w->per_day,
                                     .values = values};
     err = print_text(&text, &len, error, plan, &frame);
-    // The text holds options as they were typed: a reader refuses what is no recipe.
+    // The text holds options as they were typed, so the reader refuses one that makes no valid
+    // recipe.
     if (err == SHOAL_OK)
         err = agg_recipe_from_bytes(&recipe, error, "the planned recipe", text, len);
     if (err == SHOAL_OK) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults of rappor-ngram: coins that cost the stated epsilon, all parts of a report together.
+// Defaults of rappor-ngram: probabilities with which all parts of a report together cost the stated
+// epsilon.
 #include <math.h>
 
 #include "compound_draft.h"
 #include "draft_numbers.h"
 
-// Each hash of each part may cost x = epsilon/(parts hashes), and with p = 1 - q it costs
-// 2 ln(q/(1-q)): q = 1/(1 + e^(-x/2)), rounded down, and one millionth less, as the cost of each
-// hash is rounded up.
+// Each hash of each part may cost x = epsilon/(parts hashes). With p = 1 - q it costs 2
+// ln(q/(1-q)), so q = 1/(1 + e^(-x/2)). q is rounded down and lowered by one millionth, since the
+// cost of each hash is rounded up.
 static agg_err fill(compound_defaults *out, agg_error *error, const recipe_options *o)
 {
     double epsilon = 0;

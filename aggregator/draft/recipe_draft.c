@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing the mechanism and the defaults of a new recipe; see recipe_draft.h.
+// Chooses the mechanism and the defaults of a new recipe; see recipe_draft.h.
 #include "recipe_draft.h"
 
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "compound.h"
 #include "options.h"
 
-// A parameter that is one number, or a text where is_text: written where it is given, or where the
-// mechanism needs it and there is a default.
+// A parameter that is one number, or a text where is_text. It is written if an option states it, or
+// if the mechanism needs it and there is a default.
 typedef struct parameter {
     const char *name;
     uint32_t takes; // SHOAL_TAKES_*
-    size_t offset;  // of its option
+    size_t offset;  // offset of its option in recipe_options
     const char *initial;
     bool is_text;
 } parameter;
@@ -88,7 +88,7 @@ static uint32_t domain_of(const shoal_mechanism *mechanism, const recipe_draft *
                                                               : SHOAL_DOMAIN_OPEN;
 }
 
-// What the mechanism itself proposes for k and m, or g.
+// Takes the mechanism's own proposal for k and m, or g.
 static void choose_rows(recipe_draft *d, uint32_t mechanism)
 {
     const char *epsilon = d->options->epsilon != NULL ? d->options->epsilon : "4";
@@ -101,7 +101,7 @@ static void choose_rows(recipe_draft *d, uint32_t mechanism)
     snprintf(d->m, sizeof d->m, "%u", part.m);
 }
 
-// The default that a compound computes for a parameter; NULL where it computes none.
+// Returns: the default that a compound computes for a parameter, or NULL.
 static const char *planned(const recipe_draft *d, const parameter *p)
 {
     const struct {
@@ -120,7 +120,7 @@ static const char *planned(const recipe_draft *d, const parameter *p)
     return NULL;
 }
 
-// Groups of one size, and a share or a bit, unless something else is said.
+// Returns: the default of a run's parameter: groups of one size, and a share or a bit.
 static const char *initial_of_run(const recipe_draft *d, const parameter *p)
 {
     if (strcmp(p->name, "smallest_group") == 0 && d->group[0] != '\0') return d->group;
@@ -128,8 +128,8 @@ static const char *initial_of_run(const recipe_draft *d, const parameter *p)
     return strcmp(p->name, "low") == 0 ? "0" : "1";
 }
 
-// Coins of rappor-ngram are of one report each; a filter is shared by few cohorts, whose number a
-// device shows.
+// Returns: the default of a compound's parameter. The coins of rappor-ngram are of one report each.
+// Few cohorts share a filter, because a device reveals its cohort.
 static const char *initial_of_compound(const recipe_draft *d, const parameter *p)
 {
     if (p->takes == SHOAL_TAKES_COHORTS) return "8";
@@ -153,7 +153,8 @@ bool recipe_draft_parameter(recipe_parameter *out, const recipe_draft *draft, si
     const parameter *p = &parameters[index];
     *out = (recipe_parameter){p->name, given(d->options, p), p->is_text};
     if (out->text == NULL && d->takes.needs & p->takes) out->text = initial_of(d, p);
-    // --epsilon is of a whole report where a plan shares it out; the recipe states the share.
+    // Where a plan shares epsilon out, --epsilon is that of a whole report, and the recipe states
+    // the share.
     if (p->takes == SHOAL_TAKES_EPSILON && d->words.epsilon[0] != '\0')
         out->text = d->words.epsilon;
     return true;
@@ -189,7 +190,7 @@ static agg_err draft_compound(recipe_draft *d, agg_error *error, const shoal_com
     d->takes = compound->takes;
     d->is_run = (d->takes.needs & SHOAL_TAKES_THRESH) != 0;
     if (d->is_run) return draft_run(d, error);
-    // The oracle is stated: recipes that do not state it mean another one than new recipes do.
+    // New recipes always state the oracle, because a recipe without one means an older default.
     d->takes.needs |= d->takes.may & SHOAL_TAKES_ORACLE;
     if (compound->domain == SHOAL_DOMAIN_CLOSED && o->value == NULL) d->value = "fields";
     return own != NULL ? own->fill(&d->words, error, o) : SHOAL_OK;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recipe of one mechanism before it has a text: which mechanism the options ask for, and what
-// each of its parameters is where the options are silent. Descriptors say what a mechanism needs
-// (shoal_takes) and what is usual for it (account.h, compound_draft.h); no mechanism is named here.
+// A recipe of one mechanism before it is text: the mechanism that the options ask for, and each
+// parameter, by default where no option states it. Descriptors say what a mechanism needs
+// (shoal_takes) and what is usual for it (account.h, compound_draft.h), so no mechanism is named
+// here.
 #ifndef RECIPE_DRAFT_H
 #define RECIPE_DRAFT_H
 
@@ -17,9 +18,9 @@ typedef struct recipe_draft {
     const char *mechanism, *value;
     shoal_takes takes;
     bool is_compound;
-    bool is_run;             // over epochs
-    char k[16], m[16];       // the mechanism's own defaults; empty where it has none
-    compound_defaults words; // those of a compound
+    bool is_run;             // a run over epochs
+    char k[16], m[16];       // the mechanism's own defaults; empty if it has none
+    compound_defaults words; // defaults of a compound
     char group[16];          // users of one group of a run
 } recipe_draft;
 
@@ -28,15 +29,16 @@ typedef struct recipe_draft {
 agg_err recipe_draft_make(recipe_draft *draft, agg_error *error,
                           const recipe_options *options) SHOAL_MUST_CHECK;
 
-// One parameter of the recipe, with its text: the option's, or the default of a mechanism that
-// needs it.
+// One parameter of the recipe with its text: the option's, or the default of a mechanism that needs
+// it.
 typedef struct recipe_parameter {
     const char *name;
     const char *text; // NULL: the recipe does not state it
     bool is_text;     // a string in JSON; else a number
 } recipe_parameter;
 
-// Returns: whether there is an index-th parameter, which is then written to *parameter.
+// Writes the index-th parameter to *parameter.
+// Returns: whether there is one.
 bool recipe_draft_parameter(recipe_parameter *parameter, const recipe_draft *draft, size_t index);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables from words; see recipe_joint.h.
+// Reads variables from command-line words; see recipe_joint.h.
 #include "recipe_joint.h"
 
 #include <math.h>
@@ -20,7 +20,8 @@ static agg_err refuse(agg_error *error, const recipe_variable *v, const char *wh
                     v->name != NULL ? v->name : "", why);
 }
 
-// Cuts the next field off; NULL at the end.
+// Cuts off the next field.
+// Returns: NULL at the end.
 static char *next_field(char **at)
 {
     char *field = *at, *colon = field != NULL ? strchr(field, ':') : NULL;
@@ -121,7 +122,8 @@ static agg_err choose_mechanism(recipe_variable *v, agg_error *error, double eps
     return err;
 }
 
-// A mechanism may have coins of its own for a variable; a stated p or q is checked with epsilon.
+// Chooses the probabilities of a variable if its mechanism has a default for them. A stated p or q
+// is checked against epsilon later.
 static agg_err choose_coins(recipe_variable *v, agg_error *error, double epsilon)
 {
     uint64_t hashes = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing a recipe from options; see recipe_new.h.
+// Writes a recipe from options; see recipe_new.h.
 #include "recipe_new.h"
 
 #include <stdbool.h>
@@ -16,8 +16,8 @@
 #include "recipe_values.h"
 #include "recipe_write.h"
 
-// Options are quoted as they stand: the recipe is read back before anyone sees it, and refused
-// there when one is wrong.
+// Quotes an option unescaped. The recipe is read back before anyone sees it, and the reader refuses
+// an invalid option.
 static void print_text(FILE *stream, const char *name, const char *text)
 {
     fprintf(stream, "  \"%s\": ", name);
@@ -30,7 +30,7 @@ static size_t count_digits(const char *text)
     return strspn(text, "0123456789");
 }
 
-// Is it a number as JSON writes one?
+// Returns: whether the text is a number as JSON writes one.
 static bool is_number(const char *text)
 {
     size_t n = count_digits(text += *text == '-');
@@ -79,7 +79,8 @@ static agg_err print_parameters(FILE *stream, agg_error *error, const recipe_dra
     return err;
 }
 
-// The first round of a trie: what words begin with, asked of the planned share of devices.
+// Writes the first round of a trie, which asks the planned share of devices for the starts of
+// words.
 static void print_first_round(FILE *stream, const recipe_draft *d)
 {
     fprintf(stream,
@@ -143,7 +144,7 @@ static agg_err check_query_options(agg_error *error, const recipe_options *o)
     return SHOAL_OK;
 }
 
-// Hash and seed, where the mechanism takes them.
+// Writes hash and seed, if the mechanism takes them.
 static agg_err print_keys(FILE *stream, agg_error *error, const recipe_draft *d)
 {
     char seed_hex[65];
@@ -155,7 +156,7 @@ static agg_err print_keys(FILE *stream, agg_error *error, const recipe_draft *d)
     return err;
 }
 
-// A variable is written as a recipe of one value is.
+// Writes a variable like a recipe of one value.
 static agg_err print_variable(FILE *stream, agg_error *error, const char *line)
 {
     recipe_variable v;
@@ -178,7 +179,7 @@ static agg_err print_variable(FILE *stream, agg_error *error, const char *line)
     return err;
 }
 
-// Members as print_variable writes them, further in, without the comma after the last.
+// Copies the members that print_variable wrote, indented further, without the comma after the last.
 static void print_members(FILE *stream, const char *text, size_t len)
 {
     for (size_t i = 0; i + 2 < len; i++) {
@@ -214,7 +215,7 @@ static agg_err print_variables(FILE *stream, agg_error *error, const recipe_opti
     return err;
 }
 
-// What a recipe of one value and a joint one both end with.
+// Writes the members that end both a recipe of one value and a joint recipe.
 static agg_err print_end(FILE *stream, agg_error *error, const recipe_options *o)
 {
     agg_err err = print_cohort(stream, error, o);

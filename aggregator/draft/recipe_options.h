@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of `shoal recipe new`, as they stand on the command line.
+// The options of `shoal recipe new`, as typed on the command line.
 #ifndef RECIPE_OPTIONS_H
 #define RECIPE_OPTIONS_H
 
 #include <stddef.h>
 
-// Texts of options; NULL where an option is absent.
+// Texts of options; NULL for an absent option.
 typedef struct recipe_options {
     const char *id, *expires, *mechanism, *analysis, *stream, *value, *per_day, *values, *output;
     const char *encoding, *policy, *version, *cohort_minimum, *cohort_epsilon,
@@ -13,13 +13,14 @@ typedef struct recipe_options {
     const char *epsilon, *k, *m, *size, *g, *bits, *hashes, *cohorts, *p, *q, *f, *low,
         *high; // parameters
     const char *epsilon_fragment, *k_fragment, *m_fragment, *oracle, *length, *n, *grams, *alphabet,
-        *contributions, *sampler, *depth, *max_prefixes, *passes; // and those of what finds words
+        *contributions, *sampler, *depth, *max_prefixes,
+        *passes; // parameters of mechanisms that find words
     const char *users, *epochs, *samples, *smallest_group, *groups, *delta, *projection,
         *epsilon_estimate;        // of runs
-    const char *devices, *step;   // how many will report; characters of a trie's first round
+    const char *devices, *step;   // number of reporting devices; characters of a trie's first round
     const char *const *variables; // of a joint recipe: n_variables lines of recipe_joint.h
     size_t n_variables;
-    const char *keep_days; // of its records
+    const char *keep_days; // days for which records are kept
 } recipe_options;
 
 #endif

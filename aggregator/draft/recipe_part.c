@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recipe of a part; see recipe_part.h.
+// Writes the recipe of a part; see recipe_part.h.
 #include "recipe_part.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "recipe_json.h"
 #include "recipe_write.h"
 
-// A recipe that was read is one object: its last brace closes it.
+// A recipe that was read is one object, which its last brace closes.
 static void print_part(FILE *stream, const agg_recipe *recipe, const char *const *values,
                        int n_values)
 {

@@ -5,8 +5,8 @@
 
 #include "agg_error.h"
 
-// Writes the recipe of `path` with `part` as its last member, all else as it was, byte for byte, so
-// that its signature stays good.
+// Writes the recipe of `path` with `part` as its last member. All other bytes stay as they were, so
+// its signature stays valid.
 //   values: one for each field of split_by, listed there or "other"
 //   output: a file; NULL or "-" is standard output
 agg_err recipe_part(agg_error *error, const char *path, const char *const *values, int n_values,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signing; see recipe_sign.h.
+// Signs recipes; see recipe_sign.h.
 #include "recipe_sign.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static agg_err sign_with(agg_recipe *recipe, agg_error *error, const char *key)
     return err;
 }
 
-// The signed text, read as any host will read it.
+// Checks the signed text by reading it as any host will read it.
 static agg_err check_text(agg_error *error, const char *text, const agg_recipe *recipe)
 {
     agg_recipe again;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists and encodings from files; see recipe_values.h.
+// Prints lists and encodings from files; see recipe_values.h.
 #include "recipe_values.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "print_text.h"
 #include "recipe_json.h"
 
-// Returns: why a value cannot be listed, or NULL. Bytes that are not UTF-8 would be written as
-// another character.
+// Returns: the reason why a value cannot be listed, or NULL. Bytes that are not UTF-8 would be
+// written as another character.
 static const char *fault_of(const char *text, size_t len)
 {
     if (len == 0) return "is empty";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of a new recipe that are read from files.
+// Prints members of a new recipe that are read from files.
 #ifndef RECIPE_VALUES_H
 #define RECIPE_VALUES_H
 
@@ -7,13 +7,13 @@
 
 #include "agg_error.h"
 
-// Writes `"values": [...]` from a file with one value a line.
-// Returns: AGG_ERR_USAGE naming the line for a value that no list can hold, and for a list of fewer
-// than two.
+// Writes `"values": [...]` from a file with one value on each line.
+// Returns: AGG_ERR_USAGE naming the line for a value that no list can hold, or for a list of fewer
+// than two values.
 agg_err recipe_print_values(FILE *stream, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
 // Writes the member `encoding` from a file that holds its JSON array, byte for byte.
-// Returns: AGG_ERR_JSON or SHOAL_ERR_TYPE for a file that holds something else.
+// Returns: AGG_ERR_JSON or SHOAL_ERR_TYPE for a file that does not hold a JSON array.
 agg_err recipe_print_encoding(FILE *stream, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
 #endif

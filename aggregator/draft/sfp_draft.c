@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defaults of sfp: the planner's split of epsilon between string and fragment, and its rows
-// (sfp_plan.h). Where --epsilon-fragment is given, --epsilon is the string's, and their sum is
-// planned for.
+// (sfp_plan.h). With --epsilon-fragment, --epsilon is the string's, and the planner gets their sum.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "sfp_plan.h"
 
 typedef struct wish {
-    double devices, epsilon, fragment; // fragment: 0 where it is not stated
+    double devices, epsilon, fragment; // fragment: 0 if it is not stated
     uint64_t length;
 } wish;
 

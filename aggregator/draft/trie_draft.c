@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defaults of a trie's first round: how many characters it asks for, and which share of the devices
-// answers it (trie_plan.h).
+// Defaults of a trie's first round: the number of characters that it asks for, and the share of
+// devices that answers it (trie_plan.h).
 #include "compound_draft.h"
 #include "draft_numbers.h"
 #include "encoding.h"

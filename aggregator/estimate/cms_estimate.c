@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from a Count Mean Sketch: apple-2017 Algorithm 4, with the variance of what is really
-// computed.
+// Estimates counts from a Count Mean Sketch: apple-2017 Algorithm 4, with the variance of the
+// estimator as it is computed here.
 //
 // A(d) is the number of ones in d's cells. With q the probability of a flip and c = 1/(1 - 2q),
 //
 //     f = m/(m-1) ( c (A - n/2) + n/2 - n/m )
 //     Var = (m/(m-1))^2 ( n c^2 q (1-q) + (n - f) s + (s/k)(Q - f^2 + f) ),     s = (1/m)(1 - 1/m)
 //
-// which is Theorem 4.2 with its bound's slack taken out: c^2 q (1-q) = e^(eps/2)/(e^(eps/2) - 1)^2;
-// see mean_sketch.h for s and Q.
+// This is Theorem 4.2 without its bound's slack: c^2 q (1-q) = e^(eps/2)/(e^(eps/2) - 1)^2.
+// mean_sketch.h explains s and Q.
 #include <string.h>
 
 #include "estimator.h"
@@ -33,9 +33,9 @@ static agg_err support(int64_t *sums, agg_error *error, const shoal_part *part,
                               n_threads);
 }
 
-// Ordered pairs of different devices in the same cell: sum of Y^2 minus each device's own y^2,
-// where y = c (b - 1/2) + 1/2 is a bit without its flip's bias and Y the sum of a row's y in one
-// column.
+// Returns: the number of ordered pairs of different devices in the same cell. It is the sum of Y^2
+// less each device's own y^2. y = c (b - 1/2) + 1/2 is a bit without its flip's bias, and Y is the
+// sum of a row's y in one column.
 static double count_pairs(const agg_sketch *sketch, double c)
 {
     double squares = 0, ones = 0, bits = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from generalized randomized response: index_counts.h with p = 1 - T/2^64 and q =
+// Estimates counts from generalized randomized response: index_counts.h with p = 1 - T/2^64 and q =
 // (T/2^64)/(s - 1).
 //
-// At T/2^64 = (s - 1)/(e^epsilon + s - 1) that is Var = n (e^epsilon + s - 2)/(e^epsilon - 1)^2 + f
-// (s - 2)/(e^epsilon - 1).
+// At T/2^64 = (s - 1)/(e^epsilon + s - 1), Var = n (e^epsilon + s - 2)/(e^epsilon - 1)^2 + f (s -
+// 2)/(e^epsilon - 1).
 #include "flip_chance.h"
 #include "index_counts.h"
 #include "joint_marks.h"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from Hadamard response (core/mechanism/hadamard.h), with the variance of what is really
-// computed.
+// Estimates counts from Hadamard response (core/mechanism/hadamard.h), with the variance of the
+// estimator as it is computed here.
 //
-// W(x) = sum over the R reports of x's block of s H[r][c], one Walsh-Hadamard transform of the
-// block's sums of signs. A report holds its device's cell with probability p = 1 - T/2^64 and each
-// other with q = (T/2^64)/(2 B - 1), so that a device adds p - q on average if it holds x, and
-// nothing if it holds another value: the rows of a Hadamard matrix are orthogonal.
+// W(x) = sum over the R reports of x's block of s H[r][c], which is one Walsh-Hadamard transform of
+// the block's sums of signs. A report holds its device's cell with probability p = 1 - T/2^64, and
+// each other cell with q = (T/2^64)/(2 B - 1). The rows of a Hadamard matrix are orthogonal. A
+// device therefore adds p - q on average if it holds x, and nothing if it holds another value:
 //
 //     f = W/(p - q),     Var = E R/(p - q)^2 - f,     E R = 2 n q + F (p - q)
 //
-// since every report of the block adds a sign, whose square is 1. F, the devices whose value lies
-// in the block, is not known; R is, and E R is at least 2 n q whatever F is.
+// Every report of the block adds a sign, whose square is 1. The number F of devices whose value
+// lies in the block is unknown. R is known, and E R is at least 2 n q whatever F is.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static int is_cell(const shoal_part *part, const uint8_t *record, uint32_t colum
            2 * (column % part->k * part->m + row) + (shoal_parity(row & column / part->k) ^ 1);
 }
 
-// Of the block's columns every other one has the sign.
+// Every second column of the block has the sign.
 static double sum_block(const double *weights, const shoal_part *part, const uint8_t *record)
 {
     uint32_t index = load32_le(record) >> 1;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from a Hadamard Count Mean Sketch: apple-2017 Algorithms 7 and 4, with the variance of
-// what is really computed.
+// Estimates counts from a Hadamard Count Mean Sketch: apple-2017 Algorithms 7 and 4, with the
+// variance of the estimator as it is computed here.
 //
-// S_j holds the sums of signs of row j, A(d) = sum_j (H S_j)[h_j(d)]. With q the probability of a
-// flip and c = 1/(1 - 2q),
+// S_j holds the sums of signs of row j, and A(d) = sum_j (H S_j)[h_j(d)]. With q the probability of
+// a flip and c = 1/(1 - 2q),
 //
 //     f = m/(m-1) ( c A - n/m )
 //     Var = (m/(m-1))^2 ( n c^2 - f - (n - f)/m^2 + (s/k)(Q - f^2 + f) ),     s = (1/m)(1 - 1/m)
 //
-// A report adds c times a sign: its square is c^2 and its mean 1 if it holds d (hence - f), 1/m
-// otherwise; see mean_sketch.h for Q.
+// A report adds c times a sign, whose square is c^2. The mean is 1 if the report holds d (hence -
+// f) and 1/m otherwise. mean_sketch.h explains Q.
 #include <string.h>
 
 #include "affine1.h"
@@ -35,8 +35,8 @@ static agg_err support(int64_t *sums, agg_error *error, const shoal_part *part,
     return agg_sketch_support(sums, error, part, sketch, row_values, items, n_items, 0, n_threads);
 }
 
-// Ordered pairs of different devices in the same cell. The transform keeps squares up to the factor
-// m (Parseval), so it need not be done.
+// Returns: the number of ordered pairs of different devices in the same cell. The transform keeps
+// squares up to the factor m (Parseval), so it is not needed.
 static double count_pairs(const agg_sketch *sketch, double c, double n)
 {
     double squares = 0, m = sketch->shape.m;
@@ -74,7 +74,7 @@ static int has_sign(const shoal_part *part, const uint8_t *record, uint32_t colu
     return (int)(shoal_parity(column_sign >> 1 & column) ^ (column_sign & 1));
 }
 
-// Half of all weights, and half of their signs' sum.
+// Returns: half of all weights, and half of the sum of their signs.
 static double sum_sign(const double *weights, const shoal_part *part, const uint8_t *record)
 {
     (void)part;

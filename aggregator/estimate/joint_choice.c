@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing categories; see joint_choice.h.
+// Chooses the categories of a variable; see joint_choice.h.
 #include "joint_choice.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static agg_err reserve(agg_joint_chosen *c, agg_error *error, size_t n)
 
 static agg_err take_all(agg_joint_chosen *c, agg_error *error)
 {
-    agg_err err = reserve(c, error, c->dictionary.n + 1); // and none of them
+    agg_err err = reserve(c, error, c->dictionary.n + 1); // room for "none of the list" too
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < c->dictionary.n; i++) {
         c->labels[i] = c->dictionary.values[i];
@@ -61,7 +61,7 @@ static void say_taken(const agg_recipe *recipe, const agg_joint_chosen *c,
     if (wish->talk != NULL) wish->talk(wish->talk_context, text);
 }
 
-// The largest that stand out. Rows come by falling count.
+// Takes the largest values that stand out. Rows come by falling count.
 static agg_err take_largest(agg_joint_chosen *c, agg_error *error, const agg_recipe *recipe,
                             const agg_accumulator *acc, const agg_joint_wish *wish, size_t top)
 {
@@ -87,14 +87,15 @@ static agg_err take_largest(agg_joint_chosen *c, agg_error *error, const agg_rec
     return SHOAL_OK;
 }
 
-// Of any string there is always a rest, of a list only where not all of it is named.
+// Returns: whether there is a rest. Any string always leaves one; a list leaves one unless all of
+// its values are categories.
 static bool leaves_rest(const agg_joint_chosen *c, const agg_recipe *recipe)
 {
     const shoal_part *part = &recipe->recipe.parts[c->choice.variable];
     return part->domain == SHOAL_DOMAIN_OPEN || c->choice.n < part->size;
 }
 
-// Devices that have none of the list, as a category of their own.
+// Adds the devices that hold no value of the list, as a category of their own.
 static void add_none(agg_joint_chosen *c, const agg_recipe *recipe)
 {
     const shoal_part *part = &recipe->recipe.parts[c->choice.variable];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which categories a joint analysis has of a variable: all values of its list, or the largest of a
-// dictionary that stand out of the noise.
+// Chooses the categories of one variable of a joint analysis: all values of its list, or the
+// largest values of a dictionary that stand out of the noise.
 #ifndef JOINT_CHOICE_H
 #define JOINT_CHOICE_H
 
@@ -12,22 +12,23 @@
 
 #define AGG_JOINT_TOP 15u // categories of a variable, unless the command line says otherwise
 #define AGG_JOINT_WHOLE_MAX                                                                        \
-    64u // values of a list that are all taken, unless the command line says otherwise
+    64u // the largest list whose values are all taken, unless the command line says otherwise
 
-// What is wished for one variable.
+// The options for one variable.
 typedef struct agg_joint_wish {
     uint32_t variable;
-    const char *file; // its dictionary; NULL: the recipe's own list
-    size_t top;       // categories at most; 0: by the defaults
+    const char *file; // its dictionary file; NULL: the recipe's own list
+    size_t top;       // the most categories; 0: by the defaults
     bool no_other;
-    bool with_none;    // of a list that is named whole: one category more, "none of the list"
-    double confidence; // of the test that a value is there; 0: the default
+    bool
+        with_none; // adds the category "none of the list" to a list whose values are all categories
+    double confidence; // of the test that a value is present; 0: the default
     unsigned n_threads;
-    agg_log_fn talk; // takes remarks; may be NULL
+    agg_log_fn talk; // receives log lines; may be NULL
     void *talk_context;
 } agg_joint_wish;
 
-// The choice, with what it points to.
+// The choice, with the data that it points to.
 typedef struct agg_joint_chosen {
     agg_joint_choice choice;
     agg_recipe *view; // the variable as a recipe of its own
@@ -38,12 +39,12 @@ typedef struct agg_joint_chosen {
     double *shares;
 } agg_joint_chosen;
 
-// Makes the choice: every entry of a dictionary of `top` lines or fewer, and of a list without a
-// file and without `top`; otherwise those of its `top` largest whose marginal count is detected
-// (estimate.h). The rest is "Other" wherever there can be one.
+// Makes the choice. It takes every entry of a dictionary of `top` lines or fewer, and every value
+// of a list without a file and without `top`. Otherwise it takes the `top` largest values whose
+// marginal count is detected (estimate.h). The rest is "Other" wherever there can be one.
 //   categories: release it, on OK only; recipe and acc outlive it
-// Returns: AGG_ERR_USAGE for a variable of any string without a file, and when none of its values
-// stands out; what dictionaries and estimates refuse.
+// Returns: AGG_ERR_USAGE for a variable of any string without a file, and if none of its values
+// stands out; errors of dictionaries and estimates.
 agg_err agg_joint_chosen_make(agg_joint_chosen *categories, agg_error *error,
                               const agg_recipe *recipe, const agg_accumulator *acc,
                               const agg_joint_wish *wish) SHOAL_MUST_CHECK;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from local hashing: Wang et al. 2017 section 4.4, with the variance that shared rows add.
+// Estimates counts from local hashing: Wang et al. 2017 section 4.4, with the variance that shared
+// rows add.
 //
-// C(d) records of n give the answer that d hashes to in their row. With p the probability of the
-// true answer and p' = (1 - p)/(g - 1) that of each other,
+// C(d) of the n records give the answer that d hashes to in their row. With p the probability of
+// the true answer and p' = (1 - p)/(g - 1) that of each other answer,
 //
 //     f = (C - n/g) / (p - 1/g)
 //     Var C = f p (1-p) + (n - f) s + (p - p')^2 (s/k)(Q - f^2 + f),     s = (1/g)(1 - 1/g)
 //
-// since any other record agrees with probability 1/g, and two records of one value in one row agree
-// both with p^2 where their hash is d's (1 in g), with p'^2 elsewhere. Q is the number of ordered
-// pairs of devices with one value (mean_sketch.h); two of them in one row give one answer with
-// probability p^2 + (g-1) p'^2 = 1/g + (p - p')^2 (1 - 1/g), others with 1/g.
+// A record of another value agrees with probability 1/g. Two records of one value in one row both
+// agree with probability p^2 if their hash is d's (1 in g), and with p'^2 otherwise. Q is the
+// number of ordered pairs of devices with one value (mean_sketch.h). Two such devices in one row
+// give one answer with probability p^2 + (g-1) p'^2 = 1/g + (p - p')^2 (1 - 1/g), others with 1/g.
 #include <string.h>
 
 #include "bytes.h"
@@ -34,7 +35,7 @@ static agg_err support(int64_t *sums, agg_error *error, const shoal_part *part,
                               n_threads);
 }
 
-// Ordered pairs of different records in the same cell.
+// Returns: the number of ordered pairs of different records in the same cell.
 static double count_pairs(const agg_sketch *sketch)
 {
     double pairs = 0;
@@ -45,8 +46,8 @@ static double count_pairs(const agg_sketch *sketch)
     return pairs;
 }
 
-// Q from what is expected of them: (1/k) ( (n^2 - n)/g + Q (p - p')^2 (1 - 1/g) ), clamped to what
-// can be.
+// Returns: Q, solved from the expected number of pairs (1/k) ( (n^2 - n)/g + Q (p - p')^2 (1 - 1/g)
+// ) and clamped to its possible range.
 static double same_value_pairs(const agg_sketch *sketch, double n, double gap)
 {
     double k = sketch->shape.k, g = sketch->shape.m;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from asymmetric one-hot sums: apple-2022 Appendix A, Algorithm 2.
+// Estimates counts from asymmetric one-hot sums: apple-2022 Appendix A, Algorithm 2.
 //
 // C of the n records have the bit set. A device that holds the value sets it with probability 1/2,
-// any other with q:
+// any other device with q:
 //
 //     f = (C - n q) / (1/2 - q),     Var = ( f/4 + (n - f) q (1-q) ) / (1/2 - q)^2
 //
-// The paper's listing subtracts n/(e^eps - 1); n q/(1/2 - q) is twice that and is what makes the
+// The paper's listing subtracts n/(e^eps - 1). n q/(1/2 - q) is twice that, and it makes the
 // estimate unbiased.
 #include "estimator.h"
 #include "flip_chance.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from symmetric one-hot sums: apple-2022 Appendix C, Algorithm 4.
+// Estimates counts from symmetric one-hot sums: apple-2022 Appendix C, Algorithm 4.
 //
 // C of the n records have the bit set. A device that holds the value sets it with probability 1 -
-// q, any other with q:
+// q, any other device with q:
 //
 //     f = (C - n q)/(1 - 2q),     Var = n q (1-q)/(1 - 2q)^2,     q = T/2^64 = 1/(e^(epsilon/2) +
 //     1)
 //
-// which is Theorem C.2 with epsilon/2 in place of its epsilon, the deletion model's.
+// This is Theorem C.2 with epsilon/2 in place of its epsilon, which is the deletion model's.
 #include "flip_chance.h"
 #include "index_counts.h"
 #include "joint_marks.h"

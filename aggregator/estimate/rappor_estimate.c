@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from RAPPOR's bit counts (Erlingsson, Pihur and Korolova 2014; fanti-2016 equation 2 and
-// section 3).
+// Estimates counts from RAPPOR's bit counts (Erlingsson, Pihur and Korolova 2014; fanti-2016
+// equation 2 and section 3).
 //
-// Of a list, entry i has bit i for itself: with C of n records,
+// In a list, entry i has bit i for itself. With C of n records that have the bit set,
 //
 //     f = (C - n p*) / (q* - p*),     Var = ( f q* (1 - q*) + (n - f) p* (1 - p*) ) / (q* - p*)^2
 //
-// Open strings share bits: rappor_decode.h. There an item's count depends on which others are asked
-// for.
+// Open strings share bits, and rappor_decode.h separates them. An item's count then depends on the
+// other items of the query.
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -60,7 +60,8 @@ static void find_bits(uint32_t *bits, const shoal_part *part, const uint64_t *it
         }
 }
 
-// Sorts the few bits of one cohort and drops repeats. Returns: how many are left.
+// Sorts the few bits of one cohort and drops repeats.
+// Returns: how many are left.
 static size_t sort_few(uint32_t *bits, size_t n)
 {
     size_t kept = 0;
@@ -82,13 +83,14 @@ static void make_columns(size_t *start, uint32_t *rows, const shoal_part *part, 
         for (size_t c = 0; c < part->k; c++) {
             uint32_t *few = rows + i * per_item + c * part->hashes;
             size_t kept = sort_few(few, part->hashes);
-            for (size_t e = 0; e < kept; e++) rows[at++] = few[e]; // never ahead of what is read
+            for (size_t e = 0; e < kept; e++)
+                rows[at++] = few[e]; // the write index is never ahead of the read index
         }
         start[i + 1] = at;
     }
 }
 
-// The null error is what makes the decoder's z of the count.
+// The null error is set so that count over null error is the decoder's z.
 static agg_count count_of(const agg_rappor_row *row)
 {
     bool has_z = row->count * row->z > 0 && isfinite(row->z);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts from subset selection (gboard-2024 section 3): index_counts.h with p = 1 - T/2^64, the
-// chance that the own index is in the set, and q = (d - p)/(s - 1), the chance of any other.
+// Estimates counts from subset selection (gboard-2024 section 3): index_counts.h with p = 1 -
+// T/2^64, the probability that a set holds its own index, and q = (d - p)/(s - 1), the probability
+// of any other index.
 #include <math.h>
 
 #include "bytes.h"
@@ -17,7 +18,8 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, p, (part->k - p) / (part->m - 1));
 }
 
-// A set of d of s with the own index is one of C(s - 1, d - 1), without it one of C(s - 1, d).
+// A set of d of s indices with its own index is one of C(s - 1, d - 1); without it, one of C(s - 1,
+// d).
 static void set_subset(agg_joint_coins *c, const shoal_part *part)
 {
     double truth = agg_marks_truth(part), other = (part->k - truth) / (part->m - 1),
@@ -41,14 +43,14 @@ static double sum_set(const double *weights, const shoal_part *part, const uint8
     return sum;
 }
 
-// How many of `marked` of `all` are among `drawn` of them.
+// Returns: the moments of how many of the `marked` among `all` are in a draw of `drawn`.
 static agg_moments hypergeometric(double all, double marked, double drawn)
 {
     double share = marked / all;
     return (agg_moments){drawn * share, drawn * share * (1 - share) * (all - drawn) / (all - 1)};
 }
 
-// Either of two laws, the first with probability p.
+// Returns: the moments of a mixture of two laws, the first with probability p.
 static agg_moments either(double p, agg_moments a, agg_moments b)
 {
     double gap = a.mean - b.mean;

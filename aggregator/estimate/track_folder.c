@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Epochs from files; see track_folder.h.
+// Reads epochs from files; see track_folder.h.
 #include "track_folder.h"
 
 #include <dirent.h>
@@ -31,7 +31,7 @@ agg_err agg_track_add_files(agg_track *track, agg_error *error, const char *reci
 
 typedef struct folder {
     const char *path;
-    char **names; // without ".recipe.json"
+    char **names; // file names without ".recipe.json"
     size_t n, cap;
 } folder;
 
@@ -42,7 +42,7 @@ static int by_number(const void *a, const void *b)
     return p != q ? (p < q ? -1 : 1) : strcmp(x, y);
 }
 
-// Names that are a number and ".recipe.json".
+// Takes a file name that is a number and ".recipe.json"; ignores any other.
 static agg_err take_name(folder *f, agg_error *error, const char *name)
 {
     size_t digits = strspn(name, "0123456789");
@@ -74,7 +74,7 @@ static agg_err list_folder(folder *f, agg_error *error)
     return err;
 }
 
-// "FOLDER/NAME"; release with free.
+// Returns: the text "FOLDER/NAME"; release with free.
 static char *join(agg_error *error, const char *path, const char *name, const char *end)
 {
     size_t size = strlen(path) + strlen(name) + strlen(end) + 2;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The epochs of a run from files: a recipe and an accumulator for each, named one by one or found
-// in a folder as 0001.recipe.json and 0001.acc.
+// Reads the epochs of a run from files. Each epoch has a recipe and an accumulator, named one by
+// one or found in a folder as 0001.recipe.json and 0001.acc.
 #ifndef TRACK_FOLDER_H
 #define TRACK_FOLDER_H
 
 #include "track_series.h"
 
-// Adds one epoch to a series. Returns: as agg_track_add, and as the readers of the two files.
+// Adds one epoch to a series.
+// Returns: as agg_track_add, and as the readers of the two files.
 agg_err agg_track_add_files(agg_track *track, agg_error *error, const char *recipe_path,
                             const char *path) SHOAL_MUST_CHECK;
 

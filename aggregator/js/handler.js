@@ -11,14 +11,14 @@ import { run } from './run.js';
 /**
  * @typedef {{ module: WebAssembly.Module, authorize: (request: Request, env?: any) => boolean |
  *   Promise<boolean>, maxBytes?: number, }} HandlerOptions `authorize` decides who may read results
- *   and has no default; `maxBytes` of a request, default 32 MiB
+ *   and has no default; `maxBytes` is the limit of a request, default 32 MiB
  */
 
 const FILES = ['recipe', 'accumulator', 'dictionary'];
 const SETTINGS = ['top', 'confidence', 'multiple'];
 
-// Exit codes of the command that are the sender's doing. Others (not even started, out of memory)
-// are a 500.
+// Exit codes that mean the sender's input was wrong. All others (the command did not start, out of
+// memory) are a 500.
 /** @type {{[code: number]: [number, string]}} */
 const REFUSALS = { 1: [400, 'refused'], 2: [400, 'usage'], 3: [403, 'cohort'], 5: [400, 'input'] };
 
@@ -35,8 +35,8 @@ const refuse = (status, code, message, headers = {}) =>
   );
 
 /**
- * The body, or null when it is over the limit: counted while it streams, whatever its length
- * claims.
+ * Reads the body, or returns null if it is over the limit. Bytes are counted while they stream,
+ * whatever length the request claims.
  * @param {Request} request
  * @param {number} max
  */
@@ -63,7 +63,8 @@ const toBytes = async (value) =>
     : new Uint8Array(await value.arrayBuffer());
 
 /**
- * The form as the command's files and arguments, or what is wrong with it.
+ * Turns the form into the command's files and arguments, or a sentence that says what is wrong with
+ * it.
  * @param {FormData} form
  * @returns {Promise<{args: string[], files: {[name: string]: Uint8Array}} | string>}
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of WASI (preview 1) that the shoal command imports, over memory, with one flat folder of
-// files. It knows no host: the caller gives clock and randomness. Source: WASI preview 1's witx,
-// whose numbers stand below.
+// The part of WASI (preview 1) that the shoal command imports, in memory, with one flat folder of
+// files. It depends on no host: the caller gives clock and randomness. Source: WASI preview 1's
+// witx, which defines the numbers below.
 //
 // A file grows by doubling, because an accumulator arrives in thousands of small writes. The
 // caller's own bytes are never written to.
@@ -70,7 +70,7 @@ export class MemoryFile {
     this.isWritten = true;
   }
 
-  /** The content, in an array of its own where the command wrote it. */
+  /** The content; a copy if the command wrote it. */
   content() {
     return this.isWritten ? this.#bytes.slice(0, this.#length) : this.#bytes;
   }
@@ -88,7 +88,7 @@ class Exit extends Error {
 }
 
 /**
- * A path below the folder, or null when it leads out of it.
+ * Returns a path below the folder, or null when it leads out of it.
  * @param {string} path
  */
 export function normalize(path) {
@@ -140,7 +140,7 @@ export class MemoryWasi {
     }
   }
 
-  // Views are made anew for each call: a module's memory moves when it grows.
+  // Views are made anew for each call, because a module's memory moves when it grows.
   get #bytes() {
     return new Uint8Array(/** @type {WebAssembly.Memory} */ (this.#memory).buffer);
   }
@@ -155,7 +155,7 @@ export class MemoryWasi {
   }
 
   /**
-   * Pieces of memory that a scattered read or write names.
+   * Lists the pieces of memory that a scattered read or write names.
    * @param {number} at
    * @param {number} count
    */
@@ -199,7 +199,7 @@ export class MemoryWasi {
   #pathOpen(at, len, flags, fdFlags, out) {
     const name = this.#name(at, len);
     if (name === null) return NOTCAPABLE;
-    if (flags & OPEN_DIRECTORY || fdFlags & FLAG_APPEND) return NOTSUP; // no command does
+    if (flags & OPEN_DIRECTORY || fdFlags & FLAG_APPEND) return NOTSUP; // no command needs it
     let file = this.#host.files.get(name);
     if (file && flags & OPEN_EXCLUSIVE) return EXIST;
     if (!file) {
@@ -295,7 +295,7 @@ export class MemoryWasi {
   /** @param {number} at @param {number} len */
   #random(at, len) {
     for (let done = 0; done < len; done += 65536) {
-      // Not every host fills a view of a module's memory.
+      // Some hosts cannot fill a view of a module's memory.
       const some = new Uint8Array(Math.min(65536, len - done));
       this.#host.random(some);
       this.#bytes.set(some, at + done);
@@ -356,7 +356,8 @@ export class MemoryWasi {
       /** @type {number} */ whence,
       /** @type {number} */ out,
     ) => this.#seek(fd, offset, whence, out),
-    // Folders are not in memory: what reads or makes one says so (a run over epochs).
+    // Folders are not in memory, so a command that reads or makes one (a run over epochs) gets an
+    // error.
     fd_readdir: () => NOTSUP,
     path_create_directory: () => NOTSUP,
     fd_sync: (/** @type {number} */ fd) => (this.#open.has(fd) ? 0 : BADF),

@@ -11,7 +11,7 @@ export const loadModule = async () =>
   WebAssembly.compile(await readFile(new URL('../dist/shoal.wasm', import.meta.url)));
 
 /**
- * See run.js; the module may be left out and is then compiled once.
+ * Runs a command as run.js does. The module may be left out and is then compiled once.
  * @param {string[]} args
  * @param {Omit<import('./run.js').RunOptions, 'module'> & {module?: WebAssembly.Module}} [options]
  * @returns {Promise<import('./run.js').RunResult>}

@@ -14,8 +14,8 @@ import { MemoryFile, MemoryWasi, normalize } from './memory_wasi.js';
 
 /**
  * Runs one command, for instance run(['merge', '-o', 'sum', 'a', 'b'], {files: {a, b}, module}).
- * All commands but `serve`, and those that read or write a folder: runs over epochs. Rejects only
- * when the module itself fails.
+ * All commands work but `serve` and those that read or write a folder (runs over epochs). Rejects
+ * only when the module itself fails.
  * @param {string[]} args what would follow `shoal` on a command line
  * @param {RunOptions} options
  * @returns {Promise<RunResult>}

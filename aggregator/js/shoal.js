@@ -4,7 +4,8 @@
 // this process may.
 import { readFile } from 'node:fs/promises';
 
-// Node calls its WASI experimental on every start; people who pipe the output need not read that.
+// Node prints on every start that its WASI is experimental. The warning is hidden from people who
+// pipe the output.
 const emitWarning = process.emitWarning;
 process.emitWarning = /** @param {any[]} args */ (...args) => {
   if (!String(args[0]).startsWith('WASI is an experimental feature'))

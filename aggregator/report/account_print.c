@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Printed accounts; see account_print.h.
+// Prints accounts; see account_print.h.
 #include "account_print.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@ static void json_bounds(FILE *stream, const agg_central *bounds, double renyi)
     fprintf(stream, "\"renyi\": %s", agg_upper_text(text, renyi, AGG_DIGITS_JSON, "null"));
 }
 
-// The least of the bounds, or -1: AGG_BOUNDS stands for Renyi.
+// Writes the least of the bounds.
+// Returns: its index; AGG_BOUNDS for the Renyi bound, or -1 if no bound applies.
 static int best_of(double *epsilon, const agg_central *bounds, double renyi)
 {
     int best = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of crowd_account.h as a table or as JSON.
+// Prints answers of crowd_account.h as a table or as JSON.
 #ifndef ACCOUNT_PRINT_H
 #define ACCOUNT_PRINT_H
 
@@ -7,7 +7,7 @@
 
 #include "crowd_account.h"
 
-// Prints an answer; a bound that says nothing is "-" in the table and null in JSON.
+// Prints an answer. A bound that does not apply is "-" in the table and null in JSON.
 // Returns: AGG_ERR_IO.
 agg_err agg_account_print(FILE *stream, agg_error *error, const agg_crowd_account *account,
                           bool is_json) SHOAL_MUST_CHECK;

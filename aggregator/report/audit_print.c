@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Printed audits; see audit_print.h.
+// Prints audits; see audit_print.h.
 #include "audit_print.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "compound.h"
 #include "estimate_print.h"
 
-// JSON knows no infinity.
+// JSON has no infinity, so it becomes the text "infinite".
 static void print_field(const char *name, double x)
 {
     printf(",\"%s\":", name);
@@ -44,7 +44,8 @@ static void print_json_event(const agg_audit *audit, const agg_draws *draws)
            (unsigned long long)event->n[1]);
 }
 
-// How many contributions a device makes, each a report that costs the claim; 1 but of a trie.
+// Returns: how many contributions a device makes, each a report that costs the claim. It is 1
+// except for a trie.
 static uint32_t contributions_of(const shoal_recipe *recipe)
 {
     return recipe->contributions > 0 ? recipe->contributions : 1;

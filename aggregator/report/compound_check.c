@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of checks; see compound_check.h.
+// The table of compound checks; see compound_check.h.
 #include "compound_check.h"
 
 static const agg_compound_check *const table[] = {

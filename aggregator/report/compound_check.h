@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `shoal recipe check` says of mechanisms that find strings, each in a file of its own.
+// The output of `shoal recipe check` for mechanisms that find strings. Each mechanism has a file of
+// its own.
 #ifndef COMPOUND_CHECK_H
 #define COMPOUND_CHECK_H
 
@@ -7,7 +8,7 @@
 
 typedef struct agg_compound_check {
     uint32_t id; // of compounds.def
-    // Prints what the recipe makes of a string: positions, parts, rounds.
+    // Prints how the recipe reports a string: positions, parts, rounds.
     void (*print)(const shoal_recipe *recipe);
     // Returns: how many permanent answers about one value its reports reveal in the end. NULL: one.
     uint32_t (*answers)(const shoal_recipe *recipe);

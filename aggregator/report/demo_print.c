@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demonstration's table; see demo_print.h.
+// Prints the table of a demonstration; see demo_print.h.
 #include "demo_print.h"
 
 #include <stdbool.h>

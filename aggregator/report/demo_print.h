@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a demonstration: estimates, intervals and the truth side by side.
+// Prints the table of a demonstration: estimates, intervals and the truth side by side.
 #ifndef DEMO_PRINT_H
 #define DEMO_PRINT_H
 
@@ -7,7 +7,7 @@
 
 #include "demo.h"
 
-// Prints the `top` largest values, and how many intervals of all cover the truth.
+// Prints the `top` largest values, and how many of all intervals cover the truth.
 void agg_demo_print(FILE *stream, const agg_demo *demo, size_t top);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of discovery as text; see discovery_plan_print.h.
+// Prints plans of discovery; see discovery_plan_print.h.
 #include "discovery_plan_print.h"
 
 #include "print_text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of discovery as text: a table for people, and JSON.
+// Prints plans of discovery as a table for people and as JSON.
 //
 // JSON: {"schema":1,"answer","devices","epsilon","sfp":{"oracle","epsilon","epsilon_fragment","k",
 // "m","k_fragment","m_fragment","length","share"},"trie":{"epsilon","contributions","share",

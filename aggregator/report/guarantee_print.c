@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guarantees as text; see guarantee_print.h.
+// Prints guarantees; see guarantee_print.h.
 #include "guarantee_print.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "amplification.h"
 #include "round_text.h"
 
-// "closed_form" is a name for programs.
+// Returns: the bound's name for people; "closed_form" is a name for programs.
 static const char *name_for_people(const char *bound)
 {
     return strcmp(bound, agg_bound_names[AGG_BOUND_CLOSED_FORM]) == 0 ? "closed form" : bound;
@@ -50,7 +50,7 @@ int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *gu
 {
     const agg_guarantee *g = guarantee;
     const size_t size = AGG_GUARANTEE_LINE_MAX;
-    if (index >= 3 && g->claim <= 0) index++; // no such line
+    if (index >= 3 && g->claim <= 0) index++; // a recipe without a claim has no such line
     if (index >= 4 && !(g->delta * (double)g->reports > 1)) index++;
     switch (index) {
     case 0:

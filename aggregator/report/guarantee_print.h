@@ -9,14 +9,15 @@
 
 #define AGG_GUARANTEE_LINE_MAX 200
 
-// The guarantees for people, a line each: "epsilon per report  4 (as drawn: 4)".
-//   index: 0, 1, ...; the last is the sentence on what the central epsilon assumes
-// Returns: whether there is an index-th.
+// Writes one line of the guarantees for people: "epsilon per report  4 (as drawn: 4)".
+//   index: 0, 1, ...; the last line states what the central epsilon assumes
+// Returns: whether there is an index-th line.
 int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *guarantee,
                        size_t index);
 
-// The same for two disjoint results: what they differ in, "a: " or "b: " before it, what holds for
-// both, and last what a person with a report in each has to expect.
+// Writes one line of the guarantees of two disjoint results. Lines that differ come first, with "a:
+// " or "b: " before them, then the common ones. The last line states the guarantee of a person with
+// a report in each.
 int agg_guarantee_line_of_two(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *a,
                               const agg_guarantee *b, size_t index);
 

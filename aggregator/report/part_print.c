@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts in print; see part_print.h.
+// Prints parts; see part_print.h.
 #include "part_print.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Printed policies; see policy_print.h.
+// Prints policies; see policy_print.h.
 #include "policy_print.h"
 
 #include <stdio.h>
@@ -38,7 +38,8 @@ static void print_stream(const shoal_policy_stream *s)
     printf("\n");
 }
 
-// Is one of the mechanisms asked in rounds, each contribution of a device being a report?
+// Returns: whether one of the mechanisms runs in rounds, in which each contribution of a device is
+// a report.
 static bool takes_rounds(uint32_t mechanisms)
 {
     for (uint32_t id = 0; id < 32; id++)
@@ -81,7 +82,7 @@ static const char *composition_name(uint32_t composition)
     return names[composition];
 }
 
-// How many queries of that epsilon the budget takes.
+// Returns: how many queries of that epsilon fit the budget.
 static uint32_t count_fitting(const shoal_policy_analysis *a, const shoal_policy_budget *b,
                               uint32_t eps_micro)
 {
@@ -96,7 +97,8 @@ static uint32_t count_fitting(const shoal_policy_analysis *a, const shoal_policy
     return low;
 }
 
-// Of halves, quarters and so on of the budget, until reports run out first.
+// Prints how many queries fit that cost a half, a quarter and so on of the budget, until the limit
+// of reports stops them first.
 static void print_fitting(const shoal_policy_analysis *a, const shoal_policy_budget *b)
 {
     uint32_t n = 0;
@@ -122,8 +124,9 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-// Every report reads a field at least and costs no more than that field allows: the sum over fields
-// is one bound, the reports of the analysis, each at the largest, another.
+// Prints the most that a person can spend. Every report reads at least one field and costs no more
+// than that field allows, so the sum over fields is one bound. The number of the analysis's
+// reports, each at the largest cost, gives another.
 static void print_person(const shoal_policy_analysis *a)
 {
     double most = 0, sum = 0;

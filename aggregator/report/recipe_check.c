@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes in print; see recipe_check.h.
+// Prints recipes; see recipe_check.h.
 #include "recipe_check.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static void print_parameters(const agg_recipe *recipe)
            r->record_size == 1 ? "" : "s", agg_report_size(recipe));
 }
 
-// A permanent answer bounds what any number of reports of one value tell.
+// The permanent answer bounds what any number of reports of one value reveal.
 static void print_variable_unlimited(const shoal_part *part)
 {
     const agg_account *account = agg_account_of(part->mechanism);
@@ -161,7 +161,7 @@ static void print_split(const agg_recipe *recipe, uint32_t i)
     printf(" other; each a collection with its own minimum\n");
 }
 
-// What the two servers verify of a record.
+// Prints what the two servers verify of a record.
 static void print_shares(const shoal_recipe *r)
 {
     shoal_split split;
@@ -177,7 +177,7 @@ static void print_shares(const shoal_recipe *r)
                1e-6 / refusal);
 }
 
-// Who adds up, where it is not one aggregator that stores reports.
+// Prints who adds up the records, unless one aggregator stores reports.
 static void print_aggregation(const shoal_recipe *r)
 {
     if (r->aggregation == SHOAL_AGGREGATION_SUM)
@@ -190,7 +190,7 @@ static void print_aggregation(const shoal_recipe *r)
     print_shares(r);
 }
 
-// What only queries have.
+// Prints the encoding and, of a query, its policy and hash.
 static void print_query(const agg_recipe *recipe)
 {
     const shoal_recipe *r = &recipe->recipe;

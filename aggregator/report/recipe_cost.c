@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Costs of a recipe in print; see recipe_cost.h.
+// Prints the costs of a recipe; see recipe_cost.h.
 #include "recipe_cost.h"
 
 #include <math.h>
@@ -25,13 +25,13 @@ static void print_report_cost(const shoal_recipe *r)
                agg_deletion_epsilon(&r->parts[0]));
 }
 
-// The permanent answer bounds what any number of reports of one value tell; those of another value
-// cost anew.
+// The permanent answer bounds what any number of reports of one value reveal. Reports of another
+// value cost the same again.
 static void print_unlimited(const shoal_recipe *r)
 {
     const agg_compound_check *check = agg_compound_check_of(r->mechanism);
     uint32_t unlimited = 0;
-    // For several variables each line says its own.
+    // With several variables, each variable's line has its own bound.
     if (!shoal_recipe_is_permanent(r) || r->n_variables > 0) return;
     const shoal_part *part = &r->parts[0];
     uint32_t answers = check != NULL && check->answers != NULL ? check->answers(r) : 1;
@@ -42,9 +42,9 @@ static void print_unlimited(const shoal_recipe *r)
         printf("epsilon per value   no bound: the permanent answer keeps next to nothing back\n");
 }
 
-// Whether the central claim follows from the minimum cohort as devices compute it, and from which
-// cohort on it does. Both calls take any recipe that was read: its cost, cohort and delta lie in
-// their ranges.
+// Prints whether the central claim follows from the minimum cohort by the device's computation, and
+// the smallest cohort for which it does. Both calls accept any recipe that was read, because its
+// cost, cohort and delta lie in their ranges.
 static void print_claim(const shoal_recipe *r)
 {
     uint32_t eps = 0;
@@ -72,8 +72,8 @@ static void print_cohort(const shoal_recipe *r)
     print_claim(r);
 }
 
-// Group privacy: of all of a person's contributions to one cohort, delta is that of one times 1 +
-// e^eps + e^(2 eps) + ...
+// Prints the cost of a person by group privacy. For all of a person's contributions to one cohort,
+// delta is that of one contribution times 1 + e^eps + e^(2 eps) + ...
 static void print_person_of_items(const shoal_recipe *r)
 {
     double eps = r->cohort_eps_micro / 1e6, powers = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two recipes side by side; see recipe_diff.h. Both were read as recipes before, so that they hold
-// known members only.
+// Compares two recipes; see recipe_diff.h. Both were read as recipes before, so they hold known
+// members only.
 #include "recipe_diff.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "log.h"
 #include "recipe_json.h"
 
-#define PATH_SIZE 256 // a path of json_walk.h and names of fields in it
+#define PATH_SIZE 256 // a path of json_walk.h, with field names in it
 
 typedef struct diff {
     const agg_recipe *before, *after;
@@ -26,7 +26,7 @@ static void print_member(const cJSON *item)
     cJSON_free(text);
 }
 
-// Numbers exactly: cJSON_Compare takes near ones for the same.
+// Compares numbers exactly, because cJSON_Compare treats near ones as equal.
 static int is_same_scalar(const cJSON *before, const cJSON *after)
 {
     if (before == NULL || after == NULL) return 0;
@@ -47,7 +47,7 @@ static void print_scalars(diff *d, const char *path, const cJSON *before, const 
     putchar('\n');
 }
 
-// How many texts of both.
+// Returns: how many texts are in both lists.
 static uint32_t count_shared(const agg_list *a, const agg_list *b)
 {
     uint32_t shared = 0;
@@ -78,7 +78,7 @@ static int is_text_list(const cJSON *item)
     return cJSON_IsArray(item) && cJSON_IsString(item->child);
 }
 
-// Lists that a recipe may write as one string (front_coded.h).
+// Returns: whether a recipe may write the list as one string (front_coded.h).
 static int is_coded(const char *name)
 {
     return strcmp(name, "starts") == 0 || strcmp(name, "characters") == 0 ||
@@ -104,7 +104,8 @@ static agg_err take_list(agg_list *list, const char *path, const char *name, con
                                 : agg_list_take(list, NULL, path, item);
 }
 
-// Long lists by what came and went. Returns: 0 where there is no memory, and nothing was printed.
+// Prints a long list by its added and removed texts.
+// Returns: 0 if memory ran out and nothing was printed.
 static int print_text_lists(diff *d, const char *path, const char *name, const cJSON *before,
                             const cJSON *after)
 {
@@ -119,7 +120,8 @@ static int print_text_lists(diff *d, const char *path, const char *name, const c
 
 static void walk(diff *d, const char *parent, const cJSON *before, const cJSON *after);
 
-// Objects of an array are told apart by their `field`, variables by their `name`.
+// Returns: the key of an array's entry. Objects are identified by their `field`, variables by their
+// `name`.
 static const cJSON *key_of(const cJSON *entry)
 {
     const cJSON *field = cJSON_GetObjectItemCaseSensitive(entry, "field");
@@ -144,7 +146,7 @@ static void walk_entry(diff *d, const char *parent, const cJSON *before, const c
     walk(d, path, before, after);
 }
 
-// Do the same fields come in another order?
+// Returns: whether the same fields come in another order.
 static int are_moved(const cJSON *before, const cJSON *after)
 {
     int is_moved = 0;
@@ -189,7 +191,7 @@ static void print_pair(diff *d, const char *parent, const char *name, const cJSO
         print_scalars(d, path, before, after);
 }
 
-// The members of `before` in its order, then those that only `after` has; either object may be
+// Visits the members of `before` in order, then those that only `after` has. Either object may be
 // missing.
 static void walk(diff *d, const char *parent, const cJSON *before, const cJSON *after)
 {
@@ -213,7 +215,8 @@ static int has_encoded(const shoal_encoding *encoding, const shoal_name *field)
     return 0;
 }
 
-// What a person or a reviewer should not overlook: it asks for more, costs more, or hides less.
+// Prints changes that a person or a reviewer should not overlook: the recipe asks for more, costs
+// more, or hides less.
 static void print_notes(const shoal_recipe *before, const shoal_recipe *after)
 {
     uint32_t cells = before->encoding.n_fields > 0 ? before->parts[0].size : 0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A query and a policy; see recipe_policy.h.
+// Prints how a policy judges a query; see recipe_policy.h.
 #include "recipe_policy.h"
 
 #include <stdio.h>
@@ -42,7 +42,7 @@ static int print_signer(const agg_recipe *recipe, const agg_policy *policy)
                : AGG_EXIT_PRIVACY;
 }
 
-// The field that a refusal is about.
+// Returns: the field that a refusal is about.
 static const shoal_name *field_of(const shoal_verdict *verdict, const shoal_recipe *r)
 {
     if (verdict->refusal == SHOAL_REFUSED_SPLIT)
@@ -50,13 +50,14 @@ static const shoal_name *field_of(const shoal_verdict *verdict, const shoal_reci
     return verdict->field < r->encoding.n_fields ? &r->encoding.fields[verdict->field].field : NULL;
 }
 
-// Reports of one device in answer to it.
+// Returns: the reports that one device sends for the query.
 static uint32_t reports_of(const shoal_recipe *r)
 {
     return r->contributions > 0 ? r->contributions : 1;
 }
 
-// Of several reports of one person delta grows with what they claim (accountant.h).
+// Prints the delta of a person with several reports, which grows with the claimed epsilon
+// (accountant.h).
 static void print_delta(const shoal_recipe *r, const shoal_policy_analysis *a)
 {
     printf("%20sdelta 1e-%u", "", r->cohort_delta_exp);
@@ -64,7 +65,7 @@ static void print_delta(const shoal_recipe *r, const shoal_policy_analysis *a)
     printf(" of 1e-%u\n", a->delta_exp);
 }
 
-// What a bound is, and what the query would need, where two figures say it.
+// Prints a bound and what the query would need, if the verdict has these two figures.
 static void print_figures(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p)
 {
     if (v->analysis == UINT32_MAX) return;
@@ -119,7 +120,8 @@ static void print_refusal(const shoal_verdict *verdict, const shoal_recipe *r,
     print_figures(verdict, r, p);
 }
 
-// How many queries just like it the tightest of the budgets that it touches has room for.
+// Returns: how many queries with the same cost fit the tightest of the budgets that the query
+// touches.
 static uint32_t count_alike(const shoal_policy_analysis *a, const shoal_recipe *r)
 {
     uint32_t n = 0;
@@ -134,7 +136,8 @@ static uint32_t count_alike(const shoal_policy_analysis *a, const shoal_recipe *
     }
 }
 
-// By item, one word of a device, and by person, all that it answers.
+// Prints the costs of an item, which is one word of a device, and of a person, which is all that a
+// device answers.
 static void print_item_costs(const shoal_verdict *v, const shoal_recipe *r)
 {
     uint32_t n = r->contributions;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A query held against a site's policy: what a device that never answered one would say. Decided by
-// the device's own code, core/budget/accountant.h.
+// Checks a query against a site's policy, with the verdict of a device that has never answered a
+// query. The device's own code decides (core/budget/accountant.h).
 #ifndef RECIPE_POLICY_H
 #define RECIPE_POLICY_H
 
 #include "policy_json.h"
 #include "recipe_json.h"
 
-// Prints who signed, whether such a device answers, and what it costs the budgets; or why not.
+// Prints who signed the query, whether such a device answers, and the cost to its budgets; or the
+// reason of a refusal.
 //   today: days since 1970-01-01 UTC
-// Returns: exit code; AGG_EXIT_PRIVACY where the query would be refused, by its signature or by the
-// checks.
+// Returns: an exit code; AGG_EXIT_PRIVACY if the signature or the checks refuse the query.
 int recipe_policy_print(const agg_recipe *recipe, const agg_policy *policy, uint32_t today);
 
 #endif

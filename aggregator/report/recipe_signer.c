@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signers in print; see recipe_signer.h.
+// Prints signers; see recipe_signer.h.
 #include "recipe_signer.h"
 
 #include <stdio.h>

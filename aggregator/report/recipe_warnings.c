@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warnings about recipes; see recipe_warnings.h.
+// Logs warnings about recipes; see recipe_warnings.h.
 #include "recipe_warnings.h"
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "log.h"
 #include "text_rule.h"
 
-// Entries of a variable's list that the text rule changes.
+// Warns of entries of a variable's list that the text rule changes.
 static void warn_of_variables(const agg_recipe *recipe)
 {
     char text[160];
@@ -35,7 +35,7 @@ static void warn_of_values(const agg_recipe *recipe)
 {
     char text[160];
     if (recipe->recipe.value == SHOAL_VALUE_ITEM)
-        return; // the client matches these as they are written
+        return; // the client matches these values unchanged
     for (uint32_t i = 0; i < recipe->values.n; i++) {
         if (agg_text_is_kept(&recipe->recipe, recipe->values.texts[i].bytes,
                              recipe->values.texts[i].len))
@@ -47,8 +47,8 @@ static void warn_of_values(const agg_recipe *recipe)
     }
 }
 
-// Entries of an encoding that the text rule changes: no device has them. Of a prefix each token
-// counts.
+// Warns of entries of an encoding that the text rule changes, because no device has them. In a
+// prefix each token is checked.
 static void warn_of_list(const agg_recipe *recipe, uint32_t field, const char *name,
                          const agg_list *list)
 {
@@ -63,7 +63,7 @@ static void warn_of_list(const agg_recipe *recipe, uint32_t field, const char *n
     }
 }
 
-// Words of a trie are taken by the text rule: what it makes of no word is found by no device.
+// Warns of words of a trie that the text rule changes, because no device finds them.
 static void warn_of_words(const agg_recipe *recipe)
 {
     char text[160];
@@ -88,7 +88,7 @@ static void warn_of_words(const agg_recipe *recipe)
                  i + 1);
         agg_log_line("recipe", text);
     }
-    if (recipe->recipe.text_max + 1 < recipe->recipe.depth) // which counts the end
+    if (recipe->recipe.text_max + 1 < recipe->recipe.depth) // depth counts the end of a word
         agg_log_line(
             "recipe",
             "text.max is below the longest word of parameters.depth: no device has words so long");
@@ -101,7 +101,7 @@ static void warn_of_encoding(const agg_recipe *recipe)
         for (uint32_t j = 0; j < 3; j++) warn_of_list(recipe, i, names[j], &recipe->lists[i][j]);
 }
 
-// Epochs that no device answers (core/compound/epoch.h).
+// Warns of a round that no device answers (core/compound/epoch.h).
 static void warn_of_round(const shoal_recipe *r)
 {
     const shoal_epoch_books none = {0, 0, 0};

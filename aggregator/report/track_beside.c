@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside a series; see track_beside.h.
+// Reads the data that is printed beside a series; see track_beside.h.
 #include "track_beside.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "json_walk.h"
 #include "track_simulation.h"
 
-#define SIMULATION_MAX ((size_t)1 << 24) // bytes of simulation.json
+#define SIMULATION_MAX ((size_t)1 << 24) // the largest simulation.json, in bytes
 
 agg_err agg_track_load_truth(double **truth, agg_error *error, const agg_track *track,
                              const char *path)
@@ -40,7 +40,7 @@ static size_t read_list(double *out, size_t most, const cJSON *array)
     return n;
 }
 
-// What `shoal simulate` wrote beside the epochs; a file of another run says nothing.
+// Takes the data that `shoal simulate` wrote beside the epochs; ignores a file of another run.
 static agg_err take_simulated(agg_track_simulated *out, double **numbers, agg_error *error,
                               const agg_track *track, const cJSON *root)
 {
@@ -77,7 +77,7 @@ agg_err agg_track_load_simulated(agg_track_simulated *out, double **numbers, agg
         cJSON_Delete(root);
         free(bytes.data);
     } else {
-        err = SHOAL_OK; // there is none: it was no simulation
+        err = SHOAL_OK; // without the file the run is not a simulation
     }
     free(file);
     return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of runs over epochs as text; see track_plan_print.h.
+// Prints plans of runs over epochs; see track_plan_print.h.
 #include "track_plan_print.h"
 
 #include <errno.h>

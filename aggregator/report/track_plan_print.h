@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a run over epochs as text: a table for people, and JSON.
+// Prints the plan of a run over epochs as a table for people and as JSON.
 //
 // JSON: {"schema":1,"mechanism","votes","estimates","updates_needed","epsilon_vote",
 // "epsilon_estimate","epsilon","changes","stderr","bound","never_voted","waits":[{"above",
@@ -14,8 +14,8 @@
 #include "track_law.h"
 
 typedef struct agg_track_plan {
-    const agg_track_law *law; // of a run that can be
-    double change;            // a change that is asked about, a fraction of the range; NAN: none
+    const agg_track_law *law; // law of a possible run
+    double change;            // the change in question, as a fraction of the range; NAN: none
 } agg_track_plan;
 
 // Writes the plan.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The surface of apple-2017 Figure 4b as text; see trade_off_print.h.
+// Prints the surface of apple-2017 Figure 4b; see trade_off_print.h.
 #include "trade_off_print.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The surface of trade_off.h as text: a table, CSV, JSON and SVG.
+// Prints the surface of trade_off.h as a table, CSV, JSON and SVG.
 #ifndef TRADE_OFF_PRINT_H
 #define TRADE_OFF_PRINT_H
 
@@ -14,12 +14,13 @@ typedef enum agg_trade_off_format {
     AGG_TRADE_OFF_SVG
 } agg_trade_off_format;
 
-// Writes the surface. CSV and JSON: k, m, bits of a record, bytes of a sketch, standard deviation;
-// SVG: a heat map, and the same as a line for some m. Returns: AGG_ERR_IO when the stream fails.
+// Writes the surface. CSV and JSON have k, m, bits of a record, bytes of a sketch, and the standard
+// deviation. The SVG is a heat map, with lines for some values of m.
+// Returns: AGG_ERR_IO when the stream fails.
 agg_err agg_trade_off_print(FILE *stream, agg_error *error, const agg_trade_off *surface,
                             agg_trade_off_format format) SHOAL_MUST_CHECK;
 
-// The SVG alone (trade_off_svg.c).
+// Writes the SVG alone (trade_off_svg.c).
 void agg_trade_off_svg(FILE *stream, const agg_trade_off *surface);
 
 #endif
