@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal recipe: check, hash, write, sign and compare recipes.
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "commands.h"
 #include "log.h"
+#include "parameter_help.h"
 #include "recipe_check.h"
 #include "recipe_diff.h"
 #include "recipe_new.h"
@@ -79,35 +81,8 @@ static const char new_help[] =
     "  --expires DATE       the last day, YYYY-MM-DD\n"
     "  --mechanism NAME     default cms; with a list onehot-asymmetric, with a range one-bit-mean\n"
     "  --values FILE        a list of values, one a line, in order\n"
-    "  --size N             a list of N values known by number only; with a range, N equal "
-    "buckets\n"
-    "  --low X, --high Y    the range of a number\n"
-    "  --epsilon E          the cost of one report, default 4; for rappor a bound; for "
-    "rappor-ngram\n"
-    "                       the figure that p and q are chosen for\n"
-    "  --k K                rows of a sketch, default 65536 (hcms: 1024; olh: as many as g needs)\n"
-    "  --m M                columns, default 1024 (hcms: 32768); an accumulator takes 4 K M bytes\n"
-    "  --g G                answers of olh, a power of two; default: the nearest to e^E + 1\n"
-    "  --bits N             rappor: bits of the Bloom filter, default 128\n"
-    "  --hashes H           rappor: bits that one string sets, default 1\n"
-    "  --cohorts C          rappor: default 64\n"
-    "  --p P, --q Q, --f F  rappor: the chance of a 1 if the permanent bit is 0 or if it is 1, "
-    "and\n"
-    "                       the share of permanent bits that are noise; default 0.25, 0.75, 0.5\n"
     "  --devices N          sfp, trie: how many devices to plan for, default 1000000\n"
-    "  --epsilon-fragment E sfp: epsilon of the fragment; --epsilon is then that of the string\n"
-    "  --k-fragment K, --m-fragment M, --oracle NAME  sfp: of the fragment; olh (default) or cms\n"
-    "  --length N           sfp, rappor-ngram: bytes of a string, default 10\n"
-    "  --n N, --grams N, --alphabet LETTERS  rappor-ngram: default 2, 2, a to z\n"
-    "  --contributions N    trie: reports of one device, default 1\n"
-    "  --sampler NAME       trie: random (default) or greedy\n"
-    "  --depth N            trie: characters of a word at most, default 15\n"
-    "  --max-prefixes N     trie: starts that a round keeps at most, default 10000\n"
-    "  --passes N           trie: tries built one after the other, default 1\n"
-    "  --step N             trie: characters of the first round; default: as planned\n";
-
-// A second literal, since the standard guarantees 4095 characters of one only.
-static const char new_help_runs[] =
+    "  --step N             trie: characters of the first round; default: as planned\n"
     "  --variable LINE      a variable of a joint recipe, once for each, as\n"
     "                       NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...; LIST is a file of\n"
     "                       values or their number, MEMBER is `value` or a parameter of the\n"
@@ -119,25 +94,17 @@ static const char new_help_runs[] =
     "  --value KIND         word (default), host, site, item, number (default with a range), "
     "fields\n"
     "  --encoding FILE      the fields of events that a query asks for, and their buckets: a JSON\n"
-    "                       array\n"
+    "                       array\n";
+
+// A second literal, since the standard guarantees 4095 characters of one only.
+static const char new_help_more[] =
     "  --policy FILE        write a query under this site's policy\n"
     "  --version N          version of a query, default 1\n"
     "  --cohort-minimum N   show no result of fewer reports\n"
     "  --cohort-epsilon E   the central epsilon that a query claims for that cohort\n"
     "  --cohort-delta D     the delta of that claim, default 1e-9\n"
     "  --per-day N          reports of a device in a day, default 1\n"
-    "  -o, --output FILE    default: standard output\n"
-    "\n"
-    "For thresh and heavythresh, which follow a statistic over epochs:\n"
-    "  --users N            devices of the run\n"
-    "  --epochs T           epochs of the run\n"
-    "  --samples L          samples of a device in an epoch\n"
-    "  --groups M           groups of devices that change independently, default 1\n"
-    "  --smallest-group N   devices of the smallest group; default: users/M\n"
-    "  --delta D            the chance that the accuracy fails, default 1e-6\n"
-    "  --epsilon-estimate E heavythresh: epsilon of one estimate, default 0.5\n"
-    "  --projection W       heavythresh: coordinates of the projection, default 2048\n"
-    "thresh follows a number from 0 to 1 unless --low and --high say otherwise.\n";
+    "  -o, --output FILE    default: standard output\n";
 
 typedef struct arguments {
     recipe_options recipe; // options of a new recipe
@@ -261,60 +228,43 @@ static const command_option sign_options[] = {OPTION("key", key), OUTPUT_OPTION(
                                               LAST_OPTION};
 static const command_option verify_options[] = {OPTION("key", key), LAST_OPTION};
 static const command_option part_options[] = {OUTPUT_OPTION(output), LAST_OPTION};
-static const command_option new_options[] = {OPTION("id", recipe.id),
-                                             OPTION("expires", recipe.expires),
-                                             OPTION("mechanism", recipe.mechanism),
-                                             OPTION("values", recipe.values),
-                                             OPTION("size", recipe.size),
-                                             OPTION("low", recipe.low),
-                                             OPTION("high", recipe.high),
-                                             OPTION("epsilon", recipe.epsilon),
-                                             OPTION("k", recipe.k),
-                                             OPTION("m", recipe.m),
-                                             OPTION("g", recipe.g),
-                                             OPTION("bits", recipe.bits),
-                                             OPTION("hashes", recipe.hashes),
-                                             OPTION("cohorts", recipe.cohorts),
-                                             OPTION("p", recipe.p),
-                                             OPTION("q", recipe.q),
-                                             OPTION("f", recipe.f),
-                                             OPTION("epsilon-fragment", recipe.epsilon_fragment),
-                                             OPTION("k-fragment", recipe.k_fragment),
-                                             OPTION("m-fragment", recipe.m_fragment),
-                                             OPTION("oracle", recipe.oracle),
-                                             OPTION("length", recipe.length),
-                                             OPTION("n", recipe.n),
-                                             OPTION("grams", recipe.grams),
-                                             OPTION("alphabet", recipe.alphabet),
-                                             OPTION("contributions", recipe.contributions),
-                                             OPTION("sampler", recipe.sampler),
-                                             OPTION("depth", recipe.depth),
-                                             OPTION("max-prefixes", recipe.max_prefixes),
-                                             OPTION("passes", recipe.passes),
-                                             OPTION("users", recipe.users),
-                                             OPTION("epochs", recipe.epochs),
-                                             OPTION("samples", recipe.samples),
-                                             OPTION("smallest-group", recipe.smallest_group),
-                                             OPTION("groups", recipe.groups),
-                                             OPTION("delta", recipe.delta),
-                                             OPTION("projection", recipe.projection),
-                                             OPTION("epsilon-estimate", recipe.epsilon_estimate),
-                                             OPTION("devices", recipe.devices),
-                                             OPTION("step", recipe.step),
-                                             OPTION("analysis", recipe.analysis),
-                                             OPTION("stream", recipe.stream),
-                                             OPTION("value", recipe.value),
-                                             OPTION("per-day", recipe.per_day),
-                                             OPTION("encoding", recipe.encoding),
-                                             OPTION("version", recipe.version),
-                                             OPTION("keep-days", recipe.keep_days),
-                                             OPTION("cohort-minimum", recipe.cohort_minimum),
-                                             OPTION("cohort-epsilon", recipe.cohort_epsilon),
-                                             OPTION("cohort-delta", recipe.cohort_delta),
-                                             OUTPUT_OPTION(recipe.output),
-                                             OPTION("policy", recipe.policy),
-                                             OPTION("variable", variables),
-                                             LAST_OPTION};
+static const command_option new_fixed[] = {OPTION("id", recipe.id),
+                                           OPTION("expires", recipe.expires),
+                                           OPTION("mechanism", recipe.mechanism),
+                                           OPTION("values", recipe.values),
+                                           OPTION("devices", recipe.devices),
+                                           OPTION("step", recipe.step),
+                                           OPTION("analysis", recipe.analysis),
+                                           OPTION("stream", recipe.stream),
+                                           OPTION("value", recipe.value),
+                                           OPTION("per-day", recipe.per_day),
+                                           OPTION("encoding", recipe.encoding),
+                                           OPTION("version", recipe.version),
+                                           OPTION("keep-days", recipe.keep_days),
+                                           OPTION("cohort-minimum", recipe.cohort_minimum),
+                                           OPTION("cohort-epsilon", recipe.cohort_epsilon),
+                                           OPTION("cohort-delta", recipe.cohort_delta),
+                                           OUTPUT_OPTION(recipe.output),
+                                           OPTION("policy", recipe.policy),
+                                           OPTION("variable", variables)};
+#define N_FIXED (sizeof new_fixed / sizeof new_fixed[0])
+
+// The fixed options and one for each parameter; the entry after them ends the list.
+static command_option new_options[N_FIXED + RECIPE_PARAMETERS_MAX + 1];
+
+static void fill_new_options(void)
+{
+    static char names[RECIPE_PARAMETERS_MAX][RECIPE_OPTION_SIZE];
+    recipe_parameter p;
+    memcpy(new_options, new_fixed, sizeof new_fixed);
+    for (size_t i = 0; recipe_parameter_at(&p, i); i++) {
+        recipe_parameter_option(names[i], p.name);
+        new_options[N_FIXED + i] = (command_option){.name = names[i],
+                                                    .kind = COMMAND_TEXT,
+                                                    .at = offsetof(arguments, recipe.parameters) +
+                                                          i * sizeof(const char *)};
+    }
+}
 
 static const cli_command check_row = {.name = "check",
                                       .summary = "print what recipes cost a person",
@@ -345,9 +295,11 @@ static const cli_command hash_row = {
 static const cli_command new_row = {.name = "new",
                                     .summary = "write a recipe",
                                     .help = new_help,
-                                    .more_help = new_help_runs,
+                                    .more_help = new_help_more,
+                                    .print_rows = parameter_help_print,
                                     .example = NEW_EXAMPLE,
                                     .options = new_options,
+                                    .fill_options = fill_new_options,
                                     .arguments_size = sizeof(arguments),
                                     .words_refused = "new takes options only",
                                     .run = run_new};

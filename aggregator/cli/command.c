@@ -95,6 +95,7 @@ static void print_help(const cli_command *row, const cli_command *parent)
 {
     const cli_command *told = row->help != NULL ? row : parent;
     printf("%s%s", told->help, told->more_help != NULL ? told->more_help : "");
+    if (told->print_rows != NULL) told->print_rows();
     if (has_actions(told)) {
         fputs("\nActions:\n", stdout);
         print_rows(told->actions);
@@ -249,6 +250,7 @@ static int run_row(const cli_command *row, const cli_command *parent, const char
 {
     agg_error error = {.exit_code = AGG_EXIT_RUNTIME};
     parsed p = {0};
+    if (row->fill_options != NULL) row->fill_options();
     agg_err err = read_command_line(&p, &error, row, argc, argv);
     if (err == SHOAL_OK && p.is_help)
         print_help(row, parent);

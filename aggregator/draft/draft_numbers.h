@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "agg_error.h"
+#include "recipe_options.h"
 
 // Reads an option's whole number in [low, high].
 //   text: NULL gives `initial`
@@ -14,8 +15,17 @@
 agg_err draft_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text,
                          uint64_t initial, uint64_t low, uint64_t high) SHOAL_MUST_CHECK;
 
-// Reads the options --epsilon (default 4) and --devices (default 1,000,000).
-agg_err draft_read_epsilon(double *epsilon, agg_error *error, const char *text) SHOAL_MUST_CHECK;
+// Reads the option of a whole parameter in its row's range; without the option, its default.
+//   name: of the parameter, which must be there
+// Returns: AGG_ERR_USAGE naming the option.
+agg_err draft_read_parameter(uint64_t *number, agg_error *error, const recipe_options *options,
+                             const char *name) SHOAL_MUST_CHECK;
+
+// Reads the option of a parameter in micro-units; without the option, its default or 0.
+agg_err draft_read_micro(double *number, agg_error *error, const recipe_options *options,
+                         const char *name) SHOAL_MUST_CHECK;
+
+// Reads the option --devices (default 1,000,000).
 agg_err draft_read_devices(double *devices, agg_error *error, const char *text) SHOAL_MUST_CHECK;
 
 // Writes micro-units as a decimal without trailing zeros, or a whole number.

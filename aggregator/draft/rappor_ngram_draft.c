@@ -12,11 +12,12 @@
 static agg_err fill(compound_defaults *out, agg_error *error, const recipe_options *o)
 {
     double epsilon = 0;
-    uint64_t hashes = 1, grams = 2;
-    agg_err err = draft_read_epsilon(&epsilon, error, o->epsilon);
-    if (err == SHOAL_OK) err = draft_read_whole(&hashes, error, "hashes", o->hashes, 1, 1, 16);
-    if (err == SHOAL_OK) err = draft_read_whole(&grams, error, "grams", o->grams, 2, 2, 4);
-    if (err != SHOAL_OK || o->p != NULL || o->q != NULL) return err;
+    uint64_t hashes = 0, grams = 0;
+    agg_err err = draft_read_micro(&epsilon, error, o, "epsilon");
+    if (err == SHOAL_OK) err = draft_read_parameter(&hashes, error, o, "hashes");
+    if (err == SHOAL_OK) err = draft_read_parameter(&grams, error, o, "grams");
+    if (err != SHOAL_OK || recipe_option(o, "p") != NULL || recipe_option(o, "q") != NULL)
+        return err;
     double each = epsilon / (double)((grams + 1) * hashes);
     uint32_t q = (uint32_t)floor(1e6 / (1 + exp(-each / 2))) - 1;
     draft_put_micro(out->q, q);

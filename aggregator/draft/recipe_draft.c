@@ -8,68 +8,12 @@
 
 #include "account.h"
 #include "compound.h"
+#include "draft_numbers.h"
 #include "options.h"
-
-// A parameter that is one number, or a text where is_text. It is written if an option states it, or
-// if the mechanism needs it and there is a default.
-typedef struct parameter {
-    const char *name;
-    uint32_t takes; // SHOAL_TAKES_*
-    size_t offset;  // offset of its option in recipe_options
-    const char *initial;
-    bool is_text;
-} parameter;
-
-#define AT(member) offsetof(recipe_options, member)
-
-static const parameter parameters[] = {
-    {"epsilon", SHOAL_TAKES_EPSILON, AT(epsilon), "4", false},
-    {"k", SHOAL_TAKES_K, AT(k), "65536", false},
-    {"m", SHOAL_TAKES_M, AT(m), "1024", false},
-    {"size", SHOAL_TAKES_LIST, AT(size), NULL, false},
-    {"g", SHOAL_TAKES_G, AT(g), NULL, false},
-    {"bits", SHOAL_TAKES_BITS, AT(bits), "128", false},
-    {"hashes", SHOAL_TAKES_HASHES, AT(hashes), "1", false},
-    {"cohorts", SHOAL_TAKES_COHORTS, AT(cohorts), "64", false},
-    {"p", SHOAL_TAKES_PQF, AT(p), "0.25", false},
-    {"q", SHOAL_TAKES_PQF, AT(q), "0.75", false},
-    {"f", SHOAL_TAKES_PQF, AT(f), "0.5", false},
-    {"low", SHOAL_TAKES_RANGE, AT(low), NULL, false},
-    {"high", SHOAL_TAKES_RANGE, AT(high), NULL, false},
-    {"epsilon_fragment", SHOAL_TAKES_FRAGMENTS, AT(epsilon_fragment), NULL, false},
-    {"k_fragment", SHOAL_TAKES_FRAGMENTS, AT(k_fragment), NULL, false},
-    {"m_fragment", SHOAL_TAKES_FRAGMENTS, AT(m_fragment), NULL, false},
-    {"oracle", SHOAL_TAKES_ORACLE, AT(oracle), NULL, true},
-    {"length", SHOAL_TAKES_LENGTH, AT(length), "10", false},
-    {"n", SHOAL_TAKES_NGRAM, AT(n), "2", false},
-    {"grams", SHOAL_TAKES_GRAMS, AT(grams), NULL, false},
-    {"alphabet", SHOAL_TAKES_NGRAM, AT(alphabet), COMPOUND_LETTERS, true},
-    {"contributions", SHOAL_TAKES_TRIE, AT(contributions), "1", false},
-    {"sampler", SHOAL_TAKES_TRIE_PASSES, AT(sampler), NULL, true},
-    {"depth", SHOAL_TAKES_TRIE, AT(depth), "15", false},
-    {"max_prefixes", SHOAL_TAKES_TRIE, AT(max_prefixes), "10000", false},
-    {"passes", SHOAL_TAKES_TRIE_PASSES, AT(passes), NULL, false},
-    {"users", SHOAL_TAKES_THRESH, AT(users), NULL, false},
-    {"epochs", SHOAL_TAKES_THRESH, AT(epochs), NULL, false},
-    {"samples", SHOAL_TAKES_THRESH, AT(samples), NULL, false},
-    {"smallest_group", SHOAL_TAKES_THRESH, AT(smallest_group), NULL, false},
-    {"groups", SHOAL_TAKES_THRESH, AT(groups), "1", false},
-    {"delta", SHOAL_TAKES_THRESH, AT(delta), "1e-6", true},
-    {"projection", SHOAL_TAKES_PROJECTION, AT(projection), NULL, false},
-    {"epsilon_estimate", SHOAL_TAKES_ESTIMATE, AT(epsilon_estimate), "0.5", false},
-};
-#define N_PARAMETERS (sizeof parameters / sizeof parameters[0])
-
-static const char *given(const recipe_options *o, const parameter *p)
-{
-    const char *text;
-    memcpy(&text, (const char *)o + p->offset, sizeof text);
-    return text;
-}
 
 static bool has_list(const recipe_options *o)
 {
-    return o->values != NULL || o->size != NULL || o->encoding != NULL;
+    return o->values != NULL || recipe_option(o, "size") != NULL || o->encoding != NULL;
 }
 
 static const char *usual_mechanism(const recipe_options *o, bool is_number)
@@ -91,18 +35,21 @@ static uint32_t domain_of(const shoal_mechanism *mechanism, const recipe_draft *
 // Takes the mechanism's own proposal for k and m, or g.
 static void choose_rows(recipe_draft *d, uint32_t mechanism)
 {
-    const char *epsilon = d->options->epsilon != NULL ? d->options->epsilon : "4";
+    const char *g = recipe_option(d->options, "g");
     const agg_account *account = agg_account_of(mechanism);
     shoal_part part = {0};
+    recipe_parameter epsilon;
     if (account->draft == NULL) return;
-    if (d->options->g != NULL) part.m = (uint32_t)strtoul(d->options->g, NULL, 10);
-    account->draft(&part, strtod(epsilon, NULL));
+    size_t i = recipe_parameter_find(&epsilon, "epsilon");
+    const char *text = d->options->parameters[i];
+    if (g != NULL) part.m = (uint32_t)strtoul(g, NULL, 10);
+    account->draft(&part, strtod(text != NULL ? text : epsilon.usual, NULL));
     snprintf(d->k, sizeof d->k, "%u", part.k);
     snprintf(d->m, sizeof d->m, "%u", part.m);
 }
 
 // Returns: the default that a compound computes for a parameter, or NULL.
-static const char *planned(const recipe_draft *d, const parameter *p)
+static const char *planned(const recipe_draft *d, const recipe_parameter *p)
 {
     const struct {
         const char *name, *text;
@@ -121,42 +68,42 @@ static const char *planned(const recipe_draft *d, const parameter *p)
 }
 
 // Returns: the default of a run's parameter: groups of one size, and a share or a bit.
-static const char *initial_of_run(const recipe_draft *d, const parameter *p)
+static const char *initial_of_run(const recipe_draft *d, const recipe_parameter *p)
 {
     if (strcmp(p->name, "smallest_group") == 0 && d->group[0] != '\0') return d->group;
-    if (p->takes != SHOAL_TAKES_RANGE) return p->initial;
+    if (p->takes != SHOAL_TAKES_RANGE) return p->usual;
     return strcmp(p->name, "low") == 0 ? "0" : "1";
 }
 
 // Returns: the default of a compound's parameter. The coins of rappor-ngram are of one report each.
 // Few cohorts share a filter, because a device reveals its cohort.
-static const char *initial_of_compound(const recipe_draft *d, const parameter *p)
+static const char *initial_of_compound(const recipe_draft *d, const recipe_parameter *p)
 {
     if (p->takes == SHOAL_TAKES_COHORTS) return "8";
     if (strcmp(p->name, "f") == 0) return "0";
-    return planned(d, p) != NULL ? planned(d, p) : p->initial;
+    return planned(d, p) != NULL ? planned(d, p) : p->usual;
 }
 
-static const char *initial_of(const recipe_draft *d, const parameter *p)
+static const char *initial_of(const recipe_draft *d, const recipe_parameter *p)
 {
     if (d->is_run) return initial_of_run(d, p);
     if (d->is_compound) return initial_of_compound(d, p);
     if (p->takes == SHOAL_TAKES_K && d->k[0] != '\0') return d->k;
     if ((p->takes == SHOAL_TAKES_M || p->takes == SHOAL_TAKES_G) && d->m[0] != '\0') return d->m;
-    return p->initial;
+    return p->usual;
 }
 
-bool recipe_draft_parameter(recipe_parameter *out, const recipe_draft *draft, size_t index)
+bool recipe_draft_parameter(recipe_parameter *parameter, const char **text,
+                            const recipe_draft *draft, size_t index)
 {
     const recipe_draft *d = draft;
-    if (index >= N_PARAMETERS) return false;
-    const parameter *p = &parameters[index];
-    *out = (recipe_parameter){p->name, given(d->options, p), p->is_text};
-    if (out->text == NULL && d->takes.needs & p->takes) out->text = initial_of(d, p);
-    // Where a plan shares epsilon out, --epsilon is that of a whole report, and the recipe states
-    // the share.
-    if (p->takes == SHOAL_TAKES_EPSILON && d->words.epsilon[0] != '\0')
-        out->text = d->words.epsilon;
+    const recipe_parameter *p = parameter;
+    if (!recipe_parameter_at(parameter, index)) return false;
+    *text = d->options->parameters[index];
+    if (*text == NULL && d->takes.needs & p->takes) *text = initial_of(d, p);
+    // Where a plan shares epsilon out, --epsilon is that of a whole report, and the recipe
+    // states the share.
+    if (p->takes == SHOAL_TAKES_EPSILON && d->words.epsilon[0] != '\0') *text = d->words.epsilon;
     return true;
 }
 
@@ -164,7 +111,6 @@ static agg_err draft_run(recipe_draft *d, agg_error *error)
 {
     static const char *const needed[] = {"users", "epochs", "samples"};
     const recipe_options *o = d->options;
-    const char *const texts[] = {o->users, o->epochs, o->samples};
     uint64_t users = 0, groups = 1;
     agg_err err = SHOAL_OK;
     if (o->devices != NULL || o->step != NULL)
@@ -172,10 +118,11 @@ static agg_err draft_run(recipe_draft *d, agg_error *error)
             error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
             "--devices and --step are for recipes that find words; a run over epochs has "
             "--users and --epochs");
-    for (int i = 0; i < 3 && err == SHOAL_OK; i++) err = cli_need(error, needed[i], texts[i]);
-    if (err == SHOAL_OK) err = cli_read_whole(&users, error, "users", o->users, 1, 1000000000);
-    if (err == SHOAL_OK && o->groups != NULL)
-        err = cli_read_whole(&groups, error, "groups", o->groups, 1, users);
+    for (int i = 0; i < 3 && err == SHOAL_OK; i++)
+        err = cli_need(error, needed[i], recipe_option(o, needed[i]));
+    if (err == SHOAL_OK) err = draft_read_parameter(&users, error, o, "users");
+    if (err == SHOAL_OK && recipe_option(o, "groups") != NULL)
+        err = cli_read_whole(&groups, error, "groups", recipe_option(o, "groups"), 1, users);
     if (err != SHOAL_OK) return err;
     snprintf(d->group, sizeof d->group, "%u", (uint32_t)(users / groups));
     if (d->takes.needs & SHOAL_TAKES_RANGE && o->value == NULL) d->value = "number";
@@ -200,7 +147,7 @@ agg_err recipe_draft_make(recipe_draft *draft, agg_error *error, const recipe_op
 {
     recipe_draft *d = draft;
     const recipe_options *o = options;
-    bool is_ranged = o->low != NULL || o->high != NULL;
+    bool is_ranged = recipe_option(o, "low") != NULL || recipe_option(o, "high") != NULL;
     *d = (recipe_draft){.options = o};
     d->value = o->value != NULL      ? o->value
                : o->encoding != NULL ? "fields"

@@ -29,16 +29,10 @@ typedef struct recipe_draft {
 agg_err recipe_draft_make(recipe_draft *draft, agg_error *error,
                           const recipe_options *options) SHOAL_MUST_CHECK;
 
-// One parameter of the recipe with its text: the option's, or the default of a mechanism that needs
-// it.
-typedef struct recipe_parameter {
-    const char *name;
-    const char *text; // NULL: the recipe does not state it
-    bool is_text;     // a string in JSON; else a number
-} recipe_parameter;
-
-// Writes the index-th parameter to *parameter.
-// Returns: whether there is one.
-bool recipe_draft_parameter(recipe_parameter *parameter, const recipe_draft *draft, size_t index);
+// Reads one parameter and its text: the option's, or the default of a mechanism that needs it; NULL
+// where the recipe does not state the parameter.
+// Returns: whether there is an index-th parameter.
+bool recipe_draft_parameter(recipe_parameter *parameter, const char **text,
+                            const recipe_draft *draft, size_t index);
 
 #endif

@@ -30,35 +30,41 @@ static char *next_field(char **at)
     return field;
 }
 
+// The epsilon and the list of a variable have fields of their own in its line.
+static bool is_member(const recipe_parameter *p)
+{
+    const char *name;
+    uint32_t takes, all = 0;
+    bool is_compound;
+    for (size_t i = 0; recipe_mechanism_at(&name, &takes, &is_compound, i); i++)
+        if (!is_compound) all |= takes;
+    const uint32_t others = SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST;
+    return (p->takes & all & ~others) != 0;
+}
+
 static const char **member_of(recipe_options *o, const char *name)
 {
-    const struct {
-        const char *name;
-        const char **at;
-    } members[] = {{"value", &o->value},
-                   {"k", &o->k},
-                   {"m", &o->m},
-                   {"g", &o->g},
-                   {"bits", &o->bits},
-                   {"hashes", &o->hashes},
-                   {"cohorts", &o->cohorts},
-                   {"p", &o->p},
-                   {"q", &o->q},
-                   {"f", &o->f},
-                   {"low", &o->low},
-                   {"high", &o->high}};
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        if (strcmp(members[i].name, name) == 0) return members[i].at;
-    return NULL;
+    recipe_parameter p;
+    if (strcmp(name, "value") == 0) return &o->value;
+    size_t i = recipe_parameter_find(&p, name);
+    return i < RECIPE_PARAMETERS_MAX && is_member(&p) ? &o->parameters[i] : NULL;
+}
+
+static agg_err refuse_member(agg_error *error, const recipe_variable *v)
+{
+    char names[512];
+    size_t len = (size_t)snprintf(names, sizeof names, "members are value");
+    recipe_parameter p;
+    for (size_t i = 0; recipe_parameter_at(&p, i) && len < sizeof names; i++)
+        if (is_member(&p)) len += (size_t)snprintf(names + len, sizeof names - len, ", %s", p.name);
+    return refuse(error, v, names);
 }
 
 static agg_err take_member(recipe_variable *v, agg_error *error, char *field, char *equals)
 {
     *equals = '\0';
     const char **at = member_of(&v->own, field);
-    if (at == NULL)
-        return refuse(error, v,
-                      "members are value, k, m, g, bits, hashes, cohorts, p, q, f, low and high");
+    if (at == NULL) return refuse_member(error, v);
     if (*at != NULL || equals[1] == '\0')
         return refuse(error, v, "a member is given twice, or is empty");
     *at = equals + 1;
@@ -72,9 +78,10 @@ static int is_whole(const char *text)
 
 static agg_err take_list(recipe_variable *v, agg_error *error, const char *field)
 {
-    if (v->own.size != NULL || v->own.values != NULL) return refuse(error, v, "has two lists");
+    const char **size = recipe_option_of(&v->own, "size");
+    if (*size != NULL || v->own.values != NULL) return refuse(error, v, "has two lists");
     if (is_whole(field))
-        v->own.size = field;
+        *size = field;
     else
         v->own.values = field;
     return SHOAL_OK;
@@ -83,8 +90,9 @@ static agg_err take_list(recipe_variable *v, agg_error *error, const char *field
 static agg_err take_fields(recipe_variable *v, agg_error *error, char *rest)
 {
     v->own.mechanism = next_field(&rest);
-    v->own.epsilon = next_field(&rest);
-    if (v->own.epsilon == NULL || v->own.epsilon[0] == '\0')
+    const char **epsilon = recipe_option_of(&v->own, "epsilon");
+    *epsilon = next_field(&rest);
+    if (*epsilon == NULL || (*epsilon)[0] == '\0')
         return refuse(error, v, "its form is NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...");
     if (v->own.mechanism[0] == '\0') v->own.mechanism = NULL;
     for (char *field; (field = next_field(&rest)) != NULL;) {
@@ -96,10 +104,18 @@ static agg_err take_fields(recipe_variable *v, agg_error *error, char *rest)
     return SHOAL_OK;
 }
 
+// Reads a stated parameter in the range of its row.
+static agg_err read_whole(uint64_t *n, agg_error *error, const recipe_options *o, const char *name)
+{
+    recipe_parameter p;
+    size_t i = recipe_parameter_find(&p, name);
+    return cli_read_whole(n, error, "variable", o->parameters[i], p.min, p.max);
+}
+
 static agg_err count_values(uint64_t *n, agg_error *error, const recipe_options *o)
 {
     agg_bytes bytes;
-    if (o->size != NULL) return cli_read_whole(n, error, "variable", o->size, 2, 1u << 24);
+    if (recipe_option(o, "size") != NULL) return read_whole(n, error, o, "size");
     agg_err err = agg_file_read(&bytes, error, o->values, AGG_RECIPE_FILE_MAX);
     if (err != SHOAL_OK) return err;
     *n = bytes.len > 0 && bytes.data[bytes.len - 1] != '\n';
@@ -114,7 +130,7 @@ static agg_err choose_mechanism(recipe_variable *v, agg_error *error, double eps
     uint32_t kind = AGG_USUAL_VARIABLE_STRINGS;
     agg_err err = SHOAL_OK;
     if (v->own.mechanism != NULL) return SHOAL_OK;
-    if (v->own.size != NULL || v->own.values != NULL) {
+    if (recipe_option(&v->own, "size") != NULL || v->own.values != NULL) {
         err = count_values(&n, error, &v->own);
         kind = (double)n <= exp(epsilon) + 2 ? AGG_USUAL_VARIABLE_FEW : AGG_USUAL_VARIABLE_MANY;
     }
@@ -130,8 +146,8 @@ static agg_err choose_coins(recipe_variable *v, agg_error *error, double epsilon
     recipe_options *o = &v->own;
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(o->mechanism, strlen(o->mechanism));
     if (mechanism == NULL || agg_account_of(mechanism->id)->draft_variable == NULL) return SHOAL_OK;
-    if (o->hashes != NULL) {
-        agg_err err = cli_read_whole(&hashes, error, "variable", o->hashes, 1, 16);
+    if (recipe_option(o, "hashes") != NULL) {
+        agg_err err = read_whole(&hashes, error, o, "hashes");
         if (err != SHOAL_OK) return err;
     }
     shoal_part part = {.hashes = (uint32_t)hashes};
@@ -139,21 +155,28 @@ static agg_err choose_coins(recipe_variable *v, agg_error *error, double epsilon
     snprintf(v->p, sizeof v->p, "0.%06u", part.pqf_micro[0]);
     snprintf(v->q, sizeof v->q, "0.%06u", part.pqf_micro[1]);
     draft_put_micro(v->f, part.pqf_micro[2]);
-    if (o->f == NULL) o->f = v->f;
-    if (o->p != NULL || o->q != NULL) return SHOAL_OK;
-    o->p = v->p;
-    o->q = v->q;
+    const char **p = recipe_option_of(o, "p"), **q = recipe_option_of(o, "q"),
+               **f = recipe_option_of(o, "f");
+    if (*f == NULL) *f = v->f;
+    if (*p != NULL || *q != NULL) return SHOAL_OK;
+    *p = v->p;
+    *q = v->q;
     return SHOAL_OK;
 }
 
 static agg_err complete(recipe_variable *v, agg_error *error)
 {
     double epsilon = 0;
-    agg_err err = cli_read_decimal(&epsilon, error, "variable", v->own.epsilon, 0.01, 16);
+    const recipe_options *o = &v->own;
+    recipe_parameter p;
+    size_t i = recipe_parameter_find(&p, "epsilon");
+    agg_err err =
+        cli_read_decimal(&epsilon, error, "variable", o->parameters[i], p.min / 1e6, p.max / 1e6);
     if (err == SHOAL_OK) err = choose_mechanism(v, error, epsilon);
     if (err == SHOAL_OK) err = choose_coins(v, error, epsilon);
     if (v->own.value == NULL)
-        v->own.value = v->own.low != NULL || v->own.high != NULL ? "number" : "item";
+        v->own.value =
+            recipe_option(o, "low") != NULL || recipe_option(o, "high") != NULL ? "number" : "item";
     return err;
 }
 

@@ -55,20 +55,27 @@ static agg_err need_number(agg_error *error, const char *name, const char *text)
                     name);
 }
 
+static agg_err need_parameter(agg_error *error, const recipe_parameter *p, const char *text)
+{
+    char option[RECIPE_OPTION_SIZE];
+    recipe_parameter_option(option, p->name);
+    return p->is_text ? SHOAL_OK : need_number(error, option, text);
+}
+
 static agg_err print_parameters(FILE *stream, agg_error *error, const recipe_draft *d)
 {
-    const char *separator = "";
+    const char *separator = "", *text;
     recipe_parameter p;
     agg_err err = SHOAL_OK;
     fputs("  \"parameters\": {", stream);
-    for (size_t i = 0; recipe_draft_parameter(&p, d, i); i++) {
-        if (p.text == NULL) continue;
-        if (err == SHOAL_OK && !p.is_text) err = need_number(error, p.name, p.text);
+    for (size_t i = 0; recipe_draft_parameter(&p, &text, d, i); i++) {
+        if (text == NULL) continue;
+        if (err == SHOAL_OK) err = need_parameter(error, &p, text);
         fprintf(stream, "%s\"%s\": ", separator, p.name);
         if (p.is_text)
-            agg_print_json_text(stream, p.text, strlen(p.text));
+            agg_print_json_text(stream, text, strlen(text));
         else
-            fputs(p.text, stream);
+            fputs(text, stream);
         separator = ", ";
     }
     if (err == SHOAL_OK && d->options->values != NULL) {
@@ -138,7 +145,7 @@ static agg_err check_query_options(agg_error *error, const recipe_options *o)
     if (o->cohort_delta != NULL && o->cohort_epsilon == NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--cohort-delta goes with --cohort-epsilon");
-    if (o->encoding != NULL && (o->values != NULL || o->size != NULL))
+    if (o->encoding != NULL && (o->values != NULL || recipe_option(o, "size") != NULL))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--encoding goes without --values and --size");
     return SHOAL_OK;
@@ -226,37 +233,31 @@ static agg_err print_end(FILE *stream, agg_error *error, const recipe_options *o
     return err;
 }
 
+static agg_err refuse_joint_option(agg_error *error, const char *name)
+{
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "--%s beside --variable: each variable says its own mechanism, list "
+                    "and parameters in its"
+                    " line (such as value=item), and such a recipe is no query",
+                    name);
+}
+
 static agg_err check_joint_options(agg_error *error, const recipe_options *o)
 {
     const struct {
         const char *name, *given;
-    } others[] = {{"mechanism", o->mechanism},
-                  {"values", o->values},
-                  {"value", o->value},
-                  {"encoding", o->encoding},
-                  {"epsilon", o->epsilon},
-                  {"k", o->k},
-                  {"m", o->m},
-                  {"size", o->size},
-                  {"g", o->g},
-                  {"bits", o->bits},
-                  {"hashes", o->hashes},
-                  {"cohorts", o->cohorts},
-                  {"p", o->p},
-                  {"q", o->q},
-                  {"f", o->f},
-                  {"low", o->low},
-                  {"high", o->high},
-                  {"devices", o->devices},
-                  {"step", o->step},
+    } others[] = {{"mechanism", o->mechanism}, {"values", o->values},   {"value", o->value},
+                  {"encoding", o->encoding},   {"devices", o->devices}, {"step", o->step},
                   {"policy", o->policy}};
+    char option[RECIPE_OPTION_SIZE];
+    recipe_parameter p;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (others[i].given != NULL)
-            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                            "--%s beside --variable: each variable says its own mechanism, list "
-                            "and parameters in its"
-                            " line (such as value=item), and such a recipe is no query",
-                            others[i].name);
+        if (others[i].given != NULL) return refuse_joint_option(error, others[i].name);
+    for (size_t i = 0; recipe_parameter_at(&p, i); i++) {
+        if (o->parameters[i] == NULL) continue;
+        recipe_parameter_option(option, p.name);
+        return refuse_joint_option(error, option);
+    }
     return SHOAL_OK;
 }
 

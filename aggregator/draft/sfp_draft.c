@@ -18,12 +18,10 @@ typedef struct wish {
 
 static agg_err read_wish(wish *w, agg_error *error, const recipe_options *o)
 {
-    agg_err err = draft_read_epsilon(&w->epsilon, error, o->epsilon);
+    agg_err err = draft_read_micro(&w->epsilon, error, o, "epsilon");
     if (err == SHOAL_OK) err = draft_read_devices(&w->devices, error, o->devices);
-    if (err == SHOAL_OK) err = draft_read_whole(&w->length, error, "length", o->length, 10, 2, 32);
-    if (err == SHOAL_OK && o->epsilon_fragment != NULL)
-        err = cli_read_decimal(&w->fragment, error, "epsilon-fragment", o->epsilon_fragment, 0.01,
-                               16);
+    if (err == SHOAL_OK) err = draft_read_parameter(&w->length, error, o, "length");
+    if (err == SHOAL_OK) err = draft_read_micro(&w->fragment, error, o, "epsilon_fragment");
     if (err != SHOAL_OK) return err;
     if (w->length % 2 != 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--length of sfp must be even");
@@ -37,8 +35,9 @@ static agg_err fill(compound_defaults *out, agg_error *error, const recipe_optio
 {
     agg_sfp_plan plan;
     wish w = {.fragment = 0};
+    const char *named = recipe_option(o, "oracle");
     uint32_t oracle =
-        o->oracle == NULL || strcmp(o->oracle, "cms") != 0 ? SHOAL_ORACLE_OLH : SHOAL_ORACLE_CMS;
+        named == NULL || strcmp(named, "cms") != 0 ? SHOAL_ORACLE_OLH : SHOAL_ORACLE_CMS;
     agg_err err = read_wish(&w, error, o);
     if (err == SHOAL_OK)
         err =

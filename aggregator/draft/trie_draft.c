@@ -11,13 +11,11 @@ static agg_err fill(compound_defaults *out, agg_error *error, const recipe_optio
     agg_trie_plan plan;
     agg_trie_wish wish = {.characters = sizeof COMPOUND_LETTERS - 1};
     uint64_t depth = 0, contributions = 0, prefixes = 0, step = 0;
-    agg_err err = draft_read_epsilon(&wish.epsilon, error, o->epsilon);
+    agg_err err = draft_read_micro(&wish.epsilon, error, o, "epsilon");
     if (err == SHOAL_OK) err = draft_read_devices(&wish.devices, error, o->devices);
-    if (err == SHOAL_OK) err = draft_read_whole(&depth, error, "depth", o->depth, 15, 1, 64);
-    if (err == SHOAL_OK)
-        err = draft_read_whole(&contributions, error, "contributions", o->contributions, 1, 1, 64);
-    if (err == SHOAL_OK)
-        err = draft_read_whole(&prefixes, error, "max-prefixes", o->max_prefixes, 10000, 1, 65536);
+    if (err == SHOAL_OK) err = draft_read_parameter(&depth, error, o, "depth");
+    if (err == SHOAL_OK) err = draft_read_parameter(&contributions, error, o, "contributions");
+    if (err == SHOAL_OK) err = draft_read_parameter(&prefixes, error, o, "max_prefixes");
     if (err == SHOAL_OK)
         err = draft_read_whole(&step, error, "step", o->step, 0, 1, SHOAL_STEP_MAX);
     if (err != SHOAL_OK) return err;

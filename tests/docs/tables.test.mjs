@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { CSP, REASONS } from '../../wasm/client/reasons.js';
 import { RUN_REASONS } from '../../wasm/client/tracking.js';
+import { readRows } from '../../scripts/fields.mjs';
 import { codes, read, root, tableBelow } from './markdown.mjs';
 
 /** Everything between two marks. @param {string} path @param {string} from @param {string} to */
@@ -76,17 +77,7 @@ test('the options of the client', () => {
   assert.deepEqual([...new Set(documented)].sort(), [...options, 'client'].sort());
 });
 
-/** Rows of the recipe's fields. @type {{tag: number, path: string, isRequired: boolean, isOwn: boolean}[]} */
-const recipeFields = [
-  ...read('core/recipe/recipe_fields.def').matchAll(
-    /^SHOAL_(FIELD|OWN)\((\d+), \w+, "([a-z._]+)", \w+, (?:\w+, )?([\w| ]+),/gm,
-  ),
-].map(([, macro, tag, path, flags]) => ({
-  tag: Number(tag),
-  path,
-  isRequired: flags.includes('SHOAL_REQUIRED'),
-  isOwn: macro === 'OWN',
-}));
+const recipeFields = readRows(read('core/recipe/recipe_fields.def'));
 
 // Fields with a form of their own that pages describe in sections of their own, by their tags.
 const LATER = [42, 43, 44, 58, 59, 60];
@@ -98,6 +89,7 @@ test('the fields of a recipe', () => {
   assert.deepEqual(
     rows.flatMap(([paths]) => codes(paths)),
     fields.map(({ path }) => path),
+    'run node scripts/fields.mjs: it adds new rows',
   );
   for (const { path, isRequired } of fields) {
     const row = rows.find(([paths]) => codes(paths).includes(path));
@@ -112,30 +104,19 @@ test('the fields of a recipe', () => {
 
 test('the schema of recipes has the ranges, choices and defaults of the rows', () => {
   const schema = JSON.parse(read('docs/schema/recipe.schema.json'));
-  const rows = [
-    ...read('core/recipe/recipe_fields.def').matchAll(
-      /^SHOAL_FIELD\(\d+, \w+, "([a-z._]+)", (\w+), \w+, [\w| ]+, (\d+), (\d+), (\w+), (SHOAL_NO_CHOICES|SHOAL_CHOICES\(.*?\)\)), /gm,
-    ),
-  ];
-  assert.equal(rows.length, recipeFields.filter(({ isOwn }) => !isOwn).length);
-  for (const [, path, kind, min, max, initial, choices] of rows) {
+  for (const { path, kind, min, max, initial, choices, usual, isOwn } of recipeFields) {
+    if (isOwn) continue;
     const at = path.split('.').join('.properties.').split('.');
     const held = at.reduce((node, name) => node?.[name], schema.properties);
-    assert.ok(held, `add ${path} to docs/schema/recipe.schema.json`);
+    assert.ok(held, `run node scripts/fields.mjs: the schema lacks ${path}`);
     if ((kind === 'INTEGER' || kind === 'MICRO') && held.enum === undefined) {
       const unit = kind === 'MICRO' ? 1e6 : 1;
       assert.equal(held.type, kind === 'MICRO' ? 'number' : 'integer', path);
-      assert.deepEqual(
-        [held.minimum, held.maximum],
-        [Number(min) / unit, Number(max) / unit],
-        path,
-      );
-      assert.equal(held.default ?? 0, Number(initial) / unit, path);
+      assert.deepEqual([held.minimum, held.maximum], [min / unit, max / unit], path);
+      assert.equal(held.default ?? 0, initial / unit, path);
     }
     if (kind !== 'CHOICE') continue;
-    const names = [...choices.matchAll(/"(\w+)", (\w+)/g)];
-    assert.deepEqual([...held.enum].sort(), names.map(([, name]) => name).sort(), path);
-    const usual = names.find(([, , number]) => number === initial)?.[1];
+    assert.deepEqual([...held.enum].sort(), choices.toSorted(), path);
     assert.equal(held.default, usual, path);
   }
 });
