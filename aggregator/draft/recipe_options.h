@@ -9,16 +9,16 @@
 typedef struct recipe_options {
     const char *id, *expires, *mechanism, *analysis, *stream, *value, *per_day, *values, *output;
     const char *encoding, *policy, *version, *cohort_minimum, *cohort_epsilon,
-        *cohort_delta; // of a query
+        *cohort_delta; // members of a query
     const char *epsilon, *k, *m, *size, *g, *bits, *hashes, *cohorts, *p, *q, *f, *low,
         *high; // parameters
     const char *epsilon_fragment, *k_fragment, *m_fragment, *oracle, *length, *n, *grams, *alphabet,
         *contributions, *sampler, *depth, *max_prefixes,
         *passes; // parameters of mechanisms that find words
     const char *users, *epochs, *samples, *smallest_group, *groups, *delta, *projection,
-        *epsilon_estimate;        // of runs
+        *epsilon_estimate;        // members of a run
     const char *devices, *step;   // number of reporting devices; characters of a trie's first round
-    const char *const *variables; // of a joint recipe: n_variables lines of recipe_joint.h
+    const char *const *variables; // joint recipe: n_variables lines of recipe_joint.h
     size_t n_variables;
     const char *keep_days; // days for which records are kept
 } recipe_options;
