@@ -10,9 +10,10 @@
 
 #include "mechanism.h"
 
-// What a plan wants and what limits it. All counts are numbers of reports.
+// The quantity that a plan estimates, and the limits of the plan. All counts are numbers of
+// reports.
 typedef struct agg_wish {
-    uint32_t eps_micro; // of one report, replacement model
+    uint32_t eps_micro; // epsilon of one report, replacement model
     uint32_t size;      // values of a closed domain; 0: open strings
     bool is_number;     // the plan is for a mean
     double n;           // reports

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The closed form and the exact sums over the number of clones. amplification.h has the bounds and
-// their proofs.
+// The closed form and the exact sums over the number of clones. amplification.h says why
+// they are bounds.
 #include "amplification.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #define COARSE_BLOCKS 768
 #define ROUNDING 1e-8 // relative: more than all roundings of a sum together, even at 10^12 reports
 #define OUTSIDE 1e-10 // share of delta: the most probability outside the window
-#define STEPS_MAX 200 // steps of a search; every second step halves the bracket
+#define STEPS_MAX 200 // steps of a search; every third step halves the bracket
 #define GROUP_DELTA_MIN 1e-40 // the least delta of one report of a protected group
 
 const char *const agg_bound_names[AGG_BOUNDS] = {"closed_form", "clones", "stronger"};

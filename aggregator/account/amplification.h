@@ -40,7 +40,7 @@ extern const char *const agg_bound_names[AGG_BOUNDS]; // "closed_form", "clones"
 
 // The crowd and the delta that a bound is computed for.
 typedef struct agg_crowd {
-    double local_epsilon; // of one report, replacement model: AGG_CROWD_EPSILON_MIN .. _MAX
+    double local_epsilon; // for one report, replacement model: AGG_CROWD_EPSILON_MIN .. _MAX
     double n;             // honest reports: whole, 1 .. AGG_CROWD_REPORTS_MAX
     double delta; // AGG_CROWD_DELTA_MIN .. _MAX for one report; down to 1e-30 where delta is shared
                   // among many

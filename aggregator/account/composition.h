@@ -26,10 +26,10 @@
 
 // Queries of one kind.
 typedef struct agg_query {
-    double local_epsilon; // of one report, replacement model
+    double local_epsilon; // for one report, replacement model
     double n;             // honest reports
     double count;         // how many such queries: whole, at least 1
-    double bit_epsilon;   // of a bit of the symmetric encoding; 0 for other mechanisms
+    double bit_epsilon;   // for a bit of the symmetric encoding; 0 for other mechanisms
 } agg_query;
 
 typedef struct agg_totals {

@@ -32,11 +32,11 @@ typedef struct agg_crowd_account {
     agg_query schedule[AGG_SCHEDULE_MAX]; // local_epsilon, n and count as stated
     size_t n_schedule;
 
-    // The answer; NAN where a bound says nothing.
+    // The answer. A figure is NAN if its bound does not apply.
     agg_crowd crowd; // in the replacement model, with honest reports only
     agg_central item[AGG_BOUNDS], user[AGG_BOUNDS];
     double item_renyi, user_renyi, found[AGG_BOUNDS], found_renyi;
-    agg_composition composition; // of the schedule, if there is one
+    agg_composition composition; // total of the schedule, if there is one
 } agg_crowd_account;
 
 // Answers the question.

@@ -20,7 +20,7 @@
 
 typedef struct agg_anonymity {
     double n;    // contributions
-    double s, d; // of subset selection: the number of indices (gamma included), the size of a set
+    double s, d; // subset selection: the number of indices (gamma included), the size of a set
     double p, q; // probability that a set holds its own index, and another index
 } agg_anonymity;
 

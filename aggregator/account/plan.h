@@ -34,7 +34,7 @@ typedef struct agg_plan_wish {
     double per_day,
         days;           // reports a device sends each day, and the days of the collection
     double budget;      // epsilon of a device over these days; 0: eps_micro is given
-    uint32_t eps_micro; // of one report, at most
+    uint32_t eps_micro; // the most for one report
     uint32_t size;      // values of the list, 2 or more; 0: any string, or a mean
     bool is_mean;
     agg_value_law law;     // not read for a mean
@@ -43,7 +43,7 @@ typedef struct agg_plan_wish {
     double detect;         // share that must be detectable; 0: no such demand
     double confidence;     // in (0, 1)
     agg_multiple multiple; // correction of `detected` for several values
-    double report_bytes;   // of a report as JSON, at most; 0: no limit
+    double report_bytes;   // the most for a report as JSON; 0: no limit
     double memory;         // bytes of an accumulator's sketch, at most; 0: no limit
     uint32_t mechanism;    // 0: any
     const char *id;        // the recipe's id, which every report carries
@@ -71,7 +71,7 @@ typedef struct agg_plan_candidate {
 
 typedef struct agg_plan {
     double n;       // reports
-    double epsilon; // of one report
+    double epsilon; // for one report
     size_t n_candidates;
     agg_plan_candidate candidates[AGG_PLAN_MECHANISMS]; // each mechanism's best, by rising error;
                                                         // the chosen one first

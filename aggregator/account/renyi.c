@@ -9,12 +9,12 @@
 #define PER_SIGMA 3.0 // points of the grid in a standard deviation
 #define REACH 10.0    // standard deviations that a sum covers on each side
 #define CELLS 128
-#define ROUNDING 1e-9 // of the exponent (order - 1) rho
+#define ROUNDING 1e-9 // absolute, in the exponent (order - 1) rho
 
 // The sum of the other devices' bits, as a part with few terms and one with many.
 typedef struct crowd_sum {
     agg_binomial few, many;
-    double variance, share; // of the sum; the share of it in `few`
+    double variance, share; // variance of the sum; the share of it in `few`
     double sigma;           // standard deviation of few's hits given the sum
     double stride;          // stride in few's hits
 } crowd_sum;

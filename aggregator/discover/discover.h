@@ -28,7 +28,7 @@
 #define AGG_DISCOVERY_NOTE_MAX 200u
 
 typedef struct agg_discover_options {
-    double confidence;     // of the intervals, in (0, 1); 0 means 0.95
+    double confidence;     // level of the intervals, in (0, 1); 0 means 0.95
     double fdr;            // in (0, 1); 0 means 0.05
     double threshold;      // T: least count of rows and of the steps that lead to them; 0: none
     size_t top;            // rows to keep; 0 keeps all

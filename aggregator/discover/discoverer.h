@@ -11,7 +11,7 @@
 #include "discover.h"
 
 typedef struct agg_discoverer {
-    uint32_t id;       // of compounds.def
+    uint32_t id;       // an id of compounds.def
     bool takes_rounds; // decodes several rounds; else one accumulator
     // Adds the strings it finds, and its notes and cuts. It also checks that rounds follow each
     // other where they must.

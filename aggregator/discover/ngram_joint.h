@@ -25,7 +25,7 @@
 
 #include "agg_error.h"
 
-#define AGG_JOINT_GAIN 0.001 // of log-likelihood
+#define AGG_JOINT_GAIN 0.001 // least gain of log-likelihood
 #define AGG_JOINT_STEPS 200u
 
 typedef struct agg_joint_reports {
@@ -39,11 +39,11 @@ typedef struct agg_joint_reports {
 typedef struct agg_joint_cell {
     double em;    // share by EM: >= 0, all of them sum to 1
     double share; // may be below 0 or above 1; see above
-    double error; // of `share`; infinite if the reports say nothing about the cell
+    double error; // standard error of `share`; infinite if the reports say nothing about the cell
 } agg_joint_cell;
 
 typedef struct agg_joint_summary {
-    double log_likelihood; // of the shares by EM, up to the rows' factors
+    double log_likelihood; // under the shares by EM, up to the rows' factors
     unsigned steps;
     int has_converged;
 } agg_joint_summary;

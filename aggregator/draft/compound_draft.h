@@ -23,7 +23,7 @@ typedef struct compound_defaults {
 } compound_defaults;
 
 typedef struct compound_draft {
-    uint32_t id; // of compounds.def
+    uint32_t id; // an id of compounds.def
     // Fills in the defaults, which are zeros before.
     // Returns: AGG_ERR_USAGE for numbers that the planner refuses.
     agg_err (*fill)(compound_defaults *defaults, agg_error *error, const recipe_options *options);

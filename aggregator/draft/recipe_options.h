@@ -14,7 +14,7 @@ typedef struct recipe_options {
         *cohort_delta;                             // of a query
     const char *parameters[RECIPE_PARAMETERS_MAX]; // by the numbers of recipe_parameters.h
     const char *devices, *step;   // number of reporting devices; characters of a trie's first round
-    const char *const *variables; // of a joint recipe: n_variables lines of recipe_joint.h
+    const char *const *variables; // joint recipe: n_variables lines of recipe_joint.h
     size_t n_variables;
     const char *keep_days; // days for which records are kept
 } recipe_options;

@@ -20,8 +20,7 @@ typedef struct agg_joint_wish {
     const char *file; // its dictionary file; NULL: the recipe's own list
     size_t top;       // the most categories; 0: by the defaults
     bool no_other;
-    bool
-        with_none; // adds the category "none of the list" to a list whose values are all categories
+    bool with_none;    // adds "none of the list" where all of the list are categories
     double confidence; // of the test that a value is present; 0: the default
     unsigned n_threads;
     agg_log_fn talk; // receives log lines; may be NULL

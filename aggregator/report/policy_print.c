@@ -97,8 +97,8 @@ static uint32_t count_fitting(const shoal_policy_analysis *a, const shoal_policy
     return low;
 }
 
-// Prints how many queries fit that cost a half, a quarter and so on of the budget, until the limit
-// of reports stops them first.
+// Prints how many queries fit that cost a half, a quarter and so on of the budget. The list
+// ends where the limit of reports is reached first.
 static void print_fitting(const shoal_policy_analysis *a, const shoal_policy_budget *b)
 {
     uint32_t n = 0;
