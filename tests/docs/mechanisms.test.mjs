@@ -9,12 +9,12 @@ import { codes, read, root, tableBelow } from './markdown.mjs';
 
 const rows = [
   ...read('core/mechanism/mechanisms.def').matchAll(
-    /^SHOAL_MECHANISM\((\d+), (\w+), "([a-z-]+)"\)$/gm,
+    /^SHOAL_MECHANISM\((\d+), (\w+), "([a-z0-9-]+)"\)$/gm,
   ),
 ].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
 const compounds = [
   ...read('core/compound/compounds.def').matchAll(
-    /^SHOAL_COMPOUND\((\d+), (\w+), "([a-z-]+)"\)$/gm,
+    /^SHOAL_COMPOUND\((\d+), (\w+), "([a-z0-9-]+)"\)$/gm,
   ),
 ].map(([, id, stem, name]) => ({ id: Number(id), stem, name }));
 const overview = read('docs/mechanisms/README.md');
@@ -51,7 +51,7 @@ test('every mechanism is in the tables of all', () => {
   const listed = tableBelow(overview, 'Mechanisms');
   assert.deepEqual(listed.map(([cell]) => codes(cell)[0]).sort(), names);
   for (const [cell] of listed)
-    assert.match(cell, new RegExp(`^\\[\`([a-z-]+)\`\\]\\(${codes(cell)[0]}\\.md\\)$`));
+    assert.match(cell, new RegExp(`^\\[\`([a-z0-9-]+)\`\\]\\(${codes(cell)[0]}\\.md\\)$`));
   assert.deepEqual(
     tableBelow(overview, 'Errors of a rare value')
       .map(([cell]) => codes(cell)[0])
@@ -62,7 +62,7 @@ test('every mechanism is in the tables of all', () => {
   const parts = tableBelow(overview, 'Mechanisms made of others');
   assert.deepEqual(parts.map(([cell]) => codes(cell)[0]).sort(), made);
   for (const [cell] of parts)
-    assert.match(cell, new RegExp(`^\\[\`([a-z-]+)\`\\]\\(${codes(cell)[0]}\\.md\\)$`));
+    assert.match(cell, new RegExp(`^\\[\`([a-z0-9-]+)\`\\]\\(${codes(cell)[0]}\\.md\\)$`));
   assert.deepEqual(
     tableBelow(read('docs/formats.md'), 'Record')
       .map(([cell]) => codes(cell))

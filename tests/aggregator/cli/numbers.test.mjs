@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const bin = process.env.SHOAL_BIN ?? join(root, 'build/release/shoal');
 const mechanisms = [
   ...readFileSync(join(root, 'core/mechanism/mechanisms.def'), 'utf8').matchAll(
-    /^SHOAL_MECHANISM\(\d+, \w+, "([a-z-]+)"\)/gm,
+    /^SHOAL_MECHANISM\(\d+, \w+, "([a-z0-9-]+)"\)/gm,
   ),
 ].map((match) => match[1]);
 const DEVICES = 60000;
