@@ -29,7 +29,7 @@ static const struct {
     {"low", NULL, "needed where the value is a number; thresh: 0"},
     {"high", NULL, "needed where the value is a number; thresh: 1"},
     {"epsilon_fragment", NULL, "where it is given, epsilon is that of the string"},
-    {"oracle", "olh", NULL},
+    {"oracle", NULL, "new recipes of sfp state olh"},
     {"length", "10", NULL},
     {"n", "2", NULL},
     {"alphabet", COMPOUND_LETTERS, NULL},
