@@ -981,7 +981,7 @@ test('recipes with variables from options', () => {
   bad(/no mechanism of that name/, '--variable', 'x=nope:1:3');
   bad(/has parts of its own/, '--variable', 'x=sfp:2');
   bad(
-    /variables\[1\]\.mechanism is none that a variable can have/,
+    /variables\[1\]\.mechanism is not one that a variable can have/,
     '--variable',
     'x=one-bit-mean:1:low=0:high=1',
   );
