@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Enumerates a randomizer's whole output law: the probability of every record under every item, and
-// all their ratios. The result has no sampling error and does not rely on a formula for epsilon.
+// Enumerates a randomizer's output law: the probability of every record under every item. The
+// ratios between items give epsilon without sampling error and without a formula for epsilon.
 #ifndef AUDIT_LAW_H
 #define AUDIT_LAW_H
 
@@ -9,28 +9,35 @@
 #include "agg_error.h"
 #include "recipe.h"
 
-#define AGG_LAW_WORK_MAX ((uint64_t)1 << 24) // the most items times records; a few seconds
+// Limit of one part's items times its records. A part at the limit takes a few seconds.
+#define AGG_LAW_WORK_MAX ((uint64_t)1 << 24)
 
-// Relative slack for comparing doubles. A probability is a product of up to some thousand factors,
-// each right to 2^-53, and so is right to at least 1e-12. A bound counts as broken only if it is
-// exceeded by more than this share.
+// Relative tolerance for comparing doubles: a bound counts as broken only if a value exceeds it by
+// more than this share. A probability is a product of up to some thousand factors, each with a
+// relative error of 2^-53, so its own relative error is at most 1e-12.
 #define AGG_LAW_SLACK 1e-9
 
 typedef struct agg_law {
-    int is_enumerated;  // 0: the law is too large, and nothing below is set
+    int is_enumerated;  // 0: some part's law is too large, and all other fields are 0
     int is_whole;       // 1: all items were tried; 0: a sample of them (open strings, numbers)
-    uint64_t n_items;   // items of the part with most
-    uint64_t n_outputs; // records with a probability, of the part with most
-    double epsilon;   // ln of the largest ratio between two items, over all records; infinite if an
-                      // item cannot make a record that another can
-    double deletion;  // the same ratio between an item and "none"
-    double sum_error; // the largest distance from 1 of an item's sum of probabilities
+    uint64_t n_items;   // number of items tried, the largest over the parts
+    uint64_t n_outputs; // number of records that some item can make, the largest over the parts
+    // ln of the largest ratio of one record's probabilities under two items, summed over the parts.
+    // It is infinite if an item cannot make a record that another item can.
+    double epsilon;
+    // The same where one of the two items is "none". An open domain has no "none" and adds 0.
+    double deletion;
+    // A self-check: each item's probabilities must sum to 1 over all records. This is the largest
+    // |sum - 1| over items and parts.
+    double sum_error;
 } agg_law;
 
 // Enumerates the law of a finished recipe. Parts are independent, so their epsilons add up.
-// The items of a closed domain are all of its values and "none". An open domain gives 32 strings. A
-// range gives 65 fractions with its ends among them, because the law of a fraction is linear in it,
-// and "none".
+// The items tried depend on the part's domain:
+//   closed: all listed values, and "none"
+//   open: a sample of 32 strings
+//   numbers: 65 evenly spaced points of the range, both ends included, and "none"; a record's
+//   probability is linear in the number, so the ends have the largest ratio
 // Cost: at most AGG_LAW_WORK_MAX probabilities for each part.
 agg_err agg_law_enumerate(agg_law *law, agg_error *error, const shoal_recipe *recipe,
                           unsigned n_threads) SHOAL_MUST_CHECK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers for auditing a recipe of several parts: which parts are alike, how often each one counts,
-// and what their epsilons sum to.
+// Helpers for auditing a recipe of several parts. They tell which parts are alike, how many times
+// the recipe's epsilon includes each part's, and what the parts' epsilons sum to.
 #ifndef AUDIT_PARTS_H
 #define AUDIT_PARTS_H
 
@@ -8,28 +8,32 @@
 
 #include "recipe_json.h"
 
-// The epsilons of all parts together.
+// Three values of a recipe's epsilon, each over all parts, and the audit's verdict.
 typedef struct agg_audit_sum {
     double claimed; // as the recipe claims
-    double exact;   // from the integer thresholds; INFINITY where a part has none
-    double low;     // the lower bound from draws
-    bool is_ok;
+    double exact;   // from the integer thresholds; INFINITY if a part's epsilon cannot be computed
+    double low;     // sum of the parts' lower bounds that draws show; they all hold at once
+    bool is_ok;     // every part passed its own audit, and exact <= claimed
 } agg_audit_sum;
 
-// Returns: whether the recipe is of a run over epochs, whose epsilon covers all its reports.
+// Returns: whether the recipe belongs to a run over epochs. The epsilon of such a recipe covers all
+// reports of the run.
 bool agg_audit_is_run(const shoal_recipe *recipe);
 
-// Returns: how many parts from `first` on differ only in their place in a record, as the n-grams of
-// rappor-ngram do.
+// Returns: the length of the series of like parts that starts at `first`, at least 1. Like parts
+// have the same mechanism, k, m, epsilon and seed. The n-grams of rappor-ngram are such a series:
+// they differ only in their place in a record.
 uint32_t agg_audit_count_alike(const shoal_recipe *recipe, uint32_t first);
 
-// Returns: how many kinds of parts there are.
+// Returns: the number of such series in the recipe.
 uint32_t agg_audit_count_kinds(const shoal_recipe *recipe);
 
-// Returns: how often a part counts in the recipe's epsilon. For runs see core/compound/evolving.h.
+// Returns: how many times the recipe's epsilon includes the part's. It is 1 except in runs, for
+// which core/compound/evolving.h has the numbers.
 uint32_t agg_audit_times(const shoal_recipe *recipe, uint32_t part);
 
-// Returns: the sum of the parts' epsilons, from their integer thresholds.
+// Returns: the sum of the parts' epsilons, each agg_audit_times over, from their integer
+// thresholds. INFINITY if a part's epsilon cannot be computed.
 double agg_audit_exact_sum(const shoal_recipe *recipe);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a recipe from a part; see part_recipe.h. The mechanism's own table decides which fields
-// the recipe states.
+// Writes a recipe from a part; see part_recipe.h. The recipe states the fields in the mechanism's
+// shoal_takes for the part's domain.
 #include "part_recipe.h"
 
 #include <inttypes.h>
@@ -10,10 +10,10 @@
 
 typedef struct writer {
     FILE *stream;
-    const char *comma;
+    const char *comma; // what precedes the next member: "" before the first, then ", "
 } writer;
 
-// Writes a number of micro-units without trailing zeros.
+// Writes a member whose number is given in millionths, without trailing zeros.
 static void put_micro(writer *w, const char *name, uint64_t micro)
 {
     char text[32];
@@ -41,6 +41,8 @@ static void put_values(writer *w, const agg_text *values, uint32_t size)
     w->comma = ", ";
 }
 
+// Writes the members of "parameters". Mechanisms name the part's fields k and m differently, so one
+// field can appear as "k" or "cohorts", or as "m", "g" or "bits".
 static void put_parameters(writer *w, const shoal_part *part, const agg_recipe_frame *frame,
                            uint32_t takes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the counts files of plans; see plan_counts.h.
+// Reads the counts file of a plan; see plan_counts.h.
 #include "plan_counts.h"
 
 #include <stdlib.h>
@@ -9,9 +9,12 @@
 #include "memory_option.h"
 #include "number_item.h"
 
-// A value's share is held twice while the shares are sorted.
+// agg_value_law_counts holds two doubles for each value: its share, and the copy of the share that
+// qsort may make.
 #define LAW_NUMBERS 2u
 
+// Loads the counts file and states the memory that this takes. agg_counts_load reads values as a
+// recipe says, and a plan has no recipe yet, so `text` is a stand-in that accepts any string.
 static agg_err load(agg_plan_counts *p, agg_error *error, const char *path)
 {
     char command[] = "plan";
@@ -29,11 +32,14 @@ static agg_err load(agg_plan_counts *p, agg_error *error, const char *path)
     if (err != SHOAL_OK) return err;
     const cli_counts_bytes bytes = cli_counts_memory(&p->counts, path);
     uint64_t law = p->counts.n * sizeof(double) * LAW_NUMBERS;
+    // The shares are sorted after the file was read, so only the larger of the two amounts
+    // is added.
     return cli_state_memory(error, command,
                             bytes.held + (bytes.reading > law ? bytes.reading : law), 0);
 }
 
-// Adds up the counts of numbers by bucket.
+// Adds the count of each number to its bucket. Numbers outside the range count in the end buckets,
+// and `high` itself, which shoal_number_scale takes to `size`, counts in the last one.
 static agg_err fill_buckets(agg_plan_counts *p, agg_error *error, const agg_plan_source *source,
                             uint32_t size)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the configuration of leader and helper; see dap_config.h.
+// Reads the configuration of a leader or helper; see dap_config.h. The `take_` functions read one
+// member of the JSON object; the `load_` functions read a file that a member names.
 #include "dap_config.h"
 
 #include <stdio.h>
@@ -20,14 +21,14 @@
 
 typedef struct reader {
     agg_dap_config *config;
-    agg_object object;
+    agg_object object; // the configuration; object.err keeps the first error
     agg_error *error;
-    const char *folder; // the file's folder, with its slash
-    size_t folder_len;
+    const char *folder; // starts with the configuration file's folder and its slash
+    size_t folder_len;  // 0 if the file's path has no folder
 } reader;
 
-// Copies a path. A relative path is joined to the file's folder.
-// Returns: a string to free, or NULL with the error kept.
+// Copies a path. A relative path starts at the configuration file's folder.
+// Returns: a string to free; NULL if `text` is NULL, or on failure with r->object.err set.
 static char *make_path(reader *r, const char *text)
 {
     if (text == NULL) return NULL;
@@ -47,13 +48,14 @@ static char *take_path(reader *r, const char *name, bool is_required)
     return make_path(r, agg_object_string(&r->object, name, is_required));
 }
 
+// Keeps an error in r->object.err unless an earlier one is there.
 static void keep(reader *r, agg_err err)
 {
     if (r->object.err == SHOAL_OK) r->object.err = err;
 }
 
-// Takes a list of file names and calls `load` for each.
-// Returns: how many there are.
+// Takes a list of 1 .. max file names and calls `load` for each, up to the first error.
+// Returns: how many files were loaded.
 static size_t take_files(reader *r, const char *name, size_t max,
                          agg_err (*load)(reader *r, const char *path))
 {
@@ -81,6 +83,7 @@ static size_t take_files(reader *r, const char *name, size_t max,
     return n;
 }
 
+// Appends the task of a file to config->tasks.
 static agg_err load_task(reader *r, const char *path)
 {
     agg_dap_config *config = r->config;
@@ -98,6 +101,7 @@ static agg_err load_task(reader *r, const char *path)
     return SHOAL_OK;
 }
 
+// Appends one of this server's own HPKE keys, with its secret half, to config->keys.
 static agg_err load_key(reader *r, const char *path)
 {
     agg_dap_keys *keys = &r->config->keys;
@@ -117,8 +121,8 @@ static agg_err load_key(reader *r, const char *path)
     return err;
 }
 
-// Loads the collector's public key. A server must not have the secret half, so a file with it is
-// refused.
+// Loads the collector's public key. Refuses a file that also holds the secret half, which a server
+// must not have.
 static agg_err load_collector(reader *r, const char *path)
 {
     agg_hpke_key key;
@@ -133,7 +137,8 @@ static agg_err load_collector(reader *r, const char *path)
     return err;
 }
 
-// Refuses a file that others than its owner may read: it holds a secret of the two servers.
+// Refuses the seed file if its group or others have any access, because it holds a secret of the
+// two servers. If the file is missing, reading it reports the error.
 static agg_err check_owner_only(agg_error *error, const char *path)
 {
     struct stat status;
@@ -141,6 +146,7 @@ static agg_err check_owner_only(agg_error *error, const char *path)
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_PRIVACY, "%s: others may read it; chmod 600", path);
 }
 
+// Loads the seed of the verification keys: one line of 64 hex digits.
 static agg_err load_seed(reader *r, const char *path)
 {
     agg_bytes bytes;
@@ -157,21 +163,26 @@ static agg_err load_seed(reader *r, const char *path)
     return err;
 }
 
+// Loads the token that the leader sends to the helper.
 static agg_err load_helper_token(reader *r, const char *path)
 {
     return agg_dap_token_load(r->config->helper_token, r->error, path);
 }
 
+// Loads the token that this server asks of its caller. The helper's caller is the leader, and the
+// leader's is the collector.
 static agg_err load_asked(reader *r, const char *path)
 {
     return agg_http_secret_load(&r->config->asked, r->error, path);
 }
 
+// Loads the token that readers of the metrics must send.
 static agg_err load_read_token(reader *r, const char *path)
 {
     return agg_http_secret_load(&r->config->read_token, r->error, path);
 }
 
+// Takes one file name and calls `load` for it.
 static void take_file(reader *r, const char *name, bool is_required,
                       agg_err (*load)(reader *r, const char *path))
 {
@@ -205,6 +216,7 @@ static void take_helper_url(reader *r)
     r->config->helper_url[url.len] = '\0';
 }
 
+// Takes the seconds for which reports wait for a full job.
 static void take_job_interval(reader *r)
 {
     const cJSON *json = agg_object_take(&r->object, "job_interval_s");
@@ -217,6 +229,9 @@ static void take_job_interval(reader *r)
     }
 }
 
+// Takes the numbers. A job is the reports that the leader sends to the helper together, so only a
+// leader has the numbers about jobs. The default of keep_days is here; agg_dap_config_load has the
+// other defaults.
 static void take_numbers(reader *r)
 {
     agg_dap_config *config = r->config;

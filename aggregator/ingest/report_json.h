@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON reports, {"key", "recipe_hash", "parameters", "records": [one text record]}: reading is
-// strict, writing canonical.
+// Reads and writes reports as JSON: {"key", "recipe_hash", "parameters", "records": [one text
+// record]}. Reading is strict. Writing is canonical: one record has one form.
 #ifndef REPORT_JSON_H
 #define REPORT_JSON_H
 
@@ -15,40 +15,42 @@
 // Checks one report and decodes its record. The report has exactly the four keys, the recipe's id,
 // hash and parameters, and one record.
 //   record: recipe->recipe.record_size bytes, written on OK
-// Returns: UNKNOWN_FIELD, MISSING_FIELD, DUPLICATE, TYPE, RECIPE_HASH, RECORD ... with the field
-// named.
+// Returns: SHOAL_ERR_UNKNOWN_FIELD, _MISSING_FIELD, _DUPLICATE, _TYPE, _RANGE, _RECIPE_HASH, an
+// error of the record, or AGG_ERR_JSON. `error` names the field.
 agg_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *recipe,
                          const char *json, size_t len) SHOAL_MUST_CHECK;
 
 // Returns: the size of every report of the recipe, without a newline or a NUL.
 size_t agg_report_size(const agg_recipe *recipe);
 
-// Writes agg_report_size bytes: the report of one record.
+// Writes the report of one record, agg_report_size bytes.
+//   cap: bytes that `out` has
 agg_err agg_report_print(char *out, size_t cap, const agg_recipe *recipe,
                          const uint8_t *record) SHOAL_MUST_CHECK;
 
-#define AGG_REPORT_HEAD_MAX                                                                        \
-    768 // a key of 64, a hash of 64, at most ten parameters of 24, and their names
+// Limit of the characters before the record's text: a key of 64, a hash of 64, at most ten
+// parameters whose numbers have 24 characters, and all names.
+#define AGG_REPORT_HEAD_MAX 768
 
-// The bytes that all reports of a recipe have in common, as agg_report_print writes them:
-// everything but the record's text, which begins behind the head.
+// Holds what a fast reader knows of a recipe's reports in advance. As agg_report_print writes them,
+// they differ only in the record's text. The head is everything before that text.
 typedef struct agg_report_frame {
-    agg_record_text text;
-    size_t size, head_len;
+    agg_record_text text;  // reader of the record's text
+    size_t size, head_len; // `size` is that of the whole report, as agg_report_size returns it
     char head[AGG_REPORT_HEAD_MAX];
 } agg_report_frame;
 
-// Makes the frame of a recipe, which must outlive it.
-//   cpu: as agg_cpu.h says
+// Makes the frame of a recipe. The recipe must outlive the frame.
+//   cpu: the instruction set for reading the record's text, usually agg_cpu_chosen()
 void agg_report_frame_init(agg_report_frame *frame, const agg_recipe *recipe, agg_cpu cpu);
 
-// Reads a report that is, byte for byte, one that agg_report_print writes. agg_report_parse would
-// read the same record.
+// Reads a report on the fast path, without a JSON parser. It takes only reports that are byte for
+// byte as agg_report_print writes them, and reads the record that agg_report_parse would read.
 //   json: frame->size bytes
-//   record: recipe->recipe.record_size bytes; of any content where the result is false
-// Returns: whether the report is one of these. If not, agg_report_parse takes it or says what is
-// wrong.
-// Cost: comparing the frame, and agg_record_text_read.
+//   record: recipe->recipe.record_size bytes; its content is undefined if the result is false
+// Returns: whether it read the report. If not, call agg_report_parse, which accepts other forms and
+// says what is wrong with a bad report.
+// Cost: a comparison of the bytes around the record's text, and agg_record_text_read.
 bool agg_report_read(uint8_t *record, const agg_report_frame *frame, const char *json);
 
 #endif

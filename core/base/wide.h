@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branch-free arithmetic on two 64-bit words: 64 x 64 -> 128 bit products, and sums with carries.
-// Private to the core.
-// The portable product is the reference. Where a 128-bit product is one instruction, the compiler's
-// 128-bit integer replaces it.
+// Branch-free arithmetic on 64-bit words: 64 x 64 -> 128 bit products, sums with carries, and
+// choices by mask. Private to the core.
+// wide_mul_portable is the reference product. On machines with a 128-bit multiply instruction,
+// wide_mul uses the compiler's 128-bit integer instead.
 #ifndef SHOAL_WIDE_H
 #define SHOAL_WIDE_H
 
 #include <stdint.h>
 
+// The 128-bit number high * 2^64 + low.
 typedef struct wide {
     uint64_t low, high;
 } wide;
@@ -23,6 +24,7 @@ static inline wide wide_mul_portable(uint64_t a, uint64_t b)
 }
 
 #ifdef __SIZEOF_INT128__
+// Returns: a * b, by the compiler's 128-bit integer.
 static inline wide wide_mul_int128(uint64_t a, uint64_t b)
 {
     __extension__ unsigned __int128 product = (unsigned __int128)a * b;
@@ -30,8 +32,8 @@ static inline wide wide_mul_int128(uint64_t a, uint64_t b)
 }
 #endif
 
-// WebAssembly has no 128-bit product: there the compiler would call a function that returns through
-// memory.
+// Returns: a * b. WebAssembly has no 128-bit multiply instruction, so it uses the portable product.
+// With the 128-bit integer, the compiler would call a library function that returns through memory.
 static inline wide wide_mul(uint64_t a, uint64_t b)
 {
 #if defined(__SIZEOF_INT128__) && !defined(__wasm__)
@@ -41,7 +43,7 @@ static inline wide wide_mul(uint64_t a, uint64_t b)
 #endif
 }
 
-// Returns: a + b mod 2^64. *carry increases by the carry out.
+// Returns: a + b mod 2^64. Adds 1 to *carry if the sum overflows.
 static inline uint64_t wide_add(uint64_t a, uint64_t b, uint64_t *carry)
 {
     uint64_t sum = a + b;
@@ -49,15 +51,15 @@ static inline uint64_t wide_add(uint64_t a, uint64_t b, uint64_t *carry)
     return sum;
 }
 
-// Returns: a - b mod 2^64. *borrow increases by the borrow.
+// Returns: a - b mod 2^64. Adds 1 to *borrow if a < b.
 static inline uint64_t wide_sub(uint64_t a, uint64_t b, uint64_t *borrow)
 {
     *borrow += a < b;
     return a - b;
 }
 
-// Returns: all ones if the condition is 1, zero if it is 0. The asm barrier hides the mask's value
-// from the compiler, which could otherwise turn the choice into a branch.
+// Returns: all ones if the condition is 1, zero if it is 0. The empty asm hides the mask's value
+// from the compiler, which could otherwise turn a choice by this mask into a branch.
 static inline uint64_t wide_mask(uint64_t condition)
 {
     uint64_t mask = 0 - condition;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes RAPPOR records; see rappor.h.
+// Makes RAPPOR records; see rappor.h, which also defines p, q, f, p* and q*.
 #include "rappor.h"
 
 #include "cms.h"
@@ -9,7 +9,8 @@
 
 #define MILLION 1000000u
 
-// Returns floor(micro 2^64 / 10^6), plus one if is_up is set and the quotient is not exact.
+// Returns the threshold of a probability in millionths: micro 2^64 / 10^6, rounded up if is_up is
+// set and down otherwise. A probability of 1 becomes 2^64 - 1.
 static uint64_t threshold_of(uint32_t micro, int is_up)
 {
     if (micro >= MILLION) return UINT64_MAX;
@@ -18,17 +19,19 @@ static uint64_t threshold_of(uint32_t micro, int is_up)
     return (high << 32 | low) + (is_up && (rest << 32) % MILLION != 0);
 }
 
-// Returns ceil(f/2 * 2^32) * 2^32. The low 32 bits are zero so that the permanent coins take few
-// rounds.
+// Returns the threshold of f/2, rounded up to 32 bits: ceil(f/2 * 2^32) * 2^32. Its low 32 bits are
+// zero, so steady_coins draws at most 32 words for 64 coins.
 static uint64_t flip_threshold(uint32_t f_micro)
 {
     return (((uint64_t)f_micro << 32) + 2 * MILLION - 1) / (2 * MILLION) << 32;
 }
 
+// The 128-bit number high * 2^64 + low. This file does not use the `wide` of base/wide.h.
 typedef struct wide {
     uint64_t high, low;
 } wide;
 
+// Returns x * y.
 static wide multiply(uint64_t x, uint64_t y)
 {
     uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
@@ -36,6 +39,7 @@ static wide multiply(uint64_t x, uint64_t y)
     return (wide){x1 * y1 + (middle >> 32) + (other >> 32), other << 32 | (uint32_t)low};
 }
 
+// Returns floor(x / 4).
 static wide quarter(wide x)
 {
     return (wide){x.high >> 2, x.low >> 2 | x.high << 62};
@@ -52,7 +56,7 @@ static int is_below(wide x, wide y)
     return x.high < y.high || (x.high == y.high && x.low < y.low);
 }
 
-// Returns floor(2^64 a / b) for a < b < 2^127, bit by bit.
+// Returns floor(2^64 a / b) for a < b < 2^127, by long division in base 2.
 static uint64_t divide(wide a, wide b)
 {
     uint64_t quotient = 0;
@@ -74,9 +78,13 @@ void shoal_rappor_effective(uint64_t *p_star, uint64_t *q_star, const shoal_part
     *q_star = q - move;
 }
 
-// Returns the threshold of one coin with the odds q* (1 - p*) / (p* (1 - q*)) of a pair of bits. It
-// is T = 2^64 p* (1 - q*) / (p* (1 - q*) + q* (1 - p*)), rounded down. The products drop their last
-// two bits so that their sum has room; the larger one is rounded up.
+// Two items differ in pairs of bits, one set by each item. Returns the threshold of the single coin
+// whose odds are the likelihood ratio of such a pair, q* (1 - p*) / (p* (1 - q*)). It is
+//
+//     T = 2^64 lie / (lie + truth),   lie = p* (1 - q*),   truth = q* (1 - p*)
+//
+// Both products drop their last two bits so that their sum fits in 127 bits. `lie` and T are
+// rounded down and `truth` up, so the epsilon computed from T is an upper bound.
 static uint64_t pair_threshold(const shoal_part *part)
 {
     const wide one = {0, 1};
@@ -87,8 +95,9 @@ static uint64_t pair_threshold(const shoal_part *part)
     return divide(lie, sum(lie, truth));
 }
 
-// Computes hashes * ln of a coin's odds. It counts hashes in pairs, because the epsilon of a pair
-// is rounded only once.
+// Computes hashes * ln(odds), rounded up, where the coin with this threshold has these odds. If
+// `hashes` is even, it rounds 2 ln(odds) and multiplies that by hashes / 2, so that each two hashes
+// share one rounding error.
 static shoal_err times_hashes(uint32_t *eps_micro, uint64_t threshold, uint32_t hashes)
 {
     uint32_t halves = hashes % 2 == 0 ? 2 : 1, one = 0;
@@ -107,13 +116,14 @@ shoal_err shoal_rappor_unlimited(uint32_t *eps_micro, const shoal_part *part)
     return times_hashes(eps_micro, part->pqf_threshold[SHOAL_RAPPOR_F], 2 * part->hashes);
 }
 
+// Checks that the stated epsilon is at least the one really drawn from the thresholds. If none is
+// stated, takes the drawn one.
 static shoal_err prepare_epsilon(shoal_part *part)
 {
     uint32_t drawn = 0;
     shoal_err err = epsilon(&drawn, part);
     if (err != SHOAL_OK || drawn > SHOAL_EPS_MICRO_MAX) return SHOAL_ERR_RANGE;
     if (part->eps_micro == 0) part->eps_micro = drawn;
-    // A stated epsilon below the real one is refused.
     return drawn <= part->eps_micro ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
@@ -151,9 +161,10 @@ static shoal_err prepare(shoal_part *part, const char **field)
     return prepare_epsilon(part);
 }
 
-// Identifies the permanent answer by its bits, the hashes and cohorts that set them, and the flip
-// probability. If a parameter were missing, two recipes with one seed would share coins and reveal
-// each other's noise.
+// Makes the key from which permanent coins are derived. It holds every parameter of the permanent
+// answer: the seed, the numbers of bits, hashes and cohorts, and the flip probability f/2. If one
+// were missing, recipes that differ in it would share coins and reveal each other's noise.
+//   label: names the draw, for the cohort or for the bits' coins
 static shoal_permanent_key permanent_key(const shoal_part *part, const char *label)
 {
     // The threshold is a multiple of 2^32, so the shift loses nothing.
@@ -161,8 +172,8 @@ static shoal_permanent_key permanent_key(const shoal_part *part, const char *lab
     return (shoal_permanent_key){part->seed, {part->m, part->hashes, part->k, flip}, label};
 }
 
-// Multiplies 48 bits of a draw by k. A rejection would branch on the secret; a slightly uneven
-// cohort reveals nothing about the item.
+// Scales 48 bits of a draw to [0, k). Cohorts are slightly uneven, which reveals nothing about the
+// item. Exactly even cohorts would need rejection sampling, which branches on the secret.
 uint32_t shoal_rappor_cohort(const shoal_part *part, const shoal_permanent *permanent)
 {
     shoal_rng rng;
@@ -173,8 +184,12 @@ uint32_t shoal_rappor_cohort(const shoal_part *part, const shoal_permanent *perm
     return cohort;
 }
 
-// Draws 64 coins of probability threshold/2^64. The draws come from the secret, so their number may
-// depend on the threshold only.
+// Draws 64 permanent coins, each 1 with probability threshold/2^64. All 64 lanes compare a random
+// number with the threshold, from the highest bit down to the threshold's last 1 bit. The draws
+// come from the secret, so their number may depend on the threshold only: no lane ends the loop
+// early.
+//   less: lanes whose number is already below the threshold
+//   open: lanes whose number equals the threshold so far
 static uint64_t steady_coins(shoal_rng *rng, uint64_t threshold)
 {
     uint64_t less = 0, open = UINT64_MAX;
@@ -192,12 +207,13 @@ static inline uint64_t mask_if_zero(uint64_t x)
     return ((x | (0 - x)) >> 63) - 1;
 }
 
-// Writes the positions of the bits that the item sets. A position at or beyond m sets no bit.
+// Writes the positions of the bits that the item sets: one in a closed list, one for each hash of a
+// string. A position at or beyond m sets no bit of the record.
 static void set_columns(uint64_t columns[SHOAL_RAPPOR_HASHES_MAX], const shoal_part *part,
                         uint64_t item, uint32_t cohort)
 {
     shoal_poly1 row;
-    columns[0] = item; // the entry of a list; SHOAL_ITEM_NONE is beyond m
+    columns[0] = item; // right for a closed list, where SHOAL_ITEM_NONE is beyond m
     if (part->domain == SHOAL_DOMAIN_CLOSED) return;
     for (uint32_t i = 0; i < part->hashes; i++) {
         shoal_poly1_row(&row, part->seed, shoal_rappor_row(part, cohort, i));
@@ -215,6 +231,8 @@ void shoal_rappor_answer(uint8_t *record, const shoal_part *part, uint64_t item,
     for (uint32_t start = 0; start < part->m; start += 64) {
         uint64_t p, q, word = 0;
         uint32_t left = part->m - start;
+        // The 64 bits from `start` on: the item's true bits, then the permanent answer, then the
+        // instantaneous one.
         for (uint32_t i = 0; i < part->hashes; i++)
             word |=
                 ((uint64_t)1 << (columns[i] & 63)) & mask_if_zero((columns[i] >> 6) ^ (start >> 6));

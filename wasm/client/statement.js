@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the client tells a person: reports, budgets, and why something was not sent. A chunk of its
-// own, loaded when somebody asks.
+// Tells a person what the client did: its reports, what they cost, and why something was not sent.
+// This module is a chunk of its own, loaded at the first call of reports, ledger or explain.
 import { spentOf } from '../bindings/ledger_sum.js';
 import { chunk, readStored, today } from './basics.js';
 import { REASONS } from './reasons.js';
@@ -14,27 +14,31 @@ import { REASONS } from './reasons.js';
  * @typedef {import('./query_charges.js').Charge} Charge
  * @typedef {import('./run_balance.js').RunBalance} RunBalance
  *
- * @typedef {Note & {text: string}} Reason a machine code and its sentence
+ * @typedef {Note & {text: string}} Reason a code of explain() and its sentence
  * @typedef {object} Entry what became of one record
  * @property {'queued' | 'sent' | 'refused'} state
  * @property {string} at when it was sent or refused, or when it is due; ISO 8601
  * @property {string} text a sentence
- * @property {ReportJson} report exactly what is sent; where it names `servers`, what was split and
- *   sealed for them
+ * @property {ReportJson} report what is sent, exactly. If it names `servers`, it is instead what
+ *   was split into shares and sealed for those servers.
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year:
  *   {count: number, epsilon: number}}} Balance
- * @typedef {Balance & Partial<Charge> & Partial<RunBalance>} LedgerEntry a recipe's balance; or,
- *   where `run` is there, what that run has spent; or, where only `analysis` is, what that analysis
- *   was charged for queries: and then nothing of a balance
- * @typedef {{state: string, at: number, report: ReportJson, code?: string}} Told a row of `queue`
- *   or `done`
+ * @typedef {Balance & Partial<Charge> & Partial<RunBalance>} LedgerEntry one of three kinds. An
+ *   entry with `run` holds what that run has spent. An entry with `analysis` but no `run` holds
+ *   what that analysis was charged for queries. Every other entry is a recipe's balance, and only
+ *   these have the members of Balance.
+ * @typedef {{state: string, at: number, report: ReportJson, code?: string}} Told a row of the
+ *   stores `queue` or `done`, as `entry` puts it into words; `code` says why a report was refused
  */
 
-/** @param {Told} told @returns {Entry} */
+/**
+ * Puts one stored row into words.
+ * @param {Told} told @returns {Entry}
+ */
 function entry({ state, at, report, code }) {
   const time = new Date(at).toISOString();
   const { servers, records } = report;
-  // Some recipes state the probabilities that epsilon follows from, and not epsilon.
+  // Epsilon is undefined if the recipe states only the probabilities that epsilon follows from.
   const { epsilon: whole, epsilon_fragment: fragment = 0, epochs } = report.parameters;
   const epsilon = whole && Math.round((whole + fragment) * 1e6) / 1e6;
   const how = !epsilon
@@ -58,7 +62,7 @@ function entry({ state, at, report, code }) {
 }
 
 /**
- * What was sent, waits or was refused, newest first.
+ * Lists the reports that wait, were sent or were refused, newest first.
  * @param {Context} context
  */
 export async function reports(context) {
@@ -74,7 +78,8 @@ export async function reports(context) {
 }
 
 /**
- * What each recipe, each analysis and each run has spent.
+ * Lists what each recipe, each analysis and each run has spent. An error in one of these lists is
+ * noted for explain(), and the other lists are still returned.
  * @param {Context} context
  * @param {PageRecipes} recipes
  * @returns {Promise<LedgerEntry[]>}
@@ -100,7 +105,10 @@ export async function ledger(context, recipes) {
   return lists.flat();
 }
 
-/** @param {Context} context @param {PageRecipes} pageRecipes @returns {Promise<Balance[]>} */
+/**
+ * Reads each recipe's balance: today's, and that of the 365 days that end today.
+ * @param {Context} context @param {PageRecipes} pageRecipes @returns {Promise<Balance[]>}
+ */
 async function balancesOf(context, pageRecipes) {
   const ready = await pageRecipes.ready();
   if (!ready) return [];
@@ -108,7 +116,7 @@ async function balancesOf(context, pageRecipes) {
   const day = today(context.deps);
   const balances = await context.exclusive(async (tx) => {
     const bytes = await context.ledgerOf(tx, core);
-    /** @param {Recipe} recipe @param {number} first */
+    /** @param {Recipe} recipe @param {number} first the first day that counts; today is the last */
     const spent = (recipe, first) => {
       const { count, epsMicro } = readStored(() => spentOf(bytes, recipe, first, day));
       return { count, epsilon: epsMicro / 1e6 };
@@ -124,8 +132,8 @@ async function balancesOf(context, pageRecipes) {
 }
 
 /**
- * Why nothing was sent, or not everything: what holds now, and what happened since the page was
- * loaded.
+ * Lists the reasons for which nothing, or not everything, was sent. They are the reasons that hold
+ * now and the notes of what happened since the page was loaded.
  * @param {Context} context
  * @param {PageRecipes} recipes
  * @returns {Promise<Reason[]>}
@@ -150,12 +158,14 @@ export async function explain(context, recipes) {
   } catch (error) {
     context.noteError(error);
   }
+  // Notes are reasons too. A note replaces a reason of the same key that has no count, because the
+  // note has one.
   for (const [key, note] of context.notes) if (!reasons.get(key)?.count) reasons.set(key, note);
   return [...reasons.values()].map((note) => ({ ...note, text: note.text ?? REASONS[note.code] }));
 }
 
 /**
- * Which recipes may not spend today.
+ * Adds a reason for each recipe that may not spend today.
  * @param {Context} context
  * @param {PageRecipes} recipes
  * @param {(code: string, recipe: string | null, count: number) => void} add
@@ -172,7 +182,7 @@ async function explainRecipes(context, recipes, add) {
 }
 
 /**
- * How many records wait for their delay.
+ * Adds the number of records that wait for their random delay to end.
  * @param {Context} context
  * @param {(code: string, recipe: string | null, count: number) => void} add
  */
