@@ -71,8 +71,10 @@ agg_err agg_plan_counts_take(agg_plan_counts *counts, agg_plan_wish *wish, agg_e
     }
     if (wish->size == 0 && !source->is_open) wish->size = (uint32_t)n;
     if (wish->size > 0 && (wish->size < 2 || wish->size < n))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "%s holds %zu values: a list takes 2 and at most --size", source->path, n);
+        return agg_fail(
+            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+            "%s holds %zu values: a list takes at least 2, and at most as many as --size",
+            source->path, n);
     return agg_value_law_counts(&wish->law, error, counts->counts.counts, n);
 }
 
