@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options that commands with results share (--top, --confidence, --multiple, --honest,
-// --format,
-// --output, --threads), and how they write a result and log its guarantees.
+// --format, --output, --threads), and how they write a result and log its guarantees.
 #ifndef RESULT_OPTIONS_H
 #define RESULT_OPTIONS_H
 

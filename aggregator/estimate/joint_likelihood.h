@@ -25,16 +25,13 @@
 // errors grow by 1 to 4 % and nothing is biased (docs/joint-study.md). So:
 //
 //   - Bits with a coin each: unnamed bits are left out of the record.
-//   - Answers and sets: a record tells that an unnamed column came, not which one. Therefore
-//   Other's
-//     law over a list is known and is not estimated.
-//   - HCMS: the signs of all columns are those of one transform, and few named columns can span
-//   all.
-//     Unnamed columns share equally what the named ones leave.
-//   - Hadamard response: the signs of unnamed columns are left out, since they agree with those of
-//   a
-//     named column in every other row of the transform. (With three named columns in one block this
-//     does not hold for every pattern of rows; the error is accepted.) The block of a record
+//   - Answers and sets: a record tells that an unnamed column came, not which one. So the law
+//     of Other over a list is known and is not estimated.
+//   - HCMS: the signs of all columns are those of one transform, and a few named columns can
+//     span all. Unnamed columns share equally what the named ones leave.
+//   - Hadamard response: the signs of unnamed columns are left out, since they agree with those
+//     of a named column in every other row of the transform. (With three named columns in one block
+//     this does not hold for every pattern of rows; the error is accepted.) The block of a record
 //     remains, and the blocks' shares are estimated.
 //
 // Hashed rows. v is b + l (v - b). Here b is the share of a random value (1/m in a row of m

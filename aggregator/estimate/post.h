@@ -11,9 +11,8 @@
 //   Bias: upwards by s_i phi(f/s_i) - f Phi(-f/s_i) for a true count f. That is 0.4 s_i at f = 0,
 //   and less than 0.01 s_i from f = 2 s_i on. Sums over many rare values are far too high.
 //
-// norm-sub: y_i = max(0, x_i - t) with one t for all rows, the closest point to x (least squares)
-// in
-//   { y >= 0, sum y = total }.
+// norm-sub: y_i = max(0, x_i - t) with one t for all rows, the closest point to x (least
+//   squares) in { y >= 0, sum y = total }.
 //   Bias: upwards at 0, and downwards by t for frequent values. The biases sum to 0 if the total is
 //   right. The rule needs a dictionary of the whole domain; else it distributes the reports of
 //   other values among the listed ones. Source: Wang, Lopuhaa-Zwakenberg, Li, Skoric, Li, "Locally
@@ -25,9 +24,8 @@
 //   at T; none far above T.
 //   Source: the same paper, Base-Cut.
 //
-// total: x_i + (total - sum x) s_i^2 / sum s^2, the orthogonal projection on { sum y = total } in
-// the
-//   metric of the variances. Negative counts may stay negative.
+// total: x_i + (total - sum x) s_i^2 / sum s^2, the orthogonal projection on { sum y = total }
+//   in the metric of the variances. Negative counts may stay negative.
 //   Bias: none if the total is right; the variance is then lower, s_i^2 - s_i^4 / sum s^2. The
 //   error of a wrong total is distributed among the rows. Source: generalized least squares under
 //   one linear constraint; with equal variances, Norm of the same paper.

@@ -10,8 +10,7 @@
 //              are a quarter of the counts' size, so the cache holds them where it would not hold
 //              the counts.
 //   buckets    for most rows: records are partitioned by row into radix buckets (row_buckets.h).
-//   All
-//              buckets together are so large that a row gets about 32 records before it is folded.
+//              Together they are so large that a row gets about 32 records before it is folded.
 //
 // With counters and with buckets several workers may add records at the same time, each to memory
 // of its own (fold_workers.h). The result depends on none of this: sums of integers commute.

@@ -7,9 +7,8 @@
 //
 // A recipe of aggregation "reports" goes through three steps:
 //
-//     put     One transaction writes the batch's id, which is kept for ever, and its bytes. When
-//     put
-//             returns, the batch is durable, and a second delivery of it changes nothing.
+//     put     One transaction writes the batch's id, which is kept for ever, and its bytes.
+//             When put returns, the batch is durable, and a second delivery of it changes nothing.
 //     fold    writes the accumulator with the waiting batches as a file of the next generation and
 //             syncs it. One transaction then names that generation and deletes the bytes of exactly
 //             those batches. The old file is removed last.
