@@ -253,7 +253,7 @@ const TYPES = {
 
 /**
  * Serves folders over HTTP on loopback, as a page's own server would, takes reports and has queries.
- * @param {{folders: string[], csp?: string, pages?: Record<string, string>}} options
+ * @param {{folders: string[], csp?: string | (() => string), pages?: Record<string, string>}} options
  */
 export async function serveFolders({ folders, csp, pages = {} }) {
   /** @type {{method?: string, url: string, body?: any, headers: any}[]} */
@@ -287,7 +287,7 @@ export async function serveFolders({ folders, csp, pages = {} }) {
       'Content-Type':
         TYPES[/** @type {keyof TYPES} */ (extname(url.pathname) || '.html')] ?? 'text/plain',
     };
-    if (csp) headers['Content-Security-Policy'] = csp;
+    if (csp) headers['Content-Security-Policy'] = typeof csp === 'string' ? csp : csp();
     if (url.pathname in pages)
       return void response.writeHead(200, headers).end(pages[url.pathname]);
     for (const folder of folders) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import { expectedRecords, makeRecords, readVectors } from '../vectors.mjs';
 import { load } from '../../bindings/node.js';
 import { CSP } from '../../client/reasons.js';
@@ -65,8 +65,7 @@ before(async () => {
     logLevel: 'error',
     logOverride: { 'empty-import-meta': 'silent' },
   });
-  edge = await serveFolders({ folders: [] });
-  const policy = `default-src 'none'; ${CSP}; connect-src 'self' ${edge.origin}`;
+  const policy = () => `default-src 'none'; ${CSP}; connect-src 'self' ${edge.origin}`;
   /** @type {Record<string, string>} */
   const pages = {
     '/': FIELDS,
@@ -83,6 +82,14 @@ before(async () => {
   site = await serveFolders({ folders: [DIST], csp: policy, pages });
 });
 
+/** An edge that has heard nothing yet: what an earlier page sent may arrive late. */
+async function freshEdge() {
+  await edge?.close();
+  edge = await serveFolders({ folders: [] });
+}
+
+beforeEach(freshEdge);
+
 after(async () => {
   await browser?.close();
   await edge?.close();
@@ -92,7 +99,6 @@ after(async () => {
 
 /** A page of a fresh profile. */
 async function freshPage() {
-  edge.requests.length = 0;
   const context = await browser.newContext();
   const page = await open(context);
   return { context, page };
@@ -284,6 +290,7 @@ test('listed values, indices and numbers go from a page, of any mechanism; only 
   ];
   site.requests.length = 0;
   for (const list of [others, [...others, ...recipes]]) {
+    await freshEdge();
     const { page, context } = await freshPage();
     await startLoader(page, list);
     await call(page, 'consent.grant');
@@ -383,7 +390,6 @@ test('where the policy refuses WebAssembly, explain says so and names the header
   t.after(() => strict.close());
   const context = await browser.newContext();
   const page = await open(context, strict.origin);
-  edge.requests.length = 0;
   await startLoader(page, [wordsRecipe()]);
   await call(page, 'consent.grant');
   assert.deepEqual(
@@ -469,7 +475,6 @@ test('a tab killed between debit and queue has spent, and sends nothing', async 
 });
 
 test('storage that a browser refuses sends nothing', async () => {
-  edge.requests.length = 0;
   const context = await browser.newContext();
   await context.addInitScript(() => {
     IDBFactory.prototype.open = () => {
