@@ -7,6 +7,7 @@
 
 #include "account.h"
 #include "amplification.h"
+#include "recipe.h"
 
 #define LEAST_GAIN                                                                                 \
     1e-3 // a bound that gains less than this share of the local epsilon is not worth its delta

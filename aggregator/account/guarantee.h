@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "agg_error.h"
-#include "recipe.h"
+#include "recipe_ref.h"
 
 #define AGG_DELTA_UNSTATED 1e-9 // for recipes without cohort.delta
 #define AGG_HONEST_MIN 0.01     // the least honest share that may be assumed

@@ -15,6 +15,7 @@
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
+#include "recipe.h"
 #include "result_options.h"
 #include "split.h"
 
@@ -138,7 +139,7 @@ static void say_waiting(void *context, uint32_t seconds)
 static agg_err write_accumulator(agg_error *error, const arguments *a, const agg_dap_result *b)
 {
     char command[] = "collect";
-    const shoal_recipe *recipe = &b->task->recipe.recipe;
+    const shoal_recipe *recipe = b->task->recipe.recipe;
     shoal_split split;
     agg_accumulator acc;
     agg_guarantee guarantee;
@@ -188,7 +189,7 @@ static agg_err state_memory(agg_error *error, const arguments *a, const agg_dap_
     uint64_t bytes = 0;
     agg_err err = agg_dap_collect_memory(&bytes, error, task);
     if (err != SHOAL_OK) return err;
-    if (task->has_recipe) bytes += cli_accumulator_memory(NULL, &task->recipe.recipe);
+    if (task->has_recipe) bytes += cli_accumulator_memory(NULL, task->recipe.recipe);
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 

@@ -72,7 +72,7 @@ static agg_err load_accumulator(loaded *l, agg_error *error, const char *accumul
 {
     agg_err err = agg_accumulator_load(&l->acc, error, accumulator);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_check_recipe(&l->acc, error, &l->recipe.recipe);
+    err = agg_accumulator_check_recipe(&l->acc, error, l->recipe.recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", accumulator);
     return err;
 }
@@ -100,7 +100,7 @@ static agg_err check_same_lists(agg_error *error, const agg_dictionary *a, const
 
 static int is_mean(const agg_recipe *recipe)
 {
-    return recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+    return shoal_recipe_part(recipe->recipe, 0)->domain == SHOAL_DOMAIN_NUMBER;
 }
 
 // Loads the same values for both sides. Remarks on a file are logged for the first side only, since
@@ -132,9 +132,9 @@ static agg_err find_guarantees(agg_guarantee guarantees[2], agg_error *error, co
                                const loaded *of_b, double honest)
 {
     agg_err err =
-        agg_guarantee_run(&guarantees[0], error, &of_a->recipe.recipe, of_a->acc.n, honest);
+        agg_guarantee_run(&guarantees[0], error, of_a->recipe.recipe, of_a->acc.n, honest);
     return err == SHOAL_OK
-               ? agg_guarantee_run(&guarantees[1], error, &of_b->recipe.recipe, of_b->acc.n, honest)
+               ? agg_guarantee_run(&guarantees[1], error, of_b->recipe.recipe, of_b->acc.n, honest)
                : err;
 }
 
@@ -173,8 +173,8 @@ static agg_err state_memory(agg_error *error, const arguments *a, const loaded *
 {
     char command[] = "compare";
     uint64_t bytes =
-        cli_accumulator_memory(a->accumulators[0], &of_a->recipe.recipe) +
-        cli_accumulator_memory(a->accumulators[1], &of_b->recipe.recipe) +
+        cli_accumulator_memory(a->accumulators[0], of_a->recipe.recipe) +
+        cli_accumulator_memory(a->accumulators[1], of_b->recipe.recipe) +
         cli_dictionary_memory(&of_a->dictionary) + cli_dictionary_memory(&of_b->dictionary) +
         agg_compare_memory(&of_a->recipe, &of_b->recipe, of_a->dictionary.n, a->result.n_threads);
     return cli_state_memory(error, command, bytes, a->memory_limit);

@@ -159,7 +159,7 @@ static agg_err load_accumulator(agg_accumulator *acc, agg_error *error, const ag
 {
     agg_err err = agg_accumulator_load(acc, error, path);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
+    err = agg_accumulator_check_recipe(acc, error, recipe->recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", path);
     return err;
 }
@@ -170,7 +170,7 @@ static agg_err state_memory(agg_error *error, const arguments *a, const loaded_r
     char command[] = "discover";
     uint64_t kept = 0, most = 0;
     for (size_t i = 0; i < a->n_rounds; i++) {
-        uint64_t accumulator = cli_accumulator_memory(a->accumulators[i], &loaded[i].recipe.recipe);
+        uint64_t accumulator = cli_accumulator_memory(a->accumulators[i], loaded[i].recipe.recipe);
         uint64_t bytes = agg_discover_memory(&loaded[i].recipe, accumulator, a->result.n_threads);
         kept += accumulator;
         if (bytes > most) most = bytes;

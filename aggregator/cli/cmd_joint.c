@@ -14,6 +14,7 @@
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
+#include "recipe.h"
 #include "result_options.h"
 
 static const char help_text[] =
@@ -98,7 +99,7 @@ static agg_err add_variable(agg_joint_wish *wishes, uint32_t *n, agg_error *erro
                             const agg_recipe *recipe, const char *name, size_t len)
 {
     uint32_t i = agg_recipe_find_variable(recipe, name, len);
-    if (i == recipe->recipe.n_variables) return no_variable(error, recipe, "--variables");
+    if (i == recipe->recipe->n_variables) return no_variable(error, recipe, "--variables");
     for (uint32_t j = 0; j < *n; j++)
         if (wishes[j].variable == i)
             return command_refuse(error, "--variables names a variable twice");
@@ -110,7 +111,7 @@ static agg_err read_variables(agg_joint_wish *wishes, uint32_t *n, agg_error *er
                               const arguments *a, const agg_recipe *recipe)
 {
     *n = 0;
-    for (uint32_t i = 0; a->variables == NULL && i < recipe->recipe.n_variables; i++)
+    for (uint32_t i = 0; a->variables == NULL && i < recipe->recipe->n_variables; i++)
         wishes[(*n)++].variable = i;
     for (const char *at = a->variables; at != NULL;) {
         const char *comma = strchr(at, ',');
@@ -132,7 +133,7 @@ static agg_err read_categories(agg_joint_wish *wishes, uint32_t n, agg_error *er
             return command_refuse(error, "--categories is NAME=FILE");
         uint32_t variable = agg_recipe_find_variable(recipe, a->categories.texts[i],
                                                      (size_t)(equals - a->categories.texts[i]));
-        if (variable == recipe->recipe.n_variables)
+        if (variable == recipe->recipe->n_variables)
             return no_variable(error, recipe, "--categories");
         for (uint32_t j = 0; j < n; j++) {
             if (wishes[j].variable != variable) continue;
@@ -237,7 +238,7 @@ static agg_err show(agg_error *error, const arguments *a, const agg_recipe *reci
     agg_guarantee guarantee;
     int format = a->is_svg ? FORMAT_SVG : (int)a->result.format;
     agg_err err =
-        agg_guarantee_run(&guarantee, error, &recipe->recipe, result->n, a->result.honest);
+        agg_guarantee_run(&guarantee, error, recipe->recipe, result->n, a->result.honest);
     if (err != SHOAL_OK) return err;
     result->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, result, (agg_format)format);
@@ -291,7 +292,7 @@ static agg_err state_accumulator(agg_error *error, const arguments *a, const agg
     char command[] = "joint";
     uint64_t bytes = strcmp(a->accumulator, "-") == 0
                          ? 0
-                         : cli_accumulator_memory(a->accumulator, &recipe->recipe);
+                         : cli_accumulator_memory(a->accumulator, recipe->recipe);
     int is_too_much = a->memory_limit > 0 && bytes + CLI_PROGRAM_BYTES > a->memory_limit;
     return a->is_done || is_too_much ? cli_state_memory(error, command, bytes, a->memory_limit)
                                      : SHOAL_OK;
@@ -344,7 +345,7 @@ static agg_err open_files(agg_error *error, const arguments *a)
     err = state_accumulator(error, a, &recipe);
     if (err == SHOAL_OK) err = agg_accumulator_load(&acc, error, a->accumulator);
     if (err == SHOAL_OK) {
-        err = agg_accumulator_check_recipe(&acc, error, &recipe.recipe);
+        err = agg_accumulator_check_recipe(&acc, error, recipe.recipe);
         if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);
         if (err == SHOAL_OK)
             err = a->is_done ? forget(error, a, &acc) : joint(error, a, &recipe, &acc);

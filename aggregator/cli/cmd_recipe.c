@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "log.h"
 #include "parameter_help.h"
+#include "recipe.h"
 #include "recipe_check.h"
 #include "recipe_diff.h"
 #include "recipe_new.h"
@@ -167,7 +168,7 @@ static int hash_file(const char *path, const void *context)
     agg_recipe recipe;
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
         return agg_log_error("recipe", &error);
-    agg_hex(hex, a->is_query ? recipe.recipe.query_hash : recipe.recipe.recipe_hash, 32);
+    agg_hex(hex, a->is_query ? recipe.recipe->query_hash : recipe.recipe->recipe_hash, 32);
     printf("%s\n", hex);
     agg_recipe_release(&recipe);
     return AGG_EXIT_OK;

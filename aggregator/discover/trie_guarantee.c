@@ -8,6 +8,7 @@
 #include "amplification.h"
 #include "guarantee.h"
 #include "k_anonymity.h"
+#include "recipe.h"
 #include "round_text.h"
 
 #define ALPHA 0.95

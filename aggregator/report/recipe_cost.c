@@ -10,6 +10,7 @@
 #include "compound_check.h"
 #include "deletion.h"
 #include "part_print.h"
+#include "recipe.h"
 
 static void print_report_cost(const shoal_recipe *r)
 {

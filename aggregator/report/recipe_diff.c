@@ -10,6 +10,7 @@
 #include "front_coded.h"
 #include "json_walk.h"
 #include "log.h"
+#include "recipe.h"
 #include "recipe_json.h"
 
 #define PATH_SIZE 256 // a path of json_walk.h, with field names in it
@@ -256,7 +257,7 @@ static int compare(const agg_recipe *before, const agg_recipe *after, agg_error 
             printf("%-19s the same, %s\n", "hash", before->hash_hex);
         else
             printf("%-19s %s -> %s\n", "hash", before->hash_hex, after->hash_hex);
-        print_notes(&before->recipe, &after->recipe);
+        print_notes(before->recipe, after->recipe);
         code = d.n > 0 ? 1 : AGG_EXIT_OK;
     } else {
         code = agg_log_error("recipe", error);

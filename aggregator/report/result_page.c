@@ -13,6 +13,7 @@
 #include "guarantee_print.h"
 #include "json_walk.h"
 #include "print_text.h"
+#include "recipe.h"
 #include "result_style.h"
 #include "sha256.h"
 
@@ -96,13 +97,13 @@ static void put_count(FILE *out, double x)
 
 static bool is_mean(const agg_estimate *e)
 {
-    return e->recipe->recipe.n_parts > 0 &&
-           e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+    return e->recipe->recipe->n_parts > 0 &&
+           e->recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }
 
 static bool is_histogram(const agg_estimate *e)
 {
-    return e->recipe->recipe.value == SHOAL_VALUE_NUMBER && !is_mean(e);
+    return e->recipe->recipe->value == SHOAL_VALUE_NUMBER && !is_mean(e);
 }
 
 // Chooses an axis with one to five ticks on each side of zero. The axis of a mean is the range of
@@ -111,8 +112,8 @@ static axis axis_of(const agg_estimate *estimate, size_t n_rows)
 {
     axis a = {0, 0, 1, 0};
     if (is_mean(estimate)) {
-        a.low = (double)estimate->recipe->recipe.low_micro / 1e6;
-        a.high = (double)estimate->recipe->recipe.high_micro / 1e6;
+        a.low = (double)estimate->recipe->recipe->low_micro / 1e6;
+        a.high = (double)estimate->recipe->recipe->high_micro / 1e6;
         a.decimals = n_rows > 0 ? agg_error_decimals(estimate->rows[0].stderr_) : 0;
     }
     for (size_t i = 0; i < n_rows && !is_mean(estimate); i++) {
@@ -262,7 +263,8 @@ static const agg_estimate_row **order_rows(const agg_estimate *e, size_t n_rows)
 static void put_mean_note(FILE *out, const agg_estimate *e)
 {
     fprintf(out, "<p class=\"note\">Mean of numbers from %.10g to %.10g.</p>\n",
-            (double)e->recipe->recipe.low_micro / 1e6, (double)e->recipe->recipe.high_micro / 1e6);
+            (double)e->recipe->recipe->low_micro / 1e6,
+            (double)e->recipe->recipe->high_micro / 1e6);
 }
 
 static void put_table(FILE *out, const agg_page_section *section)

@@ -7,6 +7,7 @@
 
 #include "agg_size.h"
 #include "domain_dictionary.h"
+#include "recipe.h"
 
 // Makes room for one more dictionary.
 // Returns: a zeroed slot, or NULL with `error` filled.
@@ -60,7 +61,7 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
                         config->recipes[i], made->recipe.id);
     }
     err = load_dictionaries(made, error, config, talk, talk_context);
-    return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, &made->recipe.recipe)
+    return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, made->recipe.recipe)
                            : err;
 }
 
@@ -116,7 +117,7 @@ serve_collection *serve_collection_by_hash(const serve_collections *collections,
                                            const uint8_t hash[32])
 {
     for (size_t i = 0; i < collections->n; i++) {
-        if (memcmp(collections->list[i].recipe.recipe.recipe_hash, hash, 32) == 0)
+        if (memcmp(collections->list[i].recipe.recipe->recipe_hash, hash, 32) == 0)
             return &collections->list[i];
     }
     return NULL;

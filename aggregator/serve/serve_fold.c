@@ -52,14 +52,14 @@ static agg_err fold_one(serve_folder *folder, serve_collection *collection, agg_
     agg_err err = check_room(folder, collection, error);
     if (err == SHOAL_OK)
         err = agg_store_fold(folder->store, &n_batches, error, collection->number,
-                             &collection->recipe.recipe, folder->n_threads);
+                             collection->recipe.recipe, folder->n_threads);
     if (err == SHOAL_OK) {
         err = agg_store_release(folder->store, &n_released, error, collection->number,
-                                &collection->recipe.recipe, today);
+                                collection->recipe.recipe, today);
     }
     if (err == SHOAL_OK) {
         err = agg_store_forget(folder->store, &n_forgotten, error, collection->number,
-                               &collection->recipe.recipe, today);
+                               collection->recipe.recipe, today);
     }
     if (err != SHOAL_OK) {
         atomic_fetch_add(&collection->counters[COUNT_FOLD_FAILURES], 1);

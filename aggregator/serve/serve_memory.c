@@ -12,6 +12,7 @@
 #include "estimate.h"
 #include "folder.h"
 #include "input_memory.h"
+#include "recipe.h"
 #include "serve_result.h"
 
 #define STEPS 8 // between the usual amount and the least
@@ -83,7 +84,7 @@ static void add_dictionary(sizes *s, const serve_collection *one, const agg_dict
 static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one, agg_store *store,
                               unsigned n_threads)
 {
-    const shoal_recipe *recipe = &one->recipe.recipe;
+    const shoal_recipe *recipe = one->recipe.recipe;
     uint64_t sketches = cli_accumulator_memory(NULL, recipe), files = 0, waiting = 0;
     agg_err err = SHOAL_OK;
     s->held += JSON_OF_RECIPE * one->recipe.json_len;
@@ -104,7 +105,7 @@ static agg_err find_fold(uint64_t *most, agg_error *error, const serve_collectio
 {
     *most = 0;
     for (size_t i = 0; i < collections->n; i++) {
-        const shoal_recipe *recipe = &collections->list[i].recipe.recipe;
+        const shoal_recipe *recipe = collections->list[i].recipe.recipe;
         agg_accumulator acc;
         if (recipe->aggregation == SHOAL_AGGREGATION_SUM) continue;
         agg_err err = agg_accumulator_init(&acc, error, recipe);
@@ -162,7 +163,7 @@ agg_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection 
                            agg_store *store, bool *has_grown)
 {
     uint64_t files = 0, waiting = 0;
-    uint32_t size = collection->recipe.recipe.record_size;
+    uint32_t size = collection->recipe.recipe->record_size;
     *has_grown = false;
     if (collection->records_room == 0) return SHOAL_OK;
     agg_err err = agg_store_bytes(store, &files, &waiting, error, collection->number);

@@ -12,6 +12,7 @@
 #include "estimate.h"
 #include "estimate_print.h"
 #include "guarantee.h"
+#include "recipe.h"
 #include "result_page.h"
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
@@ -58,13 +59,13 @@ static void hide_count(agg_error *error, const serve_collection *collection)
     if (error->code != AGG_ERR_COHORT) return;
     agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
              "fewer reports than the recipe's minimum cohort of %u",
-             collection->recipe.recipe.cohort_minimum);
+             collection->recipe.recipe->cohort_minimum);
 }
 
 static agg_err promise(kept *k)
 {
-    agg_err err = agg_guarantee_run(&k->guarantee, &k->error, &k->collection->recipe.recipe,
-                                    k->estimate.n, 1);
+    agg_err err =
+        agg_guarantee_run(&k->guarantee, &k->error, k->collection->recipe.recipe, k->estimate.n, 1);
     if (err != SHOAL_OK)
         agg_estimate_release(&k->estimate);
     else
@@ -76,7 +77,7 @@ static void estimate(serve_results *results, kept *k)
 {
     agg_accumulator acc;
     agg_err err = agg_store_load(results->store, &acc, &k->error, k->collection->number,
-                                 &k->collection->recipe.recipe, k->span);
+                                 k->collection->recipe.recipe, k->span);
     if (err != SHOAL_OK) {
         k->error.code = err;
         return;

@@ -10,6 +10,7 @@
 #include "bytes.h"
 #include "checksum.h"
 #include "print_text.h"
+#include "recipe.h"
 #include "refresh_script.h"
 #include "serve_metrics.h"
 
@@ -121,7 +122,7 @@ static void keep_batch(serve_request *r, serve_collection *collection, const sho
     agg_period period =
         agg_period_of_day(r->state->parts.config->period, (int32_t)(time(NULL) / 86400));
     agg_err err = agg_store_put(r->state->parts.store, &put, &error, collection->number,
-                                &collection->recipe.recipe, period, batch->id, r->x.body, r->x.len);
+                                collection->recipe.recipe, period, batch->id, r->x.body, r->x.len);
     if (err != SHOAL_OK) {
         refuse_put(r, &error);
     } else if (put == AGG_PUT_KNOWN) {
@@ -144,7 +145,7 @@ static void answer_batch(serve_request *r)
     if (err == SHOAL_OK) {
         collection = serve_collection_by_hash(r->state->parts.collections, batch.recipe_hash);
         err = collection != NULL ? shoal_batch_open(&batch, r->x.body, r->x.len,
-                                                    &collection->recipe.recipe, &bad_record)
+                                                    collection->recipe.recipe, &bad_record)
                                  : check_damage(&batch, r->x.body, r->x.len);
         if (err == SHOAL_OK && collection == NULL) err = SHOAL_ERR_RECIPE_HASH;
     }
@@ -268,7 +269,7 @@ static void write_sum(serve_request *r, const serve_collection *collection,
 {
     char message[96];
     agg_error error;
-    uint32_t minimum = collection->recipe.recipe.cohort_minimum;
+    uint32_t minimum = collection->recipe.recipe->cohort_minimum;
     if (acc->n < minimum) {
         snprintf(message, sizeof message, "fewer reports than the recipe's minimum cohort of %u",
                  minimum);
@@ -287,7 +288,7 @@ static void write_sum(serve_request *r, const serve_collection *collection,
 static void answer_sum(serve_request *r, const char *id)
 {
     const serve_collection *collection = serve_collection_by_id(r->state->parts.collections, id);
-    if (collection == NULL || collection->recipe.recipe.aggregation != SHOAL_AGGREGATION_SUM) {
+    if (collection == NULL || collection->recipe.recipe->aggregation != SHOAL_AGGREGATION_SUM) {
         answer_not_found(r, "no recipe of aggregation \"sum\" has this id");
         return;
     }
@@ -296,7 +297,7 @@ static void answer_sum(serve_request *r, const char *id)
     agg_accumulator acc;
     agg_error error;
     agg_err err = agg_store_load(r->state->parts.store, &acc, &error, collection->number,
-                                 &collection->recipe.recipe, r->job.span);
+                                 collection->recipe.recipe, r->job.span);
     if (err == SHOAL_OK) {
         write_sum(r, collection, &acc);
         agg_accumulator_release(&acc);

@@ -7,6 +7,7 @@
 
 #include "accumulator_parts.h"
 #include "compound.h"
+#include "recipe.h"
 
 agg_err agg_accumulator_init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes,
                                    uint32_t n_parts)

@@ -31,7 +31,8 @@
 #include <stdio.h>
 
 #include "agg_error.h"
-#include "recipe.h"
+#include "name.h"
+#include "recipe_ref.h"
 #include "record_set.h"
 #include "sketch.h"
 

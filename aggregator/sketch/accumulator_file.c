@@ -12,6 +12,7 @@
 #include "agg_size.h"
 #include "bytes.h"
 #include "checksum.h"
+#include "recipe.h"
 
 static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'a', 'c', 'c'};
 #define HEADER 124u

@@ -6,6 +6,7 @@
 
 #include "agg_size.h"
 #include "compound.h"
+#include "recipe.h"
 #include "store_batch.h"
 #include "store_files.h"
 #include "store_sum.h"

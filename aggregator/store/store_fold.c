@@ -9,6 +9,7 @@
 #include "batch.h"
 #include "compound.h"
 #include "folder.h"
+#include "recipe.h"
 #include "store_files.h"
 
 // The fold of one period.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "agg_size.h"
+#include "recipe.h"
 #include "store_files.h"
 #include "store_sum.h"
 

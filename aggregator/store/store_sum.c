@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "batch.h"
+#include "recipe.h"
 #include "store_batch.h"
 
 // One batch in the queue.

@@ -9,6 +9,7 @@
 #include "checksum.h"
 #include "compound.h"
 #include "probability.h"
+#include "recipe.h"
 #include "sha256.h"
 
 static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'a', 'c', 'q'};

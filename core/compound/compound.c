@@ -3,6 +3,7 @@
 #include "compound.h"
 
 #include "name.h"
+#include "recipe.h"
 
 // A module that carries only some compounds is compiled with its own list.
 #ifndef SHOAL_CARRIED_COMPOUNDS

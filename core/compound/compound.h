@@ -9,7 +9,7 @@
 #ifndef SHOAL_COMPOUND_H
 #define SHOAL_COMPOUND_H
 
-#include "recipe.h"
+#include "recipe_ref.h"
 
 enum {
     SHOAL_COMPOUND_NONE = 0,

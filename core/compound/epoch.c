@@ -5,6 +5,7 @@
 #include "bytes.h"
 #include "checksum.h"
 #include "compound.h"
+#include "recipe.h"
 
 #define MAGIC "shoalrun"
 #define VERSION 1u

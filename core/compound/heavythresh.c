@@ -5,6 +5,7 @@
 #include "bytes.h"
 #include "chacha20.h"
 #include "one_bit_mean.h"
+#include "recipe.h"
 #include "record.h"
 
 #define BLOCK_BYTES 64u

@@ -3,6 +3,8 @@
 // fields arrive.
 #include "joint.h"
 
+#include "recipe.h"
+
 static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field)
 {
     (void)cells;

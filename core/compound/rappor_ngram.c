@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "chacha20.h"
+#include "recipe.h"
 
 #define GRAM_MAX 4u
 

@@ -6,6 +6,7 @@
 #include "chacha20.h"
 #include "column.h"
 #include "fingerprint.h"
+#include "recipe.h"
 
 #define FRAGMENTS (1u << 24)
 

@@ -3,6 +3,7 @@
 #include "thresh.h"
 
 #include "bytes.h"
+#include "recipe.h"
 #include "record.h"
 
 void shoal_thresh_start(shoal_thresh *state)

@@ -3,6 +3,7 @@
 #include "trie.h"
 
 #include "bytes.h"
+#include "recipe.h"
 
 static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field)
 {

@@ -3,6 +3,7 @@
 // no pointer in it, so that a WebAssembly module may be given a copy of another module's recipe.
 #include "bytes.h"
 #include "dap.h"
+#include "recipe.h"
 #include "split.h"
 
 #define DAY_S UINT64_C(86400)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "dap_config.h"
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 
 static const char task[] =
     "{\"version\":\"dap-18\",\"info\":\"t\",\"leader\":\"https://a.example\",\"helper\":\"https://"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Property: a day or span that a question may name lies within the calendar, in order; a day that
 // is read prints as the same text; every day of a span lies within it, its neighbours outside.
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 #include "period.h"
 
 #define DAY_MAX 2932896 // 9999-12-31

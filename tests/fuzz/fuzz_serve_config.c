@@ -3,7 +3,7 @@
 // numbers within their stated ranges and everything that a server cannot do without.
 #include <unistd.h>
 
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 #include "serve_config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

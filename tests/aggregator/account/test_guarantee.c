@@ -5,6 +5,7 @@
 // Where SHOAL_SHARED names a folder with golden/amplification.csv, every row of it is asked for
 // through a recipe; SHOAL_REQUIRE_SHARED=1 makes its absence a failure.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include <math.h>
 #include <time.h>
@@ -29,7 +30,7 @@ static agg_guarantee promise_of(const char *mechanism, double epsilon, const cha
              "\"2030-01-01\"%s}",
              mechanism, epsilon, more);
     read_recipe(&recipe, text);
-    assert_ok(agg_guarantee_run(&g, &error, &recipe.recipe, n, honest));
+    assert_ok(agg_guarantee_run(&g, &error, recipe.recipe, n, honest));
     agg_recipe_release(&recipe);
     return g;
 }
@@ -136,11 +137,11 @@ static void epsilons_beyond_the_bounds(void **state)
     agg_guarantee g;
     (void)state;
     sketch_recipe(&recipe, "cms", 4, 1024, 256);
-    recipe.recipe.cost_micro = 40000000;
-    assert_ok(agg_guarantee_run(&g, &error, &recipe.recipe, 1000000, 1));
+    fields_of(&recipe)->cost_micro = 40000000;
+    assert_ok(agg_guarantee_run(&g, &error, recipe.recipe, 1000000, 1));
     assert_true(g.local == 40 && g.bound == NULL);
-    recipe.recipe.cost_micro = 900;
-    assert_ok(agg_guarantee_run(&g, &error, &recipe.recipe, 1000000, 1));
+    fields_of(&recipe)->cost_micro = 900;
+    assert_ok(agg_guarantee_run(&g, &error, recipe.recipe, 1000000, 1));
     assert_true(g.local == 0.0009 && g.bound == NULL);
     agg_recipe_release(&recipe);
 }

@@ -78,7 +78,7 @@ static inline fixture_batch fixture_batch_make(const shoal_recipe *recipe, uint3
     for (uint32_t r = 0; r < batch.count; r++) {
         uint64_t item = shoal_rng_below(&rng, 5);
         assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER +
-                                                    (size_t)r * recipe->record_size,
+                                                    (size_t)r * shoal_record_size(recipe),
                                                 recipe, &item, 1, NULL, &rng),
                          SHOAL_OK);
     }

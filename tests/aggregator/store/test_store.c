@@ -28,7 +28,7 @@ static void reopen(bench *b)
     agg_store_close(b->store);
     b->store = NULL;
     must(agg_store_open(&b->store, &error, b->folder), &error);
-    must(agg_store_collection(b->store, &b->collection, &error, &b->recipe.recipe), &error);
+    must(agg_store_collection(b->store, &b->collection, &error, b->recipe.recipe), &error);
 }
 
 static int set_up(void **state)
@@ -36,7 +36,7 @@ static int set_up(void **state)
     bench *b = calloc(1, sizeof *b);
     fixture_folder(b->folder);
     fixture_recipe(&b->recipe);
-    for (uint32_t i = 0; i < N; i++) b->batches[i] = fixture_batch_make(&b->recipe.recipe, i);
+    for (uint32_t i = 0; i < N; i++) b->batches[i] = fixture_batch_make(b->recipe.recipe, i);
     reopen(b);
     *state = b;
     return 0;
@@ -57,7 +57,7 @@ static agg_put put(bench *b, int i, agg_period period)
 {
     agg_error error;
     agg_put result;
-    must(fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe, period,
+    must(fixture_put(b->store, &result, &error, b->collection, b->recipe.recipe, period,
                      &b->batches[i]),
          &error);
     return result;
@@ -67,7 +67,7 @@ static uint64_t fold(bench *b)
 {
     agg_error error;
     uint64_t n_batches;
-    must(agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 2), &error);
+    must(agg_store_fold(b->store, &n_batches, &error, b->collection, b->recipe.recipe, 2), &error);
     return n_batches;
 }
 
@@ -75,8 +75,8 @@ static void expect(bench *b, agg_span span, const fixture_batch *batches, size_t
 {
     agg_error error;
     agg_accumulator acc;
-    must(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, span), &error);
-    fixture_expect(&acc, &b->recipe.recipe, batches, n);
+    must(agg_store_load(b->store, &acc, &error, b->collection, b->recipe.recipe, span), &error);
+    fixture_expect(&acc, b->recipe.recipe, batches, n);
     agg_accumulator_release(&acc);
 }
 
@@ -129,7 +129,7 @@ static void a_span_that_cuts_a_period_is_refused(void **state)
     fold(b);
     agg_error error;
     agg_accumulator acc;
-    assert_int_equal(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe,
+    assert_int_equal(agg_store_load(b->store, &acc, &error, b->collection, b->recipe.recipe,
                                     (agg_span){DAY, DAY}),
                      SHOAL_ERR_RANGE);
     assert_non_null(strstr(error.text, "2026-11-16 to 2026-11-22"));
@@ -245,13 +245,13 @@ static void a_damaged_accumulator_is_refused(void **state)
     agg_error error;
     agg_accumulator acc;
     assert_int_equal(
-        agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, AGG_SPAN_ALL),
+        agg_store_load(b->store, &acc, &error, b->collection, b->recipe.recipe, AGG_SPAN_ALL),
         SHOAL_ERR_CHECKSUM);
     // A fold must not begin anew either: the batch keeps waiting.
     put(b, 1, today);
     uint64_t n_batches;
     assert_int_equal(
-        agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1),
+        agg_store_fold(b->store, &n_batches, &error, b->collection, b->recipe.recipe, 1),
         SHOAL_ERR_CHECKSUM);
     agg_store_stats stats;
     must(agg_store_statistics(b->store, &stats, &error, b->collection), &error);
@@ -306,7 +306,7 @@ static void a_fold_that_cannot_write_loses_nothing(void **state)
     agg_error error;
     uint64_t n_batches;
     assert_int_equal(
-        agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1),
+        agg_store_fold(b->store, &n_batches, &error, b->collection, b->recipe.recipe, 1),
         AGG_ERR_IO);
     expect(b, AGG_SPAN_ALL, b->batches, 1);
     snprintf(away, sizeof away, "%s/away", b->folder);
@@ -330,10 +330,10 @@ static void a_full_disk_refuses_and_recovers(void **state)
     agg_error error;
     agg_put result;
     uint64_t n_batches;
-    agg_err put_err = fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe,
-                                  today, &b->batches[1]);
+    agg_err put_err = fixture_put(b->store, &result, &error, b->collection, b->recipe.recipe, today,
+                                  &b->batches[1]);
     agg_err fold_err =
-        agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1);
+        agg_store_fold(b->store, &n_batches, &error, b->collection, b->recipe.recipe, 1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(put_err, AGG_ERR_IO);
     assert_int_equal(fold_err, AGG_ERR_IO);
@@ -369,7 +369,7 @@ static void *post_all(void *context)
     for (int i = 0; i < N; i++) {
         agg_error error;
         agg_put result;
-        if (fixture_put(p->b->store, &result, &error, p->b->collection, &p->b->recipe.recipe, today,
+        if (fixture_put(p->b->store, &result, &error, p->b->collection, p->b->recipe.recipe, today,
                         &p->b->batches[i]) == SHOAL_OK) {
             p->stored[i] = result == AGG_PUT_STORED;
         }
@@ -391,7 +391,7 @@ static void threads_agree_on_who_was_first(void **state)
         agg_error error;
         agg_accumulator acc;
         fold(b);
-        must(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, AGG_SPAN_ALL),
+        must(agg_store_load(b->store, &acc, &error, b->collection, b->recipe.recipe, AGG_SPAN_ALL),
              &error);
         agg_accumulator_release(&acc);
     }
@@ -430,7 +430,7 @@ static fixture_batch joint_batch(const shoal_recipe *recipe, uint8_t i)
     for (uint32_t r = 0; r < batch.count; r++) {
         const uint64_t items[2] = {r % 5, r % 3};
         assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER +
-                                                    (size_t)r * recipe->record_size,
+                                                    (size_t)r * shoal_record_size(recipe),
                                                 recipe, items, 2, NULL, &rng),
                          SHOAL_OK);
     }
@@ -471,7 +471,7 @@ static void records_go_when_their_days_are_over(void **state)
     uint64_t n_batches;
     agg_put result;
     must(agg_recipe_from_bytes(&own, &error, "joint", joint_json, sizeof joint_json - 1), &error);
-    const shoal_recipe *recipe = &own.recipe;
+    const shoal_recipe *recipe = own.recipe;
     must(agg_store_collection(b->store, &collection, &error, recipe), &error);
     const agg_period periods[] = {today, {AGG_PERIOD_DAY, DAY + 1}, today, {AGG_PERIOD_ALL, 0}};
     fixture_batch batches[4];
@@ -513,7 +513,7 @@ static void sums_have_nothing_to_forget(void **state)
     bench *b = *state;
     put(b, 0, today);
     fold(b);
-    assert_int_equal(forget(b->store, b->collection, &b->recipe.recipe, DAY + 900), 0);
+    assert_int_equal(forget(b->store, b->collection, b->recipe.recipe, DAY + 900), 0);
     expect(b, AGG_SPAN_ALL, b->batches, 1);
 }
 

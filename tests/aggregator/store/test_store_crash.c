@@ -40,12 +40,12 @@ static int run_child(bench *b)
     agg_store *store;
     int64_t collection;
     if (agg_store_open(&store, &error, b->folder) != SHOAL_OK ||
-        agg_store_collection(store, &collection, &error, &b->recipe.recipe) != SHOAL_OK) {
+        agg_store_collection(store, &collection, &error, b->recipe.recipe) != SHOAL_OK) {
         return 1;
     }
     for (uint32_t i = 0; i < N; i++) {
         agg_put put;
-        const shoal_recipe *recipe = &b->recipe.recipe;
+        const shoal_recipe *recipe = b->recipe.recipe;
         if (fixture_put(store, &put, &error, collection, recipe, today, &b->batches[i]) != SHOAL_OK)
             return 2;
         *b->acknowledged = i + 1;
@@ -113,7 +113,7 @@ static void check_store(bench *b, unsigned kill_at)
     agg_error error;
     agg_store *store;
     int64_t collection;
-    const shoal_recipe *recipe = &b->recipe.recipe;
+    const shoal_recipe *recipe = b->recipe.recipe;
     must(agg_store_open(&store, &error, b->folder), &error);
     must(agg_store_collection(store, &collection, &error, recipe), &error);
     uint32_t acknowledged = *b->acknowledged;
@@ -144,7 +144,7 @@ static void kill_at_every_call(void (*make_recipe)(agg_recipe *))
 {
     bench b = {0};
     make_recipe(&b.recipe);
-    for (uint32_t i = 0; i < N; i++) b.batches[i] = fixture_batch_make(&b.recipe.recipe, i);
+    for (uint32_t i = 0; i < N; i++) b.batches[i] = fixture_batch_make(b.recipe.recipe, i);
     b.acknowledged = mmap(NULL, sizeof *b.acknowledged, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(b.acknowledged, MAP_FAILED);

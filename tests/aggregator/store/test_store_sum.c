@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums in the store: counted once, no record in any file, and no two loads closer than the minimum
 // cohort.
+#include "recipe.h"
 #include "store_fixture.h"
 
 #include <dirent.h>
@@ -28,14 +29,14 @@ static void reopen(bench *b)
     agg_store_close(b->store);
     b->store = NULL;
     must(agg_store_open(&b->store, &error, b->folder), &error);
-    must(agg_store_collection(b->store, &b->collection, &error, &b->recipe.recipe), &error);
+    must(agg_store_collection(b->store, &b->collection, &error, b->recipe.recipe), &error);
 }
 
 static void set_up_with(bench *b, void (*make_recipe)(agg_recipe *))
 {
     fixture_folder(b->folder);
     make_recipe(&b->recipe);
-    for (uint32_t i = 0; i < N; i++) b->batches[i] = fixture_batch_make(&b->recipe.recipe, i);
+    for (uint32_t i = 0; i < N; i++) b->batches[i] = fixture_batch_make(b->recipe.recipe, i);
     reopen(b);
 }
 
@@ -65,7 +66,7 @@ static int tear_down(void **state)
 static agg_err try_put(bench *b, agg_put *put, agg_error *error, agg_period period,
                        const fixture_batch *batch)
 {
-    return fixture_put(b->store, put, error, b->collection, &b->recipe.recipe, period, batch);
+    return fixture_put(b->store, put, error, b->collection, b->recipe.recipe, period, batch);
 }
 
 static agg_put put(bench *b, int i, agg_period period)
@@ -80,14 +81,14 @@ static uint64_t release(bench *b, int32_t day)
 {
     agg_error error;
     uint64_t n_records;
-    must(agg_store_release(b->store, &n_records, &error, b->collection, &b->recipe.recipe, day),
+    must(agg_store_release(b->store, &n_records, &error, b->collection, b->recipe.recipe, day),
          &error);
     return n_records;
 }
 
 static agg_err try_load(bench *b, agg_accumulator *acc, agg_error *error, agg_span span)
 {
-    return agg_store_load(b->store, acc, error, b->collection, &b->recipe.recipe, span);
+    return agg_store_load(b->store, acc, error, b->collection, b->recipe.recipe, span);
 }
 
 static void expect(bench *b, agg_span span, const fixture_batch *batches, size_t n)
@@ -95,7 +96,7 @@ static void expect(bench *b, agg_span span, const fixture_batch *batches, size_t
     agg_error error;
     agg_accumulator acc;
     must(try_load(b, &acc, &error, span), &error);
-    fixture_expect(&acc, &b->recipe.recipe, batches, n);
+    fixture_expect(&acc, b->recipe.recipe, batches, n);
     agg_accumulator_release(&acc);
 }
 
@@ -125,7 +126,7 @@ static void a_batch_counts_once_and_nothing_waits(void **state)
     assert_int_equal(put(b, 0, (agg_period){AGG_PERIOD_DAY, DAY + 1}), AGG_PUT_KNOWN);
     reopen(b);
     assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN);
-    must(agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1), &error);
+    must(agg_store_fold(b->store, &n_batches, &error, b->collection, b->recipe.recipe, 1), &error);
     assert_int_equal(n_batches, 0);
     agg_store_stats stats = statistics(b);
     assert_int_equal(stats.batches, 1);
@@ -219,7 +220,7 @@ static agg_put put_anew(bench *b, shoal_rng *rng, int i, agg_period period)
     fixture_batch *batch = &b->batches[i];
     shoal_rng_bytes(rng, batch->id, 16);
     assert_int_equal(
-        shoal_batch_seal(batch->bytes, batch->len, &b->recipe.recipe, batch->count, batch->id),
+        shoal_batch_seal(batch->bytes, batch->len, b->recipe.recipe, batch->count, batch->id),
         SHOAL_OK);
     must(try_put(b, &result, &error, period, batch), &error);
     return result;
@@ -280,9 +281,9 @@ static void a_batch_below_its_minimum_is_refused(void **state)
     agg_put result;
     fixture_batch small = b->batches[0];
     small.count = 99;
-    small.len = shoal_batch_size(&b->recipe.recipe, small.count);
+    small.len = shoal_batch_size(b->recipe.recipe, small.count);
     assert_int_equal(
-        shoal_batch_seal(small.bytes, small.len, &b->recipe.recipe, small.count, small.id),
+        shoal_batch_seal(small.bytes, small.len, b->recipe.recipe, small.count, small.id),
         SHOAL_OK);
     assert_int_equal(try_put(b, &result, &error, today, &small), SHOAL_ERR_RANGE);
     assert_non_null(strstr(error.text, "batch.minimum, 100"));
@@ -304,12 +305,12 @@ static void a_large_sum_is_refused_when_it_is_configured(void **state)
                  fixture_sum_json, is_large ? 4096 : 4090, k + strlen("\"k\":16,\"m\":64"));
         must(agg_recipe_from_bytes(&recipe, &error, "large", json, strlen(json)), &error);
         uint64_t size;
-        must(agg_accumulator_size_of(&size, &error, &recipe.recipe), &error);
+        must(agg_accumulator_size_of(&size, &error, recipe.recipe), &error);
         agg_accumulator acc;
-        must(agg_accumulator_init(&acc, &error, &recipe.recipe), &error);
+        must(agg_accumulator_init(&acc, &error, recipe.recipe), &error);
         assert_int_equal(size, agg_accumulator_size(&acc));
         agg_accumulator_release(&acc);
-        agg_err err = agg_store_collection(b->store, &collection, &error, &recipe.recipe);
+        agg_err err = agg_store_collection(b->store, &collection, &error, recipe.recipe);
         assert_int_equal(err, is_large ? SHOAL_ERR_RANGE : SHOAL_OK);
         if (is_large) {
             assert_non_null(strstr(error.text, "at most 16 MiB"));
@@ -352,7 +353,7 @@ static int folder_holds(const char *path, const uint8_t *bytes, size_t len)
 static int count_on_disk(bench *b)
 {
     int n = 0;
-    size_t size = b->recipe.recipe.record_size;
+    size_t size = b->recipe.recipe->record_size;
     for (int i = 0; i < N; i++) {
         for (uint32_t r = 0; r < b->batches[i].count; r++)
             n += folder_holds(b->folder, b->batches[i].bytes + SHOAL_BATCH_HEADER + r * size, size);
@@ -412,7 +413,7 @@ static void sums_are_what_reports_fold_to(void **state)
     }
     release(b, DAY + 1);
     must(agg_store_fold(reports.store, &n_batches, &error, reports.collection,
-                        &reports.recipe.recipe, 1),
+                        reports.recipe.recipe, 1),
          &error);
     must(try_load(b, &sum, &error, AGG_SPAN_ALL), &error);
     must(try_load(&reports, &folded, &error, AGG_SPAN_ALL), &error);
@@ -461,7 +462,7 @@ static void a_full_sum_refuses(void **state)
     agg_error error;
     agg_put result;
     agg_accumulator acc;
-    must(agg_accumulator_init(&acc, &error, &b->recipe.recipe), &error);
+    must(agg_accumulator_init(&acc, &error, b->recipe.recipe), &error);
     acc.n = agg_sketch_kind_of(acc.parts[0].shape.mechanism)->n_max - 150;
     size_t len;
     uint8_t *bytes = fixture_bytes(&acc, &len);
@@ -591,11 +592,11 @@ static void a_store_of_version_1_goes_on(void **state)
     bench *b = *state, old = {0};
     fixture_folder(old.folder);
     fixture_recipe(&old.recipe);
-    for (uint32_t i = 0; i < N; i++) old.batches[i] = fixture_batch_make(&old.recipe.recipe, i);
+    for (uint32_t i = 0; i < N; i++) old.batches[i] = fixture_batch_make(old.recipe.recipe, i);
     const fixture_batch *batch = &old.batches[0];
     char hash[65] = {0}, id[33] = {0}, *body = calloc(2, batch->len + 1),
          *sql = malloc(2 * batch->len + 1000);
-    print_hex(hash, old.recipe.recipe.recipe_hash, 32);
+    print_hex(hash, old.recipe.recipe->recipe_hash, 32);
     print_hex(id, batch->id, 16);
     print_hex(body, batch->bytes, batch->len);
     exec_sql(&old, version_1);
@@ -609,7 +610,7 @@ static void a_store_of_version_1_goes_on(void **state)
     agg_error error;
     uint64_t n_batches;
     assert_int_equal(put(&old, 0, today), AGG_PUT_KNOWN);
-    must(agg_store_fold(old.store, &n_batches, &error, old.collection, &old.recipe.recipe, 1),
+    must(agg_store_fold(old.store, &n_batches, &error, old.collection, old.recipe.recipe, 1),
          &error);
     assert_int_equal(n_batches, 1);
     expect(&old, AGG_SPAN_ALL, old.batches, 1);
@@ -617,7 +618,7 @@ static void a_store_of_version_1_goes_on(void **state)
     bench sums = old;
     sums.recipe = b->recipe;
     memcpy(sums.batches, b->batches, sizeof sums.batches);
-    must(agg_store_collection(sums.store, &sums.collection, &error, &sums.recipe.recipe), &error);
+    must(agg_store_collection(sums.store, &sums.collection, &error, sums.recipe.recipe), &error);
     for (int i = 0; i < 3; i++) put(&sums, i, today);
     assert_int_equal(release(&sums, DAY + 1), 303);
     expect(&sums, AGG_SPAN_ALL, sums.batches, 3);
