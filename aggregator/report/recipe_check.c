@@ -71,8 +71,7 @@ static void print_joint(const shoal_recipe *r)
 
 static void print_records(const shoal_recipe *r)
 {
-    const shoal_compound *compound = shoal_compound_by_id(r->mechanism);
-    if (compound == NULL || !compound->keeps_records) return;
+    if (!shoal_recipe_keeps_records(r)) return;
     printf("records             kept %u day%s beyond their period, for what came together; then "
            "sums only\n",
            r->keep_days, r->keep_days == 1 ? "" : "s");

@@ -39,12 +39,6 @@ static size_t between(size_t least, size_t most, unsigned step)
     return most <= least ? least : least + (most - least) / STEPS * step;
 }
 
-static bool keeps_records(const shoal_recipe *recipe)
-{
-    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
-    return compound != NULL && compound->keeps_records;
-}
-
 // Returns: the most bytes that a dictionary's rows take as JSON. Some characters need an escape.
 static uint64_t json_bytes(const agg_dictionary *dictionary)
 {
@@ -92,7 +86,7 @@ static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one,
     for (size_t i = 0; i < one->n_dictionaries; i++)
         add_dictionary(s, one, &one->dictionaries[i].dictionary, sketches, n_threads);
     if (one->n_dictionaries == 0) s->result = more_of(s->result, 2 * sketches);
-    if (!keeps_records(recipe)) return SHOAL_OK;
+    if (!shoal_recipe_keeps_records(recipe)) return SHOAL_OK;
     err = agg_store_bytes(store, &files, &waiting, error, one->number);
     one->records_room = 2 * (files + waiting) + RECORDS_ROOM;
     s->records += RECORDS_TIMES * one->records_room;

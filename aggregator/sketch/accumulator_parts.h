@@ -8,9 +8,6 @@
 
 #include "accumulator.h"
 
-// Returns: whether accumulators of a finished recipe keep records.
-bool agg_accumulator_recipe_keeps_records(const shoal_recipe *recipe);
-
 // Makes an empty sketch of each shape. On error *acc is released.
 //   acc: zeroed but for its hash, id and n
 agg_err agg_accumulator_init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes,

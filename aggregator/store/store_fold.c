@@ -230,12 +230,6 @@ static agg_err forget_period(fold *f, uint64_t *n_periods, agg_error *error)
     return err;
 }
 
-static bool keeps_records(const shoal_recipe *recipe)
-{
-    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
-    return compound != NULL && compound->keeps_records;
-}
-
 agg_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error,
                          int64_t collection, const shoal_recipe *recipe, int32_t today)
 {
@@ -243,7 +237,7 @@ agg_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error
     agg_stored *list = NULL;
     size_t n = 0;
     *n_periods = 0;
-    if (!keeps_records(recipe)) return SHOAL_OK;
+    if (!shoal_recipe_keeps_records(recipe)) return SHOAL_OK;
     pthread_mutex_lock(&store->fold_mutex);
     agg_err err = agg_store_files_list(store, &list, &n, error, collection);
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {

@@ -37,3 +37,9 @@ const char *shoal_recipe_mechanism_name(const shoal_recipe *recipe)
     if (compound != NULL) return compound->name;
     return mechanism != NULL ? mechanism->name : NULL;
 }
+
+bool shoal_recipe_keeps_records(const shoal_recipe *recipe)
+{
+    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
+    return compound != NULL && compound->keeps_records;
+}

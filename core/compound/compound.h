@@ -47,4 +47,7 @@ const shoal_compound *shoal_compound_by_name(const char *name, size_t len);
 // Returns: the static name of the recipe's mechanism, whether a compound or not.
 const char *shoal_recipe_mechanism_name(const shoal_recipe *recipe);
 
+// Returns: whether the recipe is decoded from whole records (keeps_records of its compound).
+bool shoal_recipe_keeps_records(const shoal_recipe *recipe);
+
 #endif
