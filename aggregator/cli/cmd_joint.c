@@ -165,8 +165,8 @@ static agg_err read_wishes(agg_joint_wish *wishes, uint32_t *n, agg_error *error
         wishes[i].with_none = a->with_none;
         wishes[i].confidence = a->result.confidence;
         wishes[i].n_threads = a->result.n_threads;
-        wishes[i].talk = agg_log_line;
-        wishes[i].talk_context = command;
+        wishes[i].log = agg_log_line;
+        wishes[i].log_context = command;
     }
     return err;
 }
@@ -237,8 +237,7 @@ static agg_err show(agg_error *error, const arguments *a, const agg_recipe *reci
     char command[] = "joint";
     agg_guarantee guarantee;
     int format = a->is_svg ? FORMAT_SVG : (int)a->result.format;
-    agg_err err =
-        agg_guarantee_run(&guarantee, error, recipe->recipe, result->n, a->result.honest);
+    agg_err err = agg_guarantee_run(&guarantee, error, recipe->recipe, result->n, a->result.honest);
     if (err != SHOAL_OK) return err;
     result->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, result, (agg_format)format);

@@ -22,8 +22,8 @@ static agg_err load_dictionary(agg_joint_chosen *c, agg_error *error, const agg_
                                const agg_joint_wish *wish)
 {
     if (wish->file != NULL)
-        return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, wish->talk,
-                                   wish->talk_context);
+        return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, wish->log,
+                                   wish->log_context);
     if (!agg_recipe_variable_is_closed(recipe, wish->variable))
         return fail_variable(error, recipe, wish->variable,
                              "takes any string: --categories NAME=FILE says which are categories");
@@ -59,7 +59,7 @@ static void say_taken(const agg_recipe *recipe, const agg_joint_chosen *c,
         text, sizeof text,
         "variable %.*s: %zu of %zu values stand out of the noise, the %u largest are categories",
         (int)name->len, name->bytes, n_detected, c->dictionary.n, c->choice.n);
-    if (wish->talk != NULL) wish->talk(wish->talk_context, text);
+    if (wish->log != NULL) wish->log(wish->log_context, text);
 }
 
 // Takes the largest values that stand out. Rows come by falling count.

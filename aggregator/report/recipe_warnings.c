@@ -105,7 +105,7 @@ static void warn_of_encoding(const agg_recipe *recipe)
 // Warns of a round that no device answers (core/compound/epoch.h).
 static void warn_of_round(const shoal_recipe *r)
 {
-    const shoal_epoch_books none = {0, 0, 0};
+    const shoal_epoch_ledger none = {0, 0, 0};
     shoal_evolving run = shoal_evolving_of(r);
     shoal_epoch_refusal refusal = shoal_epoch_check(&none, &run, r->round_index, r->round_update);
     char text[160];

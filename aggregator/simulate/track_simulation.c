@@ -23,7 +23,7 @@ typedef struct device {
 
 // The state of a device of heavythresh; its fractions are in world.fractions.
 typedef struct heavy_device {
-    shoal_epoch_books books;
+    shoal_epoch_ledger ledger;
     shoal_rng rng;
 } heavy_device;
 
@@ -94,10 +94,10 @@ agg_err track_truth(double *truth, agg_error *error, const agg_recipe *recipe,
 
 // ---- one device, one epoch ----
 
-static void keep_books(worker *own, const world *w, const shoal_epoch_books *books)
+static void count_ledger(worker *own, const world *w, const shoal_epoch_ledger *ledger)
 {
-    uint32_t spent = 2 * books->vote_micro + books->estimate_micro;
-    own->n_spent += 4 * ((uint64_t)books->vote_micro + w->run.vote_micro) > w->run.eps_micro;
+    uint32_t spent = 2 * ledger->vote_micro + ledger->estimate_micro;
+    own->n_spent += 4 * ((uint64_t)ledger->vote_micro + w->run.vote_micro) > w->run.eps_micro;
     if (spent > own->privacy) own->privacy = spent;
 }
 
@@ -109,7 +109,7 @@ static agg_err run_device(worker *own, const world *w, uint64_t i, const epoch_s
     if (shoal_thresh_step(items, &d->state, &w->run, r->round_index, r->round_update, mean) !=
         SHOAL_EPOCH_ACCEPTED)
         return SHOAL_ERR_ARGUMENT;
-    keep_books(own, w, &d->state.books);
+    count_ledger(own, w, &d->state.ledger);
     return shoal_record_randomize(w->records + i * r->record_size, r, items, 2, NULL, &d->rng);
 }
 
@@ -146,10 +146,11 @@ static agg_err run_heavy_device(worker *own, const world *w, uint64_t i,
     epoch_sampler_counts(own->counts, sampler, &d->rng);
     project(own->now, own, w);
     shoal_heavythresh_fractions(own->now, own->now, w->w, r->samples);
-    if (shoal_heavythresh_step(&vote, &sends, &d->books, reference, reference + w->w, &w->run, w->w,
-                               r->round_index, r->round_update, own->now) != SHOAL_EPOCH_ACCEPTED)
+    if (shoal_heavythresh_step(&vote, &sends, &d->ledger, reference, reference + w->w, &w->run,
+                               w->w, r->round_index, r->round_update,
+                               own->now) != SHOAL_EPOCH_ACCEPTED)
         return SHOAL_ERR_ARGUMENT;
-    keep_books(own, w, &d->books);
+    count_ledger(own, w, &d->ledger);
     shoal_heavythresh_record(w->records + i * r->record_size, r, vote, sends, reference, &d->rng);
     return SHOAL_OK;
 }
@@ -227,8 +228,8 @@ static agg_err run_epoch(track_spent *spent, agg_accumulator *acc, agg_error *er
     err = settle(spent, error, w);
     for (uint64_t i = 0; i < s->n_devices && err == SHOAL_OK; i += most) {
         uint32_t count = s->n_devices - i < most ? (uint32_t)(s->n_devices - i) : most;
-        err = agg_accumulator_add(acc, error, w->records + i * w->recipe->recipe->record_size, count,
-                                  s->n_threads);
+        err = agg_accumulator_add(acc, error, w->records + i * w->recipe->recipe->record_size,
+                                  count, s->n_threads);
     }
     return err;
 }
