@@ -73,6 +73,7 @@ static void a_killed_process_leaves_no_lock(void **state)
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
     if (child == 0) {
+        alarm(60); // ends with the test, whatever that finds
         bool is_ok = agg_file_lock_take(&lock, &error, command, path) == SHOAL_OK;
         if (write(ready[1], is_ok ? "y" : "n", 1) != 1) _exit(1);
         for (;;) pause();
