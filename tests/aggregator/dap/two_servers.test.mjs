@@ -94,10 +94,10 @@ test(
     assert.equal(estimate.n, DEVICES);
 
     // The same question gets the same answer, another one about the same reports none.
-    const first = readFileSync(collected);
+    const bytes = readFileSync(collected);
     writeFileSync(collected, '');
     assert.equal(pair.collect(...asked).status, 0);
-    assert.ok(readFileSync(collected).equals(first), 'with the same claim');
+    assert.ok(readFileSync(collected).equals(bytes), 'with the same claim');
     assert.ok(sumsOf(readFileSync(collected)).equals(sumsOf(readFileSync(pair.at('folded.acc')))));
     for (const [from, to] of [
       [0, 1],
