@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bytes.h"
 #include "check.h"
+#include "checksum.h"
 
 #define ARGUMENTS_MAX 24
 
@@ -139,8 +141,11 @@ static void ingests(void)
     check_peak("ingest --recipe recipe -o acc --threads 2 batch");
     unlink("acc");
     check_peak("ingest --recipe recipe -o acc --memory 94M --threads 2 batch");
+    CHECK(run("simulate --recipe recipe --counts counts --devices 200000 --seed 2 -o batch") > 0);
     check_peak("ingest --recipe recipe -o acc --append --memory 94M --threads 2 batch");
-    CHECK(run("merge --memory 1G -o sum acc") > 0);
+    unlink("sum");
+    CHECK(run("simulate --recipe recipe --counts counts --devices 200000 --seed 3 -o batch") > 0);
+    CHECK(run("ingest --recipe recipe -o sum batch") > 0);
     check_peak("merge --memory 1G -o sum acc sum");
     CHECK(run("merge --memory 100M -o sum acc sum") == 0);
     unlink("acc");
@@ -163,6 +168,44 @@ static void ingests(void)
     write_recipe("hcms", "\"epsilon\":4,\"k\":1024,\"m\":16384", "\"hash\":\"poly1\"," SEED);
     CHECK(run("simulate --recipe recipe --counts counts --devices 1000000 --seed 1 -o batch") > 0);
     check_peak("ingest --recipe recipe -o acc --memory 1G --threads 2 batch");
+}
+
+// Writes n batches of one record, which differ in their ids only.
+static void write_batches(const char *path, uint32_t first, uint32_t n)
+{
+    uint8_t bytes[256];
+    FILE *one = fopen("batch", "rb"), *many = fopen(path, "wb");
+    if (one == NULL || many == NULL) abort();
+    size_t len = fread(bytes, 1, sizeof bytes, one);
+    for (uint32_t i = 0; i < n; i++) {
+        store32_be(bytes + 56, (first + i) * 2654435761u);
+        store64_le(bytes + len - 8, shoal_checksum_of(bytes, len - 8));
+        if (fwrite(bytes, 1, len, many) != len) abort();
+    }
+    fclose(one);
+    fclose(many);
+}
+
+// Claims take more than the sums of a small sketch.
+static void claims(void)
+{
+    write_counts("word", 10);
+    write_recipe("cms", "\"epsilon\":4,\"k\":16,\"m\":64", "\"hash\":\"poly1\"," SEED);
+    CHECK(run("simulate --recipe recipe --counts counts --devices 1 --seed 1 -o batch") > 0);
+    write_batches("many", 0, 500000);
+    write_batches("others", 500000, 500000);
+    unlink("acc");
+    unlink("sum");
+    check_peak("ingest --recipe recipe -o acc --memory 1G --threads 1 many");
+    check_peak("ingest --recipe recipe -o sum --memory 1G --threads 1 others");
+    check_peak("merge --memory 1G -o both acc sum");
+    check_peak("ingest --recipe recipe -o acc --append --memory 1G --threads 1 others");
+    write_batches("many", 1000000, 100000);
+    CHECK(run("ingest --recipe recipe -o acc --append many") == 0); // more than a list holds
+    unlink("acc");
+    unlink("many");
+    unlink("others");
+    unlink("both");
 }
 
 // All fragments of every position, a copy for each thread.
@@ -363,6 +406,7 @@ int main(int argc, char **argv)
     shoal = argv[1];
     if (mkdtemp(folder) == NULL || chdir(folder) != 0) return 2;
     ingests();
+    claims();
     estimates();
     refusal();
     discovers();
