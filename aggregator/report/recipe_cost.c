@@ -70,6 +70,9 @@ static void print_cohort(const shoal_recipe *r)
                r->cohort_delta_exp);
     printf("\n");
     print_claim(r);
+    if (r->block_minimum != r->cohort_minimum || r->block_tick_s != 86400)
+        printf("blocks              %u reports at least, and one may close every %u s\n",
+               r->block_minimum, r->block_tick_s);
 }
 
 // Prints the cost of a person by group privacy. For all of a person's contributions to one cohort,

@@ -167,6 +167,7 @@ const PATHS = [
     'batch',
     'cohort',
     'release',
+    'block',
     'signature',
   ],
   ...['form', 'case', 'min', 'max', 'nope'].map((name) => `text.${name}`),
@@ -197,6 +198,9 @@ const PATHS = [
   'cohort.epsilon',
   'cohort.delta',
   'release.threshold',
+  'block.minimum',
+  'block.tick_s',
+  'block.nope',
   'signature.key',
   'signature.ed25519',
   'signature.nope',
@@ -382,7 +386,7 @@ function withMember(json, path, value) {
 
 /** Is the refusal one that no schema can make? @param {any} error */
 const isBeyond = (error) =>
-  /is outside what the mechanism takes|is above text\.max|must be below high|: is not a date|written as one string|must have 1 to 128 bytes|is that of another variable|must be another server than the leader|does not go with queries/.test(
+  /is outside what the mechanism takes|is above text\.max|is below cohort\.minimum|must be below high|: is not a date|written as one string|must have 1 to 128 bytes|is that of another variable|must be another server than the leader|does not go with queries/.test(
     error.message,
   );
 
