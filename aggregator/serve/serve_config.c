@@ -10,6 +10,7 @@
 #include "agg_file.h"
 #include "agg_size.h"
 #include "batch.h"
+#include "guarantee.h"
 #include "http_address.h"
 #include "json_walk.h"
 
@@ -182,6 +183,11 @@ static agg_err read_fold_interval_s(reader *r, const cJSON *json)
     return read_number(r, &r->config->fold_interval_s, json, "fold_interval_s", 0.05, 86400);
 }
 
+static agg_err read_honest(reader *r, const cJSON *json)
+{
+    return read_number(r, &r->config->honest, json, "honest", AGG_HONEST_MIN, 1);
+}
+
 static agg_err read_max_body(reader *r, const cJSON *json)
 {
     double value = 0;
@@ -215,6 +221,7 @@ static const field fields[] = {
     {"read_token_file", read_read_token_file, 0},
     {"period", read_period, 0},
     {"fold_interval_s", read_fold_interval_s, 0},
+    {"honest", read_honest, 0},
     {"max_body", read_max_body, 0},
     {"body_timeout_s", read_body_timeout_s, 0},
     {"threads", read_threads, 0},

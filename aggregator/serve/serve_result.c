@@ -61,10 +61,19 @@ static void hide_count(agg_error *error, const serve_collection *collection)
              collection->recipe.recipe.cohort_minimum);
 }
 
+// Returns: the days of a span, or 1 where it is open.
+static uint32_t days_of(agg_span span)
+{
+    int64_t days = (int64_t)span.last - span.first + 1;
+    return days >= 1 && days <= 36525 ? (uint32_t)days : 1;
+}
+
 static agg_err promise(kept *k)
 {
-    agg_err err = agg_guarantee_run(&k->guarantee, &k->error, &k->collection->recipe.recipe,
-                                    k->estimate.n, 1);
+    const shoal_recipe *recipe = &k->collection->recipe.recipe;
+    // No block is ever smaller than the recipe allows, so the figure holds for all of them.
+    const agg_release release = {recipe->block_minimum, k->collection->honest, days_of(k->span)};
+    agg_err err = agg_guarantee_run(&k->guarantee, &k->error, recipe, k->estimate.n, &release);
     if (err != SHOAL_OK)
         agg_estimate_release(&k->estimate);
     else
