@@ -129,7 +129,8 @@ static void blocks_below_the_cohort_are_refused(void)
         if (is_stated) CHECK(set_int("cohort.minimum", 2000) == SHOAL_OK);
         CHECK(finish_recipe(&recipe) == SHOAL_ERR_RANGE);
         CHECK(building.error_field != NULL && strcmp(building.error_field, "block.minimum") == 0);
-        CHECK(strcmp(building.error_text, "is below cohort.minimum") == 0);
+        CHECK(building.error_text != NULL &&
+              strcmp(building.error_text, "is below cohort.minimum") == 0);
     }
 }
 
