@@ -293,8 +293,10 @@ static void what_cannot_be_decoded_is_said(void **state)
     agg_recipe_release(&recipe);
 }
 
-int main(void)
+// argv[1], when given, chooses tests by a pattern.
+int main(int argc, char *argv[])
 {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(strings_are_found_with_their_counts),
                                        cmocka_unit_test(threads_do_not_change_a_byte),
                                        cmocka_unit_test(noise_is_not_a_word),

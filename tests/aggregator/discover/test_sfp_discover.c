@@ -511,8 +511,10 @@ static void no_words_of_no_reports_or_one(void **state)
     finish(&c);
 }
 
-int main(void)
+// argv[1], when given, chooses tests by a pattern.
+int main(int argc, char *argv[])
 {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cap_keeps_the_strongest),
         cmocka_unit_test(words_over_cms),

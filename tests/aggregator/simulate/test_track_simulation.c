@@ -598,8 +598,10 @@ static void test_rivals(void **state)
     end(&r);
 }
 
-int main(void)
+// argv[1], when given, chooses tests by a pattern.
+int main(int argc, char *argv[])
 {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_binomial),     cmocka_unit_test(test_sure_table),
         cmocka_unit_test(test_counts),       cmocka_unit_test(test_bad_counts),
