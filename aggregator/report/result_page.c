@@ -224,11 +224,14 @@ static void put_facts(FILE *out, const agg_page_section *section)
             "intervals</li>",
             e->epsilon, 100 * e->confidence);
     fputs("<li>", out);
-    if (section->period == NULL) {
-        fputs("all periods", out);
-    } else {
+    if (section->period != NULL) {
         put_string(out, section->period);
+    } else {
+        fputs("all days", out);
     }
+    if (e->blocks != NULL)
+        fprintf(out, "</li><li>%llu block%s, %s to %s", (unsigned long long)e->blocks->n,
+                e->blocks->n == 1 ? "" : "s", e->blocks->first, e->blocks->last);
     fputs("</li></ul>\n", out);
 }
 

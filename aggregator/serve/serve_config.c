@@ -177,6 +177,24 @@ static agg_err read_period(reader *r, const cJSON *json)
     return refuse(r, "period", "must be \"day\", \"week\" or \"all\"");
 }
 
+static agg_err read_retention(reader *r, const cJSON *json)
+{
+    agg_retention *retention = &r->config->retention;
+    if (!cJSON_IsObject(json)) return refuse(r, "retention", "must be an object");
+    agg_err err = refuse_repeated(r, json, "retention.");
+    for (const cJSON *one = json->child; err == SHOAL_OK && one != NULL; one = one->next) {
+        bool is_days = strcmp(one->string, "days") == 0;
+        double value = 0;
+        if (!is_days && strcmp(one->string, "weeks") != 0)
+            return agg_fail(r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE,
+                            "retention.%s: unknown field", one->string);
+        err = read_whole(r, &value, one, is_days ? "retention.days" : "retention.weeks",
+                         is_days ? 1 : 0, 36500);
+        *(is_days ? &retention->days : &retention->weeks) = (uint32_t)value;
+    }
+    return err;
+}
+
 static agg_err read_fold_interval_s(reader *r, const cJSON *json)
 {
     return read_number(r, &r->config->fold_interval_s, json, "fold_interval_s", 0.05, 86400);
@@ -214,6 +232,7 @@ static const field fields[] = {
     {"batch_secret_file", read_batch_secret_file, 1},
     {"read_token_file", read_read_token_file, 0},
     {"period", read_period, 0},
+    {"retention", read_retention, 0},
     {"fold_interval_s", read_fold_interval_s, 0},
     {"max_body", read_max_body, 0},
     {"body_timeout_s", read_body_timeout_s, 0},
@@ -253,6 +272,7 @@ static agg_err read_object(reader *r, const cJSON *json)
 agg_err serve_config_load(serve_config *config, agg_error *error, const char *path)
 {
     *config = (serve_config){.period = AGG_PERIOD_DAY,
+                             .retention = AGG_RETENTION_DEFAULT,
                              .fold_interval_s = 2,
                              .max_body = (size_t)16 << 20,
                              .body_timeout_s = 30,

@@ -11,6 +11,7 @@
 
 #include "agg_error.h"
 #include "period.h"
+#include "store_merge.h"
 
 #define SERVE_CONFIG_FILE_MAX ((size_t)1 << 20)
 
@@ -32,6 +33,7 @@ typedef struct serve_config {
     char *batch_secret_file;
     char *read_token_file;   // NULL when absent
     agg_period_kind period;  // default day
+    agg_retention retention; // how long questions get days and weeks; default 90 and 13
     double fold_interval_s;  // 0.05 .. 86400; default 2
     size_t max_body;         // bytes of one batch; default 16 MiB
     uint32_t body_timeout_s; // seconds that a body may take to come in; 1 .. 3600, default 30

@@ -98,7 +98,7 @@ static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one,
     return err;
 }
 
-// Finds the bytes of the largest fold.
+// Finds the bytes of the largest fold, or of the largest merge of blocks, which adds accumulators.
 static agg_err find_fold(uint64_t *most, agg_error *error, const serve_collections *collections,
                          size_t fold_bytes, unsigned n_threads)
 {
@@ -111,8 +111,8 @@ static agg_err find_fold(uint64_t *most, agg_error *error, const serve_collectio
         if (err != SHOAL_OK) return err;
         agg_folder_memory folder = agg_folder_memory_of(&acc, fold_bytes, n_threads);
         agg_accumulator_release(&acc);
-        *most =
-            more_of(*most, cli_accumulator_memory(NULL, recipe) + folder.buffer + folder.beside);
+        uint64_t sketches = cli_accumulator_memory(NULL, recipe);
+        *most = more_of(*most, sketches + more_of(sketches, folder.buffer + folder.beside));
     }
     return SHOAL_OK;
 }

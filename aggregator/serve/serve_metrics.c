@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const refusal_names[REFUSAL_COUNT] = {
     "unauthorized", "content-type", "too-large", "recipe-hash", "damaged", "busy"};
@@ -71,8 +72,19 @@ static void put_state(FILE *stream, const serve_state *state, const agg_store_st
               offsetof(agg_store_stats, records));
     put_gauge(stream, c, stats, "store_released_records", "Records that results may be made of.",
               offsetof(agg_store_stats, released));
-    put_gauge(stream, c, stats, "store_periods", "Accumulators kept.",
-              offsetof(agg_store_stats, periods));
+    put_gauge(stream, c, stats, "store_blocks", "Blocks closed.",
+              offsetof(agg_store_stats, blocks));
+}
+
+// The next tick of each collection is the clock's and the recipe's; nothing that waits moves it.
+static void put_ticks(FILE *stream, const serve_state *state)
+{
+    const serve_collections *c = state->parts.collections;
+    put_help(stream, "store_next_tick_seconds", "When a block may close next, since 1970.",
+             "gauge");
+    for (size_t i = 0; i < c->n; i++)
+        fprintf(stream, "shoal_store_next_tick_seconds{recipe=\"%s\"} %lld\n", c->list[i].recipe.id,
+                (long long)agg_tick_after((int64_t)time(NULL), c->list[i].tick_s));
 }
 
 void serve_metrics_answer(serve_request *r)
@@ -95,6 +107,7 @@ void serve_metrics_answer(serve_request *r)
         if (stream != NULL) {
             put_traffic(stream, state);
             put_state(stream, state, stats);
+            put_ticks(stream, state);
         }
         agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_METRICS);
     }

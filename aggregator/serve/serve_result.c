@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agg_parallel.h"
 #include "agg_size.h"
@@ -27,7 +28,8 @@ typedef struct kept {
     uint64_t used;   // number of the question that used it last
     agg_error error; // code SHOAL_OK when there is an estimate
     agg_estimate estimate;
-    agg_guarantee guarantee; // of the estimate
+    agg_estimate_blocks blocks; // of the estimate
+    agg_guarantee guarantee;    // of the estimate
 } kept;
 
 struct serve_results {
@@ -51,14 +53,22 @@ static void forget(kept *k)
     *k = (kept){0};
 }
 
-// Replaces the text of a cohort's error, which tells how many reports there are: a cohort that is
-// too small must not show that.
-static void hide_count(agg_error *error, const serve_collection *collection)
+// Returns: why there is no estimate, as a reader may know it. The estimator's own text tells how
+// many reports there are: a cohort that is too small must not show that.
+static agg_error why_not(const kept *k)
 {
-    if (error->code != AGG_ERR_COHORT) return;
-    agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
-             "fewer reports than the recipe's minimum cohort of %u",
-             collection->recipe.recipe.cohort_minimum);
+    agg_error error = k->error;
+    if (error.code == AGG_ERR_COHORT)
+        serve_collection_say_too_few(&error, k->collection, time(NULL));
+    return error;
+}
+
+static void name_blocks(kept *k, const agg_released *released)
+{
+    k->blocks.n = released->n;
+    agg_day_print(k->blocks.first, released->first_day);
+    agg_day_print(k->blocks.last, released->last_day);
+    k->estimate.blocks = &k->blocks;
 }
 
 static agg_err promise(kept *k)
@@ -75,7 +85,8 @@ static agg_err promise(kept *k)
 static void estimate(serve_results *results, kept *k)
 {
     agg_accumulator acc;
-    agg_err err = agg_store_load(results->store, &acc, &k->error, k->collection->number,
+    agg_released released;
+    agg_err err = agg_store_load(results->store, &acc, &released, &k->error, k->collection->number,
                                  &k->collection->recipe.recipe, k->span);
     if (err != SHOAL_OK) {
         k->error.code = err;
@@ -86,8 +97,8 @@ static void estimate(serve_results *results, kept *k)
                            &k->dictionary->dictionary, &options);
     agg_accumulator_release(&acc);
     if (err == SHOAL_OK) err = promise(k);
+    if (err == SHOAL_OK) name_blocks(k, &released);
     k->error.code = err;
-    if (err != SHOAL_OK) hide_count(&k->error, k->collection);
 }
 
 // Internal errors name files, so they go to the server's own log only.
@@ -99,7 +110,6 @@ static void tell_log(const serve_collection *collection, const agg_error *error)
 static unsigned status_of(agg_err code)
 {
     if (code == AGG_ERR_COHORT) return 403;
-    if (code == SHOAL_ERR_RANGE) return 400; // the span cuts a stored period
     return code == AGG_ERR_IO || code == AGG_ERR_MEMORY ? 503 : 500;
 }
 
@@ -128,7 +138,7 @@ static void make_room(serve_results *results, const kept *but, size_t n)
 }
 
 // Returns: the estimate of a question, kept or made anew. Its error's code tells whether there is
-// one. The stamp is read first: after a fold in between the estimate is newer than its stamp, and
+// one. The stamp is read first: after a close in between the estimate is newer than its stamp, and
 // the next question makes it again.
 static const kept *answer_of(serve_results *results, const serve_collection *collection,
                              const serve_dictionary *dictionary, agg_span span)
@@ -174,7 +184,8 @@ static void answer_json(serve_results *results, serve_job *job)
         return;
     }
     if (status != 200) {
-        agg_http_answer_fail(&job->answer, status, &k->error);
+        agg_error why = why_not(k);
+        agg_http_answer_fail(&job->answer, status, &why);
         return;
     }
     agg_estimate shown = k->estimate;
@@ -191,6 +202,7 @@ static void answer_json(serve_results *results, serve_job *job)
 typedef struct section {
     agg_page_section page;
     agg_estimate estimate;
+    agg_estimate_blocks blocks;
     agg_guarantee guarantee;
     agg_estimate_row *rows;
     char note[512];
@@ -216,10 +228,10 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     const kept *k = answer_of(results, collection, dictionary, job->span);
     if (k->error.code != SHOAL_OK) {
         bool is_inside = status_of(k->error.code) >= 500;
+        agg_error why = why_not(k);
         if (is_inside) tell_log(collection, &k->error);
         snprintf(s->note, sizeof s->note, "%s",
-                 is_inside ? "The result could not be made; the server's log says why."
-                           : k->error.text);
+                 is_inside ? "The result could not be made; the server's log says why." : why.text);
         return;
     }
     size_t n_rows = k->estimate.n_rows < top ? k->estimate.n_rows : top;
@@ -232,6 +244,8 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     s->estimate = k->estimate;
     s->estimate.rows = s->rows;
     s->estimate.n_rows = n_rows;
+    s->blocks = k->blocks;
+    s->estimate.blocks = &s->blocks;
     s->guarantee = k->guarantee;
     s->estimate.guarantee = &s->guarantee;
     s->page.estimate = &s->estimate;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results, made on a thread of their own: an estimate may read hundreds of megabytes and take
-// seconds, and batches must not wait for it. Estimates are kept until a fold changes their
-// collection.
+// seconds, and batches must not wait for it. Estimates are kept until a block of their
+// collection closes.
 #ifndef SERVE_RESULT_H
 #define SERVE_RESULT_H
 

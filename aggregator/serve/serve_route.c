@@ -118,10 +118,9 @@ static void keep_batch(serve_request *r, serve_collection *collection, const sho
 {
     agg_put put;
     agg_error error;
-    agg_period period =
-        agg_period_of_day(r->state->parts.config->period, (int32_t)(time(NULL) / 86400));
+    int32_t today = (int32_t)(time(NULL) / 86400);
     agg_err err = agg_store_put(r->state->parts.store, &put, &error, collection->number,
-                                &collection->recipe.recipe, period, batch->id, r->x.body, r->x.len);
+                                &collection->recipe.recipe, today, batch->id, r->x.body, r->x.len);
     if (err != SHOAL_OK) {
         refuse_put(r, &error);
     } else if (put == AGG_PUT_KNOWN) {
@@ -196,6 +195,11 @@ static void refuse_argument(serve_request *r, const char *message)
     agg_http_answer_error(&r->x.answer, 400, "argument", 400, message);
 }
 
+static bool is_all(agg_span span)
+{
+    return span.first == AGG_SPAN_ALL.first && span.last == AGG_SPAN_ALL.last;
+}
+
 // Reads ?period=2026-11-21, 2026-W47 or all, or ?from=2026-11-01&to=2026-11-30. Without arguments
 // the span is all.
 static void read_span(serve_request *r)
@@ -213,6 +217,9 @@ static void read_span(serve_request *r)
         refuse_argument(r, "from and to must be days, as 2026-11-21");
     } else if (r->job.span.first > r->job.span.last) {
         refuse_argument(r, "from must not be after to");
+    } else if (r->state->parts.config->period == AGG_PERIOD_ALL && !is_all(r->job.span)) {
+        agg_http_answer_error(&r->x.answer, 400, agg_err_name(SHOAL_ERR_RANGE), SHOAL_ERR_RANGE,
+                              "this server answers for all days together: its period is all");
     } else if (period != NULL && strcmp(period, "all") != 0) {
         snprintf(r->job.period, sizeof r->job.period, "%.20s", period);
     } else if (from != NULL || to != NULL) {
@@ -266,14 +273,10 @@ static void ask_result(serve_request *r, const char *id)
 static void write_sum(serve_request *r, const serve_collection *collection,
                       const agg_accumulator *acc)
 {
-    char message[96];
     agg_error error;
-    uint32_t minimum = collection->recipe.recipe.cohort_minimum;
-    if (acc->n < minimum) {
-        snprintf(message, sizeof message, "fewer reports than the recipe's minimum cohort of %u",
-                 minimum);
-        agg_http_answer_error(&r->x.answer, 403, agg_err_name(AGG_ERR_COHORT), (int)AGG_ERR_COHORT,
-                              message);
+    if (acc->n < collection->recipe.recipe.cohort_minimum) {
+        serve_collection_say_too_few(&error, collection, time(NULL));
+        agg_http_answer_fail(&r->x.answer, 403, &error);
         return;
     }
     FILE *stream = agg_http_answer_open(&r->x.answer);
@@ -282,7 +285,7 @@ static void write_sum(serve_request *r, const serve_collection *collection,
     agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_BYTES);
 }
 
-// Answers with the released part of a sum, for the next round and for other commands: accumulators
+// Answers with the closed blocks of a sum, for the next round and for other commands: accumulators
 // of aggregation "sum" are not files.
 static void answer_sum(serve_request *r, const char *id)
 {
@@ -295,13 +298,11 @@ static void answer_sum(serve_request *r, const char *id)
     if (r->x.answer.status != 0) return;
     agg_accumulator acc;
     agg_error error;
-    agg_err err = agg_store_load(r->state->parts.store, &acc, &error, collection->number,
+    agg_err err = agg_store_load(r->state->parts.store, &acc, NULL, &error, collection->number,
                                  &collection->recipe.recipe, r->job.span);
     if (err == SHOAL_OK) {
         write_sum(r, collection, &acc);
         agg_accumulator_release(&acc);
-    } else if (err == SHOAL_ERR_RANGE) {
-        agg_http_answer_fail(&r->x.answer, 400, &error);
     } else {
         fprintf(stderr, "shoal: serve: sum of %s: %s\n", collection->recipe.id, error.text);
         agg_http_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,

@@ -68,8 +68,8 @@ static agg_err start(server *s, agg_error *error)
     agg_err err =
         serve_results_start(&s->results, error, s->store, &s->collections, s->plan.kept_bytes);
     if (err == SHOAL_OK) {
-        err = serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan,
-                                 s->config.fold_interval_s);
+        err =
+            serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan, &s->config);
     }
     const serve_parts parts = {.config = &s->config,
                                .store = s->store,
