@@ -7,7 +7,7 @@ static const cli_command *const commands[] = {
     &cmd_merge,  &cmd_estimate, &cmd_discover, &cmd_joint,    &cmd_track,
     &cmd_round,  &cmd_plan,     &cmd_audit,    &cmd_account,  &cmd_compare,
 #ifdef SHOAL_WITH_SERVE
-    &cmd_serve,
+    &cmd_serve,  &cmd_store,
 #endif
 #ifdef SHOAL_WITH_DAP
     &cmd_upload, &cmd_collect,  &cmd_dap_key,

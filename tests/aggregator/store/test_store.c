@@ -541,6 +541,53 @@ static void sums_have_nothing_to_forget(void **state)
     expect(b, AGG_SPAN_ALL, b->batches, 1);
 }
 
+// ---- removing a recipe ----
+
+// Everything of the recipe goes, to the last byte of a record, and nothing of another one.
+static void a_recipe_is_removed_whole(void **state)
+{
+    bench *b = *state;
+    agg_error error;
+    agg_recipe sums;
+    int64_t other, again;
+    agg_put result;
+    agg_removed removed;
+    agg_store_stats stats;
+    fixture_batch own;
+    fixture_sum_recipe(&sums);
+    must(agg_store_collection(b->store, &other, &error, &sums.recipe, DAY), &error);
+    own = fixture_batch_make(&sums.recipe, 0);
+    must(fixture_put(b->store, &result, &error, other, &sums.recipe, DAY, &own), &error);
+    put(b, 0, DAY);
+    end_day(b, DAY);
+    put(b, 1, DAY + 1);
+    fold(b);
+    put(b, 2, DAY + 1); // waits
+    assert_int_equal(count_files(b), 2);
+    must(agg_store_remove(b->store, &removed, &error, "no-such-recipe"), &error);
+    assert_int_equal(removed.collections, 0);
+    must(agg_store_remove(b->store, &removed, &error, "store-test"), &error);
+    assert_int_equal(removed.collections, 1);
+    assert_int_equal(removed.batches, 3);
+    assert_int_equal(removed.records, 201);
+    assert_int_equal(count_files(b), 0);
+    char command[160];
+    snprintf(command, sizeof command, "grep -q shoalbat '%s'/shoal.db*", b->folder);
+    assert_int_not_equal(system(command), 0);
+    must(agg_store_statistics(b->store, &stats, &error, other), &error);
+    assert_int_equal(stats.records, 100);
+    must(agg_store_collection(b->store, &again, &error, &b->recipe.recipe, DAY), &error);
+    b->collection = again;
+    expect(b, AGG_SPAN_ALL, NULL, 0);
+    assert_int_equal(put(b, 0, DAY), AGG_PUT_STORED); // its id went, too
+    char hash[65];
+    for (int i = 0; i < 32; i++) sprintf(hash + 2 * i, "%02x", sums.recipe.recipe_hash[i]);
+    must(agg_store_remove(b->store, &removed, &error, hash), &error);
+    assert_int_equal(removed.collections, 1);
+    free(own.bytes);
+    agg_recipe_release(&sums);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -560,6 +607,7 @@ int main(void)
         TEST(threads_agree_on_who_was_first),
         TEST(records_go_when_their_days_are_over),
         TEST(sums_have_nothing_to_forget),
+        TEST(a_recipe_is_removed_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
