@@ -248,7 +248,8 @@ static void write_page(serve_job *job, const section *made, size_t n)
                                .sections = sections,
                                .n_sections = n,
                                .script = "/refresh.js",
-                               .home = "/"};
+                               .home = "/",
+                               .account = job->account};
         agg_error error;
         (void)!agg_page_write(stream, &error, &page); // the stream keeps its failure
     }
@@ -259,18 +260,18 @@ static void write_page(serve_job *job, const section *made, size_t n)
 
 static void answer_page(serve_results *results, serve_job *job)
 {
-    size_t n = job->collection != NULL ? 1 : results->collections->n;
-    section *made = agg_alloc(NULL, n, sizeof *made);
+    size_t n = 0;
+    section *made = agg_alloc(NULL, results->collections->n, sizeof *made);
     if (made == NULL) {
         job->answer.status = 500;
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        const serve_collection *one =
-            job->collection != NULL ? job->collection : &results->collections->list[i];
-        const serve_dictionary *dictionary =
-            job->collection != NULL ? job->dictionary : serve_dictionary_of(one, NULL);
-        fill_section(results, &made[i], one, dictionary, job);
+    if (job->collection != NULL)
+        fill_section(results, &made[n++], job->collection, job->dictionary, job);
+    for (size_t i = 0; job->collection == NULL && i < results->collections->n; i++) {
+        const serve_collection *one = &results->collections->list[i];
+        if (job->scope != NULL && !job->scope[i]) continue;
+        fill_section(results, &made[n++], one, serve_dictionary_of(one, NULL), job);
     }
     write_page(job, made, n);
     for (size_t i = 0; i < n; i++) free(made[i].rows);
