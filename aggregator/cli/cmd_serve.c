@@ -56,8 +56,8 @@ static const char help_text[] =
     "\n"
     "Routes: POST /v1/batches; GET /v1/recipes,\n"
     "/v1/results/ID?dictionary=&period=&from=&to=&top=, /v1/sums/ID, /, /recipes/ID, /metrics,\n"
-    "/healthz, /sign-in; POST /sign-in, /sign-out. Put a TLS proxy in front of any address but "
-    "loopback.\n"
+    "/healthz, /sign-in; POST /sign-in, /sign-out. Put a TLS proxy in front of any address\n"
+    "but loopback.\n"
     "\n";
 
 static const char help_roles[] =

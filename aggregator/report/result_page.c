@@ -371,7 +371,9 @@ static void put_head(FILE *out, const agg_page *page)
         put_string(out, page->script);
         fputs("\"></script>\n", out);
     }
-    fputs("</head><body>\n<header><h1>", out);
+    fputs("</head><body>\n<header>", out);
+    if (page->account != NULL) put_account(out, page->account);
+    fputs("<h1>", out);
     if (page->home != NULL) {
         fputs("<a href=\"", out);
         put_string(out, page->home);
@@ -379,7 +381,6 @@ static void put_head(FILE *out, const agg_page *page)
     }
     put_string(out, page->title);
     fputs(page->home != NULL ? "</a></h1>\n" : "</h1>\n", out);
-    if (page->account != NULL) put_account(out, page->account);
     fputs("<p>Every report was randomized on its device. The counts are estimates of how many "
           "reports held a value.</p>"
           "</header>\n<main>\n",
