@@ -35,7 +35,16 @@ static const char help_text[] =
     "                      is the default\n"
     "  batch_secret_file*  one secret a line, at least 16 characters; two while one replaces the\n"
     "                      other\n"
-    "  read_token_file     the same for readers; required unless `listen` is a loopback address\n"
+    "  readers             list of {\"name\", \"token_file\", \"collections\": [ids] or "
+    "\"all\"}\n"
+    "  read_token_file     tokens of one reader of all collections; this or readers is required\n"
+    "                      unless `listen` is a loopback address\n"
+    "  admin_token_file    tokens that show live counts in /metrics, and no result\n"
+    "  proxy               {\"header\", \"addresses\": [ranges], \"admins\": [names]}: who "
+    "signed in\n"
+    "                      at a proxy; believed from these addresses only\n"
+    "  audit_log           folder of the log of who asked what; default: audit in the store\n"
+    "  audit_log_bytes     at which a new file of it begins; default 67108864\n"
     "  period              \"day\" (default), \"week\" (weekly ticks, where a recipe has daily "
     "ones) or\n"
     "                      \"all\" (only all days together can be asked for)\n"
@@ -53,7 +62,8 @@ static const char help_text[] =
     "\n"
     "Routes: POST /v1/batches; GET /v1/recipes,\n"
     "/v1/results/ID?dictionary=&period=&from=&to=&top=, /v1/sums/ID, /, /recipes/ID, /metrics,\n"
-    "/healthz. Put a TLS proxy in front of any address but loopback.\n"
+    "/healthz, /sign-in; POST /sign-in, /sign-out. Put a TLS proxy in front of any address\n"
+    "but loopback.\n"
     "\n";
 
 static const char help_roles[] =

@@ -7,11 +7,13 @@
 #endif
 
 #include "agg_parallel.h"
+#include "audit_log.h"
 #include "compound.h"
 #include "database.h"
 #include "estimate.h"
 #include "folder.h"
 #include "input_memory.h"
+#include "serve_access.h"
 #include "serve_result.h"
 
 #define STEPS 8 // between the usual amount and the least
@@ -137,7 +139,8 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
     uint64_t page = s->answer > 0 ? SERVE_PAGE_ROWS_MAX * (uint64_t)PAGE_ROW : 0;
     uint64_t answering =
         more_of(s->result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
-    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 2) + s->held +
+    uint64_t access = serve_access_memory(config) + agg_audit_log_memory();
+    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 3) + s->held + access +
                   plan->kept_bytes + answering + s->records + folding + summing +
                   AGG_DATABASE_BYTES;
     return err;

@@ -29,6 +29,7 @@ typedef struct kept {
     agg_error error; // code SHOAL_OK when there is an estimate
     agg_estimate estimate;
     agg_estimate_blocks blocks; // of the estimate
+    agg_released released;      // the same, as the ledger numbers them
     agg_guarantee guarantee;    // of the estimate
 } kept;
 
@@ -65,6 +66,7 @@ static agg_error why_not(const kept *k)
 
 static void name_blocks(kept *k, const agg_released *released)
 {
+    k->released = *released;
     k->blocks.n = released->n;
     agg_day_print(k->blocks.first, released->first_day);
     agg_day_print(k->blocks.last, released->last_day);
@@ -99,6 +101,20 @@ static void estimate(serve_results *results, kept *k)
     if (err == SHOAL_OK) err = promise(k);
     if (err == SHOAL_OK) name_blocks(k, &released);
     k->error.code = err;
+}
+
+void serve_job_note_blocks(serve_job *job, const serve_collection *collection,
+                           const agg_released *released)
+{
+    char one[SHOAL_NAME_MAX + 64];
+    size_t len = strlen(job->blocks), room = sizeof job->blocks - len;
+    if (released->n == 0) return;
+    int n = snprintf(one, sizeof one, "%s%s %lld-%lld", len == 0 ? "" : ", ", collection->recipe.id,
+                     (long long)released->first_number, (long long)released->last_number);
+    if ((size_t)n + sizeof ", ..." <= room)
+        memcpy(job->blocks + len, one, (size_t)n + 1);
+    else if (room >= sizeof ", ...")
+        memcpy(job->blocks + len, ", ...", sizeof ", ...");
 }
 
 // Internal errors name files, so they go to the server's own log only.
@@ -188,6 +204,7 @@ static void answer_json(serve_results *results, serve_job *job)
         agg_http_answer_fail(&job->answer, status, &why);
         return;
     }
+    serve_job_note_blocks(job, job->collection, &k->released);
     agg_estimate shown = k->estimate;
     if (job->top > 0 && job->top < shown.n_rows) shown.n_rows = job->top;
     agg_error error;
@@ -210,7 +227,7 @@ typedef struct section {
 } section;
 
 static void fill_section(serve_results *results, section *s, const serve_collection *collection,
-                         const serve_dictionary *dictionary, const serve_job *job)
+                         const serve_dictionary *dictionary, serve_job *job)
 {
     size_t top = job->top > 0 ? job->top : PAGE_ROWS,
            most = job->collection != NULL ? 1 : results->collections->n;
@@ -234,6 +251,7 @@ static void fill_section(serve_results *results, section *s, const serve_collect
                  is_inside ? "The result could not be made; the server's log says why." : why.text);
         return;
     }
+    serve_job_note_blocks(job, collection, &k->released);
     size_t n_rows = k->estimate.n_rows < top ? k->estimate.n_rows : top;
     s->rows = agg_alloc(NULL, n_rows, sizeof *s->rows);
     if (s->rows == NULL) {
@@ -262,7 +280,8 @@ static void write_page(serve_job *job, const section *made, size_t n)
                                .sections = sections,
                                .n_sections = n,
                                .script = "/refresh.js",
-                               .home = "/"};
+                               .home = "/",
+                               .account = job->account};
         agg_error error;
         (void)!agg_page_write(stream, &error, &page); // the stream keeps its failure
     }
@@ -273,18 +292,18 @@ static void write_page(serve_job *job, const section *made, size_t n)
 
 static void answer_page(serve_results *results, serve_job *job)
 {
-    size_t n = job->collection != NULL ? 1 : results->collections->n;
-    section *made = agg_alloc(NULL, n, sizeof *made);
+    size_t n = 0;
+    section *made = agg_alloc(NULL, results->collections->n, sizeof *made);
     if (made == NULL) {
         job->answer.status = 500;
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        const serve_collection *one =
-            job->collection != NULL ? job->collection : &results->collections->list[i];
-        const serve_dictionary *dictionary =
-            job->collection != NULL ? job->dictionary : serve_dictionary_of(one, NULL);
-        fill_section(results, &made[i], one, dictionary, job);
+    if (job->collection != NULL)
+        fill_section(results, &made[n++], job->collection, job->dictionary, job);
+    for (size_t i = 0; job->collection == NULL && i < results->collections->n; i++) {
+        const serve_collection *one = &results->collections->list[i];
+        if (job->scope != NULL && !job->scope[i]) continue;
+        fill_section(results, &made[n++], one, serve_dictionary_of(one, NULL), job);
     }
     write_page(job, made, n);
     for (size_t i = 0; i < n; i++) free(made[i].rows);

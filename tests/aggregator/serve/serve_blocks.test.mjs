@@ -2,7 +2,7 @@
 // What readers of `shoal serve` learn by asking again and again: whole closed blocks and nothing else. One report more
 // changes no byte of any answer, however it is asked for.
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -23,6 +23,8 @@ const WORDS = 'the\t500\nof\t300\nand\t150\ntea\t50\n';
 const DEVICES = 5000;
 const MINIMUM = 1000;
 const TICK_MS = 1000;
+const TOKEN = 'a-read-token-of-tests';
+const READER = { authorization: `Bearer ${TOKEN}` };
 const pause = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const day = (/** @type {number} */ from) =>
   new Date(Date.now() + from * 86_400_000).toISOString().slice(0, 10);
@@ -35,7 +37,12 @@ const recipeOf = (protocol, changes = {}) =>
 async function start(t, folder, recipe, changes = {}) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'words.txt'), 'the\nof\nand\ntea\nnobody\n');
-  const config = configure(folder, [recipe], { dictionaries: { words: 'words.txt' }, ...changes });
+  writeFileSync(join(folder, 'token'), `${TOKEN}\n`);
+  const config = configure(folder, [recipe], {
+    dictionaries: { words: 'words.txt' },
+    read_token_file: 'token',
+    ...changes,
+  });
   return serve(t, config);
 }
 
@@ -61,18 +68,21 @@ const questions = () => [
   `/v1/sums/words?period=${day(0)}`,
   '/recipes/words',
   '/',
+  '/metrics',
 ];
 
 /** All answers, with the moment of the next tick taken out: it is the clock's, and nobody's. @param {string} url */
 async function askAll(url) {
   const answers = [];
   for (const path of questions()) {
-    const { status, headers, text } = await get(url + path);
+    const { status, headers, text } = await get(url + path, READER);
     answers.push({
       path,
       status,
       retry: headers.get('retry-after'),
-      text: text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TICK'),
+      text: text
+        .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TICK')
+        .replace(/^(shoal_store_next_tick_seconds\{.*\}) \d+$/m, '$1 TICK'),
     });
   }
   return answers;
@@ -85,7 +95,7 @@ for (const protocol of ['reports', 'sum']) {
     const { url } = await start(t, folder, recipeOf(protocol));
     for (const batch of batchesOf(folder, DEVICES, DEVICES))
       assert.equal((await post(url, batch)).status, 201);
-    const result = await resultOf(`${url}/v1/results/words`, DEVICES);
+    const result = await resultOf(`${url}/v1/results/words`, DEVICES, READER);
     assert.deepEqual(result.blocks, { n: 1, first: day(0), last: day(0) });
     const before = await askAll(url);
     assert.equal(before[0].status, 200);
@@ -102,8 +112,14 @@ for (const protocol of ['reports', 'sum']) {
     }
     for (const batch of batchesOf(folder, 1, 1, 'last'))
       assert.equal((await post(url, batch)).status, 201);
-    const after = await resultOf(`${url}/v1/results/words`, DEVICES + MINIMUM);
+    const after = await resultOf(`${url}/v1/results/words`, DEVICES + MINIMUM, READER);
     assert.equal(after.blocks.n, 2);
+    // The audit log says which blocks each answer was made of.
+    const log = readFileSync(join(folder, 'store/audit/000001.jsonl'), 'utf8');
+    assert.match(log, /"what":"result"[^\n]*"blocks":"words 1-1"/);
+    assert.match(log, /"what":"result"[^\n]*"blocks":"words 1-2"/);
+    assert.match(log, /"what":"page"[^\n]*"blocks":"words 1-1"/);
+    if (protocol === 'sum') assert.match(log, /"what":"sum"[^\n]*"blocks":"words 1-1"/);
   });
 
   test(`a collection of "${protocol}" without a closed block answers the same, whatever waits`, async (t) => {
@@ -119,7 +135,7 @@ for (const protocol of ['reports', 'sum']) {
           assert.equal((await post(url, batch)).status, 201);
       await pause(400); // folds are every 50 ms
       answers.push(await askAll(url));
-      const { text } = await get(`${url}/v1/results/words`);
+      const { text } = await get(`${url}/v1/results/words`, READER);
       const tick = new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000).toISOString();
       assert.match(JSON.parse(text).error.message, /minimum cohort of 1000; the next tick is at /);
       assert.ok(text.includes(tick.replace('.000', '')), text);
@@ -154,9 +170,9 @@ test('where the period is all, only all can be asked', async (t) => {
   const folder = makeFolder(t);
   const { url } = await start(t, folder, recipeOf('reports'), { period: 'all' });
   for (const batch of batchesOf(folder, MINIMUM, MINIMUM)) await post(url, batch);
-  await resultOf(`${url}/v1/results/words?period=all`, MINIMUM);
+  await resultOf(`${url}/v1/results/words?period=all`, MINIMUM, READER);
   for (const query of [`period=${day(0)}`, `from=${day(-1)}`, `to=${day(1)}`]) {
-    const { status, text } = await get(`${url}/v1/results/words?${query}`);
+    const { status, text } = await get(`${url}/v1/results/words?${query}`, READER);
     assert.equal(status, 400, query);
     assert.equal(JSON.parse(text).error.code, 'range');
   }

@@ -276,10 +276,14 @@ export function withoutBlocks({ blocks: _, guarantees: __, ...result }) {
 }
 
 /** Asks for a result until it holds n reports, because blocks close later than acknowledgements. */
-export async function resultOf(/** @type {string} */ url, /** @type {number} */ n) {
+export async function resultOf(
+  /** @type {string} */ url,
+  /** @type {number} */ n,
+  /** @type {Record<string, string>} */ headers = {},
+) {
   let last = '';
   for (const end = Date.now() + RESULT_MS; Date.now() < end;) {
-    const { status, text } = await get(url);
+    const { status, text } = await get(url, headers);
     if (status === 200 && JSON.parse(text).n === n) return JSON.parse(text);
     last = text;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal store forget` removes everything of one recipe from the store of a server that is stopped, and nothing of another.
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -43,6 +43,9 @@ test('a recipe is forgotten, and the others stay', async (t) => {
   assert.equal(done.status, 0, done.stderr);
   assert.equal(done.stdout, 'forgot theme: 1 batches, 500 records\n');
   assert.equal(readdirSync(join(folder, 'store/accumulators')).length, 1);
+
+  const log = readFileSync(join(folder, 'store/audit/000001.jsonl'), 'utf8');
+  assert.match(log, /"what":"store-forget"[^\n]*"collection":"theme"/);
 
   const next = await serve(t, config);
   assert.equal((await get(`${next.url}/v1/results/theme`)).status, 403);
