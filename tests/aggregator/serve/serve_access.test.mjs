@@ -328,22 +328,21 @@ test('under another name the cookie is Secure and bound to its host', async (t) 
 test('only the own pages sign in and out', async (t) => {
   const { url } = await start(t);
   const cookie = cookieOf(await signIn(url, TOKENS.alice));
-  for (const headers of [
+  /** @type {Record<string, string>[]} */
+  const foreign = [
     { origin: 'https://evil.example' },
     { origin: 'null' },
     { origin: `${url}.evil.example` },
     { origin: url, 'sec-fetch-site': 'cross-site' },
     { origin: url, 'sec-fetch-site': 'same-site' },
     { origin: url, 'sec-fetch-site': 'none' },
-    { origin: undefined },
-  ]) {
-    const sent = Object.fromEntries(
-      Object.entries({ origin: url, ...headers }).filter(([, value]) => value !== undefined),
-    );
+    {}, // neither header
+  ];
+  for (const sent of foreign) {
     const form = { 'content-type': 'application/x-www-form-urlencoded', ...sent };
     const body = `token=${TOKENS.bob}`;
     const entered = await ask(`${url}/sign-in`, { method: 'POST', headers: form, body });
-    assert.equal(entered.status, 403, JSON.stringify(headers));
+    assert.equal(entered.status, 403, JSON.stringify(sent));
     assert.equal(JSON.parse(entered.text).error.code, 'origin');
     assert.equal(entered.headers['set-cookie'], undefined);
     const left = await ask(`${url}/sign-out`, { method: 'POST', headers: { ...sent, cookie } });
