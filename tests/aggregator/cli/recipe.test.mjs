@@ -210,13 +210,13 @@ test('new states blocks, check prints them, and one below the minimum cohort is 
   make('plain.json', '--block-tick', '60', '--cohort-minimum', '7000');
   assert.deepEqual(JSON.parse(read('plain.json')).block, { tick_s: 60 });
   assert.match(good('recipe', 'check', 'plain.json').text, /^blocks {14}7000 reports at least/m);
-  for (const [why, ...options] of [
+  for (const [why, ...options] of /** @type {[RegExp, ...string[]][]} */ ([
     [/block\.minimum.* is below cohort\.minimum/, '--block-minimum', '999'],
     [/block\.minimum/, '--block-minimum', '0'],
     [/block\.tick_s/, '--block-tick', '31536001'],
     [/--block-minimum must be a number/, '--block-minimum', 'x'],
     [/--block-tick must be a number/, '--block-tick', ''],
-  ])
+  ]))
     bad(2, why, 'recipe', 'new', '--id', 'b', '--expires', '2099-01-01', ...options);
 });
 
