@@ -60,6 +60,8 @@ static void print_claim(const shoal_recipe *r)
         printf(" (it does from %llu report%s on)\n", (unsigned long long)n, n == 1 ? "" : "s");
     else
         printf(" (nor does it with 10^12 reports)\n");
+    printf("assumes             all these reports honest, in one block, and a reader of blocks "
+           "only\n");
 }
 
 static void print_cohort(const shoal_recipe *r)

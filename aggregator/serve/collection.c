@@ -64,6 +64,7 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
     serve_collection *made = &collections->list[i];
     agg_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
     if (err != SHOAL_OK) return err;
+    made->honest = config->honest;
     bool is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
     collections->n++; // serve_collections_release releases it from here on
     if (is_repeated) {

@@ -11,6 +11,7 @@
 #include "agg_size.h"
 #include "audit_log.h"
 #include "batch.h"
+#include "guarantee.h"
 #include "http_address.h"
 #include "json_walk.h"
 #include "serve_config_access.h"
@@ -146,6 +147,11 @@ static agg_err read_fold_interval_s(serve_config_reader *r, const cJSON *json)
     return read_number(r, &r->config->fold_interval_s, json, "fold_interval_s", 0.05, 86400);
 }
 
+static agg_err read_honest(serve_config_reader *r, const cJSON *json)
+{
+    return read_number(r, &r->config->honest, json, "honest", AGG_HONEST_MIN, 1);
+}
+
 static agg_err read_max_body(serve_config_reader *r, const cJSON *json)
 {
     double value = 0;
@@ -194,6 +200,7 @@ static const field fields[] = {
     {"period", read_period, 0},
     {"retention", read_retention, 0},
     {"fold_interval_s", read_fold_interval_s, 0},
+    {"honest", read_honest, 0},
     {"max_body", read_max_body, 0},
     {"body_timeout_s", read_body_timeout_s, 0},
     {"threads", read_threads, 0},

@@ -68,6 +68,7 @@ typedef struct serve_config {
     agg_period_kind period;   // default day
     agg_retention retention;  // how long questions get days and weeks; default 90 and 13
     double fold_interval_s;   // 0.05 .. 86400; default 2
+    double honest;            // share of honest reports that results assume, 0.01 .. 1; 0: none
     size_t max_body;          // bytes of one batch; default 16 MiB
     uint32_t body_timeout_s;  // seconds that a body may take to come in; 1 .. 3600, default 30
     uint32_t threads;         // of the HTTP pool; 1 .. 64, default 4

@@ -73,10 +73,15 @@ static void name_blocks(kept *k, const agg_released *released)
     k->estimate.blocks = &k->blocks;
 }
 
-static agg_err promise(kept *k)
+// Finds what the guarantee rests on: no block is ever smaller than the recipe allows, so the figure
+// holds for all of them. The days are those on which the reports arrived.
+static agg_err promise(kept *k, const agg_released *released)
 {
-    agg_err err = agg_guarantee_run(&k->guarantee, &k->error, &k->collection->recipe.recipe,
-                                    k->estimate.n, 1);
+    const shoal_recipe *recipe = &k->collection->recipe.recipe;
+    const agg_release release = {.block = recipe->block_minimum,
+                                 .honest = k->collection->honest,
+                                 .days = (uint32_t)(released->last_day - released->first_day + 1)};
+    agg_err err = agg_guarantee_run(&k->guarantee, &k->error, recipe, k->estimate.n, &release);
     if (err != SHOAL_OK)
         agg_estimate_release(&k->estimate);
     else
@@ -98,7 +103,7 @@ static void estimate(serve_results *results, kept *k)
     err = agg_estimate_run(&k->estimate, &k->error, &k->collection->recipe, &acc,
                            &k->dictionary->dictionary, &options);
     agg_accumulator_release(&acc);
-    if (err == SHOAL_OK) err = promise(k);
+    if (err == SHOAL_OK) err = promise(k, &released);
     if (err == SHOAL_OK) name_blocks(k, &released);
     k->error.code = err;
 }

@@ -544,16 +544,20 @@ test('results of every kind', { skip }, () => {
   const mean = estimate('--recipe', 'mean.json', 'mean.acc');
   takes(isResult, mean, 'mean');
   assert.ok('withheld' in strict && mean.statistic === 'mean');
-  const claim = estimate('--recipe', 'claim.json', '--honest', '0.5', 'claim.acc');
+  const stated = ['--block', '6000', '--honest', '0.5'];
+  const claim = estimate('--recipe', 'claim.json', ...stated, 'claim.acc');
   takes(isResult, claim, 'claim');
   assert.ok(
     claim.guarantees.claim.kept &&
       claim.guarantees.central.bound === 'renyi' &&
       claim.guarantees.central.honest === 0.5,
   );
-  const bare = estimate('--recipe', 'bare.json', 'bare.acc');
+  const bare = estimate('--recipe', 'bare.json', ...stated, 'bare.acc');
   takes(isResult, bare, 'bare');
-  assert.ok(bare.guarantees.central === null && !bare.guarantees.claim.kept);
+  assert.ok(bare.guarantees.central === null && bare.guarantees.claim.kept === false);
+  const files = estimate('--recipe', 'bare.json', 'bare.acc');
+  takes(isResult, files, 'files');
+  assert.ok(files.guarantees.no_central === 'files' && files.guarantees.claim.kept === null);
   const { local, central } = claim.guarantees;
   for (const [from, change] of /** @type {[any, any][]} */ ([
     [plain, { schema: 2 }],
@@ -563,6 +567,11 @@ test('results of every kind', { skip }, () => {
     [mean, { rows: plain.rows }],
     [plain, { guarantees: undefined }],
     [plain, { guarantees: { local } }],
+    [plain, { guarantees: { local, central: null } }],
+    [plain, { guarantees: { local, central: null, no_central: 'guess' } }],
+    [plain, { guarantees: { local, central, no_central: 'files' } }],
+    [plain, { guarantees: { local, central: { ...central, assumes: undefined } } }],
+    [plain, { guarantees: { local, central: { ...central, person: undefined } } }],
     [plain, { guarantees: { local: {}, central } }],
     [plain, { guarantees: { local, central: { ...central, bound: 'guess' } } }],
     [plain, { guarantees: { local, central: { ...central, delta: 0.1 } } }],
