@@ -28,8 +28,8 @@ typedef enum serve_counter {
 typedef struct serve_collection {
     agg_recipe recipe;
     int64_t number;                 // in the store
-    double honest;                  // share of honest reports that is assumed; 0: none stated
     uint32_t tick_s;                // seconds between ticks at which its blocks close
+    double honest;                  // share of honest reports that is assumed; 0: none stated
     serve_dictionary *dictionaries; // the first one answers a request that names none
     size_t n_dictionaries;
     atomic_ullong counters[COUNTER_COUNT]; // since the start

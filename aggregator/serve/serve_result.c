@@ -73,14 +73,15 @@ static void name_blocks(kept *k, const agg_released *released)
     k->estimate.blocks = &k->blocks;
 }
 
-// Promises what holds for the smallest block that was ever released. Retention merges blocks, but
-// their parts were shown before, so the recipe's minimum counts and not the blocks of today.
+// Finds what the guarantee rests on: no block is ever smaller than the recipe allows, so the figure
+// holds for all of them. Retention merges blocks, but their parts were shown before, so the size of
+// today's blocks does not count. The days are those on which the reports arrived.
 static agg_err promise(kept *k, const agg_released *released)
 {
-    int64_t days = (int64_t)released->last_day - released->first_day + 1;
     const shoal_recipe *recipe = &k->collection->recipe.recipe;
-    const agg_release release = {recipe->block_minimum, k->collection->honest,
-                                 days >= 1 && days <= UINT32_MAX ? (uint32_t)days : 1};
+    const agg_release release = {.block = recipe->block_minimum,
+                                 .honest = k->collection->honest,
+                                 .days = (uint32_t)(released->last_day - released->first_day + 1)};
     agg_err err = agg_guarantee_run(&k->guarantee, &k->error, recipe, k->estimate.n, &release);
     if (err != SHOAL_OK)
         agg_estimate_release(&k->estimate);
