@@ -60,8 +60,8 @@ static void print_central(agg_trie_guarantee *g, const char *whose, const double
     char a[AGG_ROUND_TEXT_MAX], b[AGG_ROUND_TEXT_MAX], c[AGG_ROUND_TEXT_MAX],
         delta[AGG_ROUND_TEXT_MAX];
     snprintf(next_line(g), AGG_TRIE_LINE_MAX,
-             "%s: central epsilon, delta %s, smallest block of %llu reports, %g %% honest, against "
-             "readers of released blocks only: %s closed form, %s clones, %s stronger",
+             "%s: central epsilon, delta %s, smallest block of %llu reports, %.3g %% honest, for "
+             "readers of blocks only: %s closed form, %s clones, %s stronger",
              whose, agg_delta_text(delta, g->delta), (unsigned long long)g->block, 100 * g->honest,
              agg_upper_text(a, central[AGG_BOUND_CLOSED_FORM], 4, "none"),
              agg_upper_text(b, central[AGG_BOUND_CLONES], 4, "none"),

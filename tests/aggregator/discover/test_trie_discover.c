@@ -681,9 +681,11 @@ static void every_line_says_item_or_device(void **state)
         strncmp(
             g.lines[1],
             "item: central epsilon, delta 1e-6, smallest block of 1000000 reports, 90 % honest, "
-            "against readers of released blocks only: ",
-            122),
+            "for readers of blocks only: ",
+            111),
         0);
+    for (int i = 1; i < 3; i++) // not cut off
+        assert_string_equal(g.lines[i] + strlen(g.lines[i]) - 9, " stronger");
     assert_int_equal(strncmp(g.lines[2], "device, by group privacy: central epsilon", 41), 0);
     for (int bound = 0; bound < 3;
          bound++) { // three contributions cost about three times as much, and more for delta
