@@ -284,6 +284,25 @@ test('a comparison promises what its two results do, and both to whoever is in b
   );
 });
 
+test('no output has a central figure without the sentence on what it assumes', () => {
+  const compare = ['compare', '--recipe', 'olh.json', '--dictionary', 'c.tsv'];
+  let figures = 0;
+  for (const options of [[], whole('olh', 0.5), ['--honest', '0.5'], ['--block', '2000']])
+    for (const format of ['table', 'json', 'ndjson', 'csv'])
+      for (const command of [
+        estimate('olh', ...options, '--format', format),
+        [...compare, ...options, '--format', format, 'olh.acc', 'olh2.acc'],
+      ]) {
+        const { text, err } = cli.good(...command);
+        const said = text + err;
+        const has = /central epsilon +[\d.]+ \(|"central":\{|central, person/.test(said);
+        assert.equal(has, options.length === 4, `${command.join(' ')}: ${said}`);
+        assert.equal(said.includes(assumes(0.5)), has, command.join(' '));
+        figures += has ? 1 : 0;
+      }
+  assert.equal(figures, 8);
+});
+
 test('shares of honest reports', () => {
   for (const share of ['0', '0.009', '1.1', '-1', 'x', 'nan'])
     cli.bad(2, /--honest must be/, ...estimate('sketch', '--honest', share));
