@@ -66,9 +66,7 @@ static unsigned long process_number(void)
 #endif
 }
 
-// Returns: whether the path names something that a file must not replace: a device such as
-// /dev/null, a pipe, or a folder.
-static bool is_special(const char *path)
+bool agg_file_is_special(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
@@ -85,7 +83,7 @@ agg_err agg_file_create(agg_file *file, agg_error *error, const char *path)
         return AGG_ERR_MEMORY;
     }
     memcpy(file->path, path, len);
-    bool is_direct = is_special(path);
+    bool is_direct = agg_file_is_special(path);
     if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", path, process_number());
     file->stream = fopen(is_direct ? path : file->temporary, "wb");
     if (file->stream == NULL) {

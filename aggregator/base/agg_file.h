@@ -4,6 +4,7 @@
 #ifndef AGG_FILE_H
 #define AGG_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +21,10 @@ typedef struct agg_bytes {
 //   max: bytes; a larger file is an error
 agg_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path,
                       size_t max) SHOAL_MUST_CHECK;
+
+// Returns: whether the path names something that a file must not replace: a device such as
+// /dev/null, a pipe, or a folder.
+bool agg_file_is_special(const char *path);
 
 // A file that is being written.
 typedef struct agg_file {

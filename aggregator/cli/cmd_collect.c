@@ -134,7 +134,21 @@ static void say_waiting(void *context, uint32_t seconds)
 
 // ---- what becomes of a batch ----
 
-static agg_err write_accumulator(agg_error *error, const arguments *a, const agg_dap_result *b)
+// Claims a batch by its task and the interval that was asked for. The leader gives a report to one
+// interval only, so two accumulators share reports only if they are of one interval.
+static agg_err claim_batch(agg_accumulator *acc, agg_error *error, const shoal_dap_task *task,
+                           const shoal_dap_interval *query)
+{
+    uint8_t id[1][AGG_CLAIM], bytes[SHOAL_DAP_TASK_ID + 16];
+    memcpy(bytes, task->id, SHOAL_DAP_TASK_ID);
+    store64_le(bytes + SHOAL_DAP_TASK_ID, query->start);
+    store64_le(bytes + SHOAL_DAP_TASK_ID + 8, query->duration);
+    agg_claim_of(id[0], "shoal dap batch", bytes, sizeof bytes);
+    return agg_accumulator_claim_all(acc, error, (const uint8_t(*)[AGG_CLAIM])id, 1);
+}
+
+static agg_err write_accumulator(agg_error *error, const arguments *a, const agg_dap_result *b,
+                                 const shoal_dap_interval *query)
 {
     char command[] = "collect";
     const shoal_recipe *recipe = &b->task->recipe.recipe;
@@ -151,7 +165,8 @@ static agg_err write_accumulator(agg_error *error, const arguments *a, const agg
         err = agg_accumulator_of_sums(&acc, error, recipe, &split, b->collected.sums,
                                       b->collected.n_reports);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_save(&acc, error, a->output);
+    err = claim_batch(&acc, error, &b->task->task, query);
+    if (err == SHOAL_OK) err = agg_accumulator_save(&acc, error, a->output);
     agg_accumulator_release(&acc);
     if (err != SHOAL_OK) return err;
     say_batch(b);
@@ -209,7 +224,8 @@ static agg_err collect_task(agg_error *error, const arguments *a, const agg_dap_
     if (err == SHOAL_OK) err = agg_dap_collect(&b.collected, error, &collector);
     if (err != SHOAL_OK) return err;
     agg_dap_result_name_interval(&b);
-    err = task->has_recipe ? write_accumulator(error, a, &b) : write_sums(error, a, &b);
+    err = task->has_recipe ? write_accumulator(error, a, &b, &collector.query)
+                           : write_sums(error, a, &b);
     agg_dap_collected_release(&b.collected);
     return err;
 }

@@ -10,10 +10,14 @@ static const char help_text[] =
     "\n"
     "Folds reports into an accumulator. A FILE holds batches or NDJSON reports; - is a pipe. A\n"
     "damaged batch, or reports of another recipe, stop the command and leave ACC as it was.\n"
+    "ACC lists what it counts: batches by their ids, a file of reports by its fingerprint. What "
+    "it\n"
+    "counts already is refused.\n"
     "\n"
     "  --recipe FILE        the collection's recipe (JSON)\n"
     "  -o, --output ACC     the accumulator to write; refused if it exists; - is a pipe\n"
-    "  --append             add to an existing ACC\n"
+    "  --append             add to an existing ACC, which is locked meanwhile\n"
+    "  --skip-held          with --append: leave out what ACC counts already, and count the rest\n"
     "  --max-rejected SHARE refuse a file with a larger share of bad NDJSON lines (default 0.01)\n"
     "  --threads T          default: all cores\n"
     "  --memory SIZE        take at most this much memory, such as 256M or 2G; with less, recipes\n"
@@ -21,7 +25,7 @@ static const char help_text[] =
 
 typedef struct arguments {
     const char *recipe, *output, *max_rejected, *threads, *memory;
-    bool append;
+    bool append, skip_held;
 } arguments;
 
 static agg_err run(agg_error *error, void *context, const command_words *words)
@@ -30,10 +34,13 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     agg_ingest_options o = {.recipe = a->recipe,
                             .output = a->output,
                             .is_appending = a->append,
+                            .skips_held = a->skip_held,
                             .max_rejected = 0.01,
                             .files = words->texts,
                             .n_files = words->n};
     agg_err err = SHOAL_OK;
+    if (a->skip_held && !a->append)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--skip-held goes with --append");
     if (a->max_rejected != NULL)
         err = cli_read_decimal(&o.max_rejected, error, "max-rejected", a->max_rejected, 0, 1);
     if (err == SHOAL_OK) err = cli_read_threads(&o.n_threads, error, a->threads);
@@ -44,6 +51,7 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
 static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
                                          REQUIRED_OUTPUT_OPTION(output),
                                          OPTION("append", append),
+                                         OPTION("skip-held", skip_held),
                                          OPTION("max-rejected", max_rejected),
                                          OPTION("threads", threads),
                                          OPTION("memory", memory),

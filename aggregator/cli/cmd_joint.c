@@ -7,6 +7,7 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "file_lock.h"
 #include "input_memory.h"
 #include "joint_analysis.h"
 #include "joint_choice.h"
@@ -317,6 +318,12 @@ static agg_err joint(agg_error *error, const arguments *a, const agg_recipe *rec
     return err;
 }
 
+// Returns: where --done writes.
+static const char *output_of(const arguments *a)
+{
+    return a->texts.output != NULL ? a->texts.output : a->accumulator;
+}
+
 // Writes the accumulator without its records. If it replaces itself, the old file goes when the new
 // one is complete.
 static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc)
@@ -327,8 +334,7 @@ static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc
         if (a->texts.output == NULL) return SHOAL_OK;
     }
     agg_accumulator_forget(acc);
-    agg_err err = agg_accumulator_save(acc, error,
-                                       a->texts.output != NULL ? a->texts.output : a->accumulator);
+    agg_err err = agg_accumulator_save(acc, error, output_of(a));
     if (err != SHOAL_OK) return err;
     snprintf(text, sizeof text, "the sums of %llu reports stay, their records are gone",
              (unsigned long long)acc->n);
@@ -336,20 +342,33 @@ static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc
     return SHOAL_OK;
 }
 
+static agg_err open_accumulator(agg_error *error, const arguments *a, const agg_recipe *recipe)
+{
+    agg_accumulator acc;
+    agg_err err = agg_accumulator_load(&acc, error, a->accumulator);
+    if (err != SHOAL_OK) return err;
+    err = agg_accumulator_check_recipe(&acc, error, &recipe->recipe);
+    if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);
+    if (err == SHOAL_OK) err = a->is_done ? forget(error, a, &acc) : joint(error, a, recipe, &acc);
+    agg_accumulator_release(&acc);
+    return err;
+}
+
+// With --done the accumulator that is written is locked, so that nothing is appended to it between
+// reading and writing.
 static agg_err open_files(agg_error *error, const arguments *a)
 {
+    char command[] = "joint";
     agg_recipe recipe;
-    agg_accumulator acc;
+    agg_file_lock lock = {.fd = -1};
     agg_err err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
     err = state_accumulator(error, a, &recipe);
-    if (err == SHOAL_OK) err = agg_accumulator_load(&acc, error, a->accumulator);
+    if (err == SHOAL_OK && a->is_done)
+        err = agg_file_lock_take(&lock, error, command, output_of(a));
     if (err == SHOAL_OK) {
-        err = agg_accumulator_check_recipe(&acc, error, &recipe.recipe);
-        if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);
-        if (err == SHOAL_OK)
-            err = a->is_done ? forget(error, a, &acc) : joint(error, a, &recipe, &acc);
-        agg_accumulator_release(&acc);
+        err = open_accumulator(error, a, &recipe);
+        agg_file_lock_release(&lock);
     }
     agg_recipe_release(&recipe);
     return err;

@@ -7,10 +7,9 @@
 static const char help_text[] =
     "Usage: shoal merge -o ACC ACC...\n"
     "\n"
-    "Adds accumulators of one recipe. Their order does not change a byte of the result. Give each\n"
-    "record to one accumulator only: merging cannot detect a record that is in two of them, only "
-    "a\n"
-    "file that is named twice.\n"
+    "Adds accumulators of one recipe. Their order does not change a byte of the result. Two that\n"
+    "count the same batch or file of reports are refused, and nothing is written. Accumulators of\n"
+    "older versions do not list what they count: they are merged with a warning.\n"
     "\n"
     "  -o, --output ACC   the accumulator to write, replaced if it exists\n"
     "  --memory SIZE      take at most this much memory, such as 256M or 2G; refuse if that is "

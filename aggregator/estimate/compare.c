@@ -157,11 +157,19 @@ static bool is_same_sketch(const agg_sketch *x, const agg_sketch *y)
            memcmp(x->cells.ones, y->cells.ones, (size_t)x->n_cells * sizeof *x->cells.ones) == 0;
 }
 
-// Refuses two accumulators that contain the same reports. Two different collections never agree in
-// all cells, except in a sketch with a single cell.
+// Refuses two accumulators that contain the same reports. Claims tell where both list what they
+// count. Else, two different collections never agree in all cells, except in a sketch with a single
+// cell.
 static agg_err check_apart(agg_error *error, const agg_compare_side *a, const agg_compare_side *b)
 {
+    char text[AGG_CLAIM_TEXT];
     const agg_accumulator *x = a->acc, *y = b->acc;
+    const uint8_t *shared = agg_claims_shared(&x->claims, &y->claims);
+    if (shared != NULL)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "the two accumulators of recipe %s hold the same reports, those of the "
+                        "batch or file %s: a difference needs two collections that share none",
+                        a->recipe->id, agg_claim_print(text, shared));
     bool is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 &&
                    x->n == y->n && x->n > 0;
     uint64_t n_cells = 0;

@@ -17,9 +17,11 @@ static size_t find(const agg_batch_ids *set, const uint8_t id[16])
     return at;
 }
 
+#define CAP_FIRST 64u
+
 static agg_err enlarge(agg_batch_ids *set, agg_error *error)
 {
-    agg_batch_ids larger = {NULL, NULL, set->n, set->cap > 0 ? 2 * set->cap : 64};
+    agg_batch_ids larger = {NULL, NULL, set->n, set->cap > 0 ? 2 * set->cap : CAP_FIRST};
     larger.ids = agg_alloc(error, larger.cap, sizeof *larger.ids);
     larger.is_used = agg_alloc(error, larger.cap, sizeof *larger.is_used);
     if (larger.ids == NULL || larger.is_used == NULL) {
@@ -51,6 +53,26 @@ agg_err agg_batch_ids_add(agg_batch_ids *set, agg_error *error, const uint8_t id
     set->is_used[at] = true;
     set->n++;
     return SHOAL_OK;
+}
+
+bool agg_batch_ids_have(const agg_batch_ids *set, const uint8_t id[16])
+{
+    return set->n > 0 && set->is_used[find(set, id)];
+}
+
+void agg_batch_ids_pack(agg_batch_ids *set)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < set->cap; i++)
+        if (set->is_used[i]) memmove(set->ids[n++], set->ids[i], 16);
+}
+
+// A set is at most half full, and the old table lies beside the new one while the ids move.
+uint64_t agg_batch_ids_memory(uint64_t n)
+{
+    uint64_t cap = CAP_FIRST;
+    while (cap < 2 * n) cap *= 2;
+    return (cap + cap / 2) * (sizeof(uint8_t[16]) + sizeof(bool));
 }
 
 void agg_batch_ids_release(agg_batch_ids *set)

@@ -2,35 +2,69 @@
 // Files into an accumulator; see ingest_files.h.
 #include "ingest_files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "accumulator.h"
+#include "agg_size.h"
 #include "batch_ids.h"
+#include "file_lock.h"
 #include "folder.h"
 #include "input_memory.h"
+#include "input_print.h"
 #include "log.h"
 #include "memory_option.h"
+#include "read_window.h"
 #include "reader.h"
 
 #define LEAST_BUFFER ((size_t)64 << 10) // below it --memory is refused
 
 typedef struct ingesting {
+    const agg_ingest_options *options;
+    const agg_claims *held; // what the accumulator counts from before
+    const char *path;       // of the file that is read
     agg_folder folder;
-    agg_batch_ids ids;
-    uint64_t n_repeated;
-    agg_lock guard; // of the two, where threads take runs at the same time
+    agg_batch_ids ids; // claims of this call
+    uint64_t n_repeated, n_held;
+    agg_lock guard;               // of these three, where threads take runs at the same time
+    uint8_t (*prints)[AGG_CLAIM]; // the claim of each file; zeros where it holds batches
 } ingesting;
+
+static const char *name_of(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+// Notes that this call counts an id.
+// Returns: SHOAL_ERR_OVERFLOW where the accumulator could not list it.
+static agg_err note_id(ingesting *in, agg_error *error, const uint8_t id[AGG_CLAIM],
+                       bool *was_there)
+{
+    agg_err err = agg_batch_ids_add(&in->ids, error, id, was_there);
+    return err == SHOAL_OK ? agg_claims_check_room(error, in->held->n + in->ids.n) : err;
+}
 
 // Notes a batch. *is_fresh: whether it was not there yet, and is to be counted.
 static agg_err note_batch(ingesting *in, agg_error *error, const agg_run *run, bool *is_fresh)
 {
+    char text[AGG_CLAIM_TEXT];
     bool was_there = false;
-    agg_err err = run->batch_id == NULL
-                      ? SHOAL_OK
-                      : agg_batch_ids_add(&in->ids, error, run->batch_id, &was_there);
+    *is_fresh = true;
+    if (run->batch_id == NULL) return SHOAL_OK;
+    if (agg_claims_have(in->held, run->batch_id)) {
+        *is_fresh = false;
+        in->n_held++;
+        if (in->options->skips_held) return SHOAL_OK;
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_RUNTIME,
+                        "%s: %s counts batch %s already; nothing was written (--skip-held leaves "
+                        "out what it counts)",
+                        name_of(in->path), in->options->output,
+                        agg_claim_print(text, run->batch_id));
+    }
+    agg_err err = note_id(in, error, run->batch_id, &was_there);
     if (was_there) in->n_repeated++;
     *is_fresh = !was_there;
     return err;
@@ -63,24 +97,112 @@ static agg_err take_run(void *context, agg_error *error, unsigned part, const ag
                                        : err;
 }
 
-static agg_err ingest_file(ingesting *in, agg_error *error, const agg_ingest_options *a,
-                           const agg_recipe *recipe, const char *path)
+// ---- files of reports ----
+
+static const char *file_with_print(const ingesting *in, const uint8_t id[AGG_CLAIM])
 {
+    int i = 0;
+    while (i + 1 < in->options->n_files && memcmp(in->prints[i], id, AGG_CLAIM) != 0) i++;
+    return name_of(in->options->files[i]);
+}
+
+// Refuses a file of reports that is counted already, or says that it is left out.
+//   *is_held: whether it is counted already
+//   may_skip: false where its reports were folded already
+static agg_err check_print(ingesting *in, agg_error *error, bool *is_held,
+                           const uint8_t id[AGG_CLAIM], const char *path, bool may_skip)
+{
+    char text[512], claim[AGG_CLAIM_TEXT], command[] = "ingest";
+    bool is_counted = agg_claims_have(in->held, id), is_repeated = agg_batch_ids_have(&in->ids, id);
+    *is_held = is_counted || is_repeated;
+    if (!*is_held) return SHOAL_OK;
+    if (in->options->skips_held && may_skip) {
+        snprintf(text, sizeof text, "%s is counted already and was left out", name_of(path));
+        agg_log_line(command, text);
+        return SHOAL_OK;
+    }
+    if (is_repeated)
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_RUNTIME,
+                        "%s and %s hold the same reports; nothing was written",
+                        file_with_print(in, id), name_of(path));
+    return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_RUNTIME,
+                    "%s: %s counts this file of reports (%s) already; nothing was written%s",
+                    name_of(path), in->options->output, agg_claim_print(claim, id),
+                    may_skip ? " (--skip-held leaves out what it counts)" : "");
+}
+
+// Notes a file of reports after it was read.
+static agg_err note_print(ingesting *in, agg_error *error, const agg_read_count *count,
+                          const agg_input_print *print, int index)
+{
+    const char *path = in->options->files[index];
+    bool is_held = false, was_there = false;
+    if (count->batches > 0 || count->records == 0) return SHOAL_OK;
+    if (print->len != count->bytes)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: changed while it was read",
+                        name_of(path));
+    agg_input_print_claim(in->prints[index], print);
+    agg_err err = check_print(in, error, &is_held, in->prints[index], path, false);
+    return err == SHOAL_OK ? note_id(in, error, in->prints[index], &was_there) : err;
+}
+
+static agg_err read_pipe(agg_read_count *count, agg_error *error, const agg_reader *reader,
+                         agg_input_print *print, const char *path)
+{
+    agg_read_window window;
+    bool is_input = strcmp(path, "-") == 0;
+    FILE *stream = is_input ? stdin : fopen(path, "rb");
+    if (stream == NULL)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path,
+                        strerror(errno));
+    agg_input_print_init(print);
+    agg_read_window_open(&window, stream, false);
+    window.print = print;
+    agg_err err = agg_reader_window(count, error, reader, name_of(path), NULL, 0, &window);
+    if (!is_input) fclose(stream);
+    return err;
+}
+
+// Reads a file, unless the accumulator counts its reports already and they may be left out.
+//   *is_held: whether they were left out
+static agg_err read_input(ingesting *in, agg_error *error, agg_read_count *count, bool *is_held,
+                          const agg_reader *reader, agg_input_print *print, const char *path)
+{
+    uint8_t id[AGG_CLAIM];
+    bool has_lines = false;
+    agg_share share = reader->n_threads > 1 && agg_folder_workers(&in->folder) >= reader->n_threads
+                          ? take_run
+                          : NULL;
+    *is_held = false;
+    if (cli_file_bytes(path) == 0) return read_pipe(count, error, reader, print, path);
+    agg_err err = agg_input_print_of_file(print, &has_lines, error, path);
+    if (err == SHOAL_OK && has_lines) {
+        agg_input_print_claim(id, print);
+        err = check_print(in, error, is_held, id, path, true);
+    }
+    if (err != SHOAL_OK || *is_held) return err;
+    return agg_reader_file_shared(count, error, reader, share, agg_folder_span(&in->folder), path);
+}
+
+static agg_err ingest_file(ingesting *in, agg_error *error, const agg_recipe *recipe, int index)
+{
+    const agg_ingest_options *a = in->options;
+    const char *path = a->files[index];
     char text[512], command[] = "ingest";
+    bool is_held = false;
+    in->path = path;
+    agg_input_print print;
     agg_read_count count = {0, 0, 0, 0, 0};
     agg_progress progress;
     agg_progress_start(&progress, command, "bytes", cli_file_bytes(path));
     agg_reader reader = {recipe,  take_records,      in,        agg_log_line,
                          command, agg_progress_show, &progress, a->n_threads};
-    agg_share share =
-        a->n_threads > 1 && agg_folder_workers(&in->folder) >= a->n_threads ? take_run : NULL;
-    agg_err err =
-        agg_reader_file_shared(&count, error, &reader, share, agg_folder_span(&in->folder), path);
+    agg_err err = read_input(in, error, &count, &is_held, &reader, &print, path);
     agg_progress_end(&progress);
+    if (err == SHOAL_OK && !is_held) err = note_print(in, error, &count, &print, index);
     if (err != SHOAL_OK || count.rejected == 0) return err;
-    snprintf(text, sizeof text, "%s: %llu of %llu lines were rejected",
-             strcmp(path, "-") == 0 ? "standard input" : path, (unsigned long long)count.rejected,
-             (unsigned long long)count.lines);
+    snprintf(text, sizeof text, "%s: %llu of %llu lines were rejected", name_of(path),
+             (unsigned long long)count.rejected, (unsigned long long)count.lines);
     if ((double)count.rejected > a->max_rejected * (double)count.lines)
         return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED,
                         "%s, more than a share of %g; nothing was written", text, a->max_rejected);
@@ -101,12 +223,26 @@ static uint64_t input_bytes(const agg_ingest_options *a)
     return sum;
 }
 
+// The ids of this call and of the accumulator's, and both together when they are united.
+static uint64_t claims_bytes(const agg_ingest_options *a)
+{
+    agg_claims_about held = {.n = 0};
+    agg_error ignored;
+    uint64_t n = cli_input_claims(a->files, a->n_files);
+    if (a->is_appending && cli_file_bytes(a->output) > 0 &&
+        agg_accumulator_peek_claims(&held, &ignored, a->output) != SHOAL_OK)
+        held.n = 0;
+    if (n > AGG_CLAIMS_MAX) n = AGG_CLAIMS_MAX;
+    return agg_batch_ids_memory(n) + AGG_CLAIM * (n + 2 * (n + held.n));
+}
+
 // What is taken beside the folder, of an empty accumulator of the recipe.
 static uint64_t fixed_bytes(const agg_accumulator *acc, const agg_ingest_options *a,
                             const agg_recipe *recipe)
 {
     uint64_t input = input_bytes(a),
-             bytes = cli_reader_memory(a->files, a->n_files, recipe, a->n_threads);
+             bytes =
+                 cli_reader_memory(a->files, a->n_files, recipe, a->n_threads) + claims_bytes(a);
     for (uint32_t i = 0; i < acc->n_parts; i++)
         bytes += 4 * (acc->parts[i].n_cells + acc->parts[i].n_rows);
     if (agg_accumulator_keeps_records(acc))
@@ -132,25 +268,49 @@ static agg_err plan_memory(size_t *buffer, agg_error *error, const agg_accumulat
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
+static void say_counts(const ingesting *in)
+{
+    char text[128], command[] = "ingest";
+    if (in->n_repeated > 0) {
+        snprintf(text, sizeof text, "%llu batches came more than once and were counted once",
+                 (unsigned long long)in->n_repeated);
+        agg_log_line(command, text);
+    }
+    if (in->n_held > 0) {
+        snprintf(text, sizeof text, "%llu batches were counted already and were left out",
+                 (unsigned long long)in->n_held);
+        agg_log_line(command, text);
+    }
+}
+
+// Folds the files and claims what they hold.
+static agg_err fold_files(ingesting *in, agg_accumulator *acc, agg_error *error,
+                          const agg_recipe *recipe)
+{
+    agg_err err = SHOAL_OK;
+    for (int i = 0; i < in->options->n_files && err == SHOAL_OK; i++)
+        err = ingest_file(in, error, recipe, i);
+    if (err == SHOAL_OK) err = agg_folder_flush(&in->folder, error);
+    if (err != SHOAL_OK) return err;
+    agg_batch_ids_pack(&in->ids);
+    return agg_accumulator_claim(acc, error, (const uint8_t(*)[AGG_CLAIM])in->ids.ids, in->ids.n);
+}
+
 static agg_err ingest_files(agg_accumulator *acc, agg_error *error, const agg_ingest_options *a,
                             const agg_recipe *recipe, size_t buffer)
 {
-    char text[128], command[] = "ingest";
-    ingesting in = {.folder = {.acc = NULL}};
+    ingesting in = {.options = a, .held = &acc->claims};
     if (!agg_lock_init(&in.guard))
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
-    agg_err err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);
-    for (int i = 0; i < a->n_files && err == SHOAL_OK; i++)
-        err = ingest_file(&in, error, a, recipe, a->files[i]);
-    if (err == SHOAL_OK) err = agg_folder_flush(&in.folder, error);
-    if (err == SHOAL_OK && in.n_repeated > 0) {
-        snprintf(text, sizeof text, "%llu batches came more than once and were counted once",
-                 (unsigned long long)in.n_repeated);
-        agg_log_line(command, text);
-    }
+    in.prints = agg_alloc(error, (size_t)a->n_files, sizeof *in.prints);
+    agg_err err = in.prints != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    if (err == SHOAL_OK) err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);
+    if (err == SHOAL_OK) err = fold_files(&in, acc, error, recipe);
+    if (err == SHOAL_OK) say_counts(&in);
     agg_folder_release(&in.folder);
     agg_batch_ids_release(&in.ids);
     agg_lock_release(&in.guard);
+    free(in.prints);
     return err;
 }
 
@@ -183,19 +343,42 @@ static agg_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_error 
     return err == SHOAL_OK ? load_accumulator(acc, error, a->output, recipe) : err;
 }
 
-agg_err agg_ingest_files(agg_error *error, const agg_ingest_options *options)
+// Warns that reports which are counted already may be counted again, as far as the claims say.
+static void say_unclaimed(const agg_accumulator *acc, const char *path)
 {
-    const agg_ingest_options *a = options;
-    agg_recipe recipe;
+    char text[512], command[] = "ingest";
+    if (agg_accumulator_is_claimed(acc)) return;
+    snprintf(text, sizeof text,
+             "%s does not list %s: what comes twice cannot be found among those reports", path,
+             acc->claims.n > 0 ? "all that it counts" : "what it counts");
+    agg_log_line(command, text);
+}
+
+static agg_err ingest(agg_error *error, const agg_ingest_options *a, const agg_recipe *recipe)
+{
     agg_accumulator acc;
     size_t buffer = 0;
-    agg_err err = agg_recipe_from_file(&recipe, error, a->recipe);
+    agg_err err = open_accumulator(&acc, &buffer, error, a, recipe);
     if (err != SHOAL_OK) return err;
-    err = open_accumulator(&acc, &buffer, error, a, &recipe);
+    say_unclaimed(&acc, a->output);
+    agg_accumulator_begin_claims(&acc);
+    err = ingest_files(&acc, error, a, recipe, buffer);
+    if (err == SHOAL_OK) err = agg_accumulator_save_by(&acc, error, a->output, a->n_threads);
+    agg_accumulator_release(&acc);
+    return err;
+}
+
+agg_err agg_ingest_files(agg_error *error, const agg_ingest_options *options)
+{
+    char command[] = "ingest";
+    agg_recipe recipe;
+    agg_file_lock lock;
+    agg_err err = agg_recipe_from_file(&recipe, error, options->recipe);
+    if (err != SHOAL_OK) return err;
+    err = agg_file_lock_take(&lock, error, command, options->output);
     if (err == SHOAL_OK) {
-        err = ingest_files(&acc, error, a, &recipe, buffer);
-        if (err == SHOAL_OK) err = agg_accumulator_save_by(&acc, error, a->output, a->n_threads);
-        agg_accumulator_release(&acc);
+        err = ingest(error, options, &recipe);
+        agg_file_lock_release(&lock);
     }
     agg_recipe_release(&recipe);
     return err;

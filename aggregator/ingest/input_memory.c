@@ -45,6 +45,16 @@ uint64_t cli_reader_memory(const char *const *files, int n_files, const agg_reci
     return !is_pipe && input < most / 2 ? 2 * input : most;
 }
 
+uint64_t cli_input_claims(const char *const *files, int n_files)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < n_files; i++) {
+        uint64_t batch = first_batch_bytes(files[i]);
+        n += batch > 0 ? (cli_file_bytes(files[i]) - 1) / batch + 1 : 1;
+    }
+    return n;
+}
+
 uint64_t cli_accumulator_memory(const char *path, const shoal_recipe *recipe)
 {
     uint64_t bytes = path != NULL ? cli_file_bytes(path) : 0, cells = 0;

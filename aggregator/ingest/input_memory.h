@@ -18,6 +18,10 @@ uint64_t cli_file_bytes(const char *path);
 uint64_t cli_reader_memory(const char *const *files, int n_files, const agg_recipe *recipe,
                            unsigned n_threads);
 
+// Returns: about how many batches and files of reports these files hold; pipes, of which nothing is
+// known, count as one each.
+uint64_t cli_input_claims(const char *const *files, int n_files);
+
 // Returns: the bytes that an accumulator will take: the size of its file, or of the recipe's
 // sketches where the file's size is not known.
 //   path: NULL for an accumulator that is made, not read

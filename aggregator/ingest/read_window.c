@@ -46,6 +46,7 @@ agg_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n_r
         w->bytes = w->buffer = buffer;
         if (err != SHOAL_OK) return err;
         size_t got = fread(w->buffer + w->end, 1, w->cap - w->end, w->stream);
+        if (w->print != NULL) agg_input_print_update(w->print, w->buffer + w->end, got);
         w->is_over = got == 0;
         w->end += got;
         *n_read += got;

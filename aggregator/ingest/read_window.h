@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "agg_error.h"
+#include "input_print.h"
 #include "mapped_file.h"
 
 typedef struct agg_read_window {
@@ -16,9 +17,10 @@ typedef struct agg_read_window {
     size_t cap;
     const uint8_t *bytes; // of which [start, end) is still to be read
     size_t start, end;
-    size_t passed;  // bytes that were counted as read
-    size_t dropped; // bytes whose pages were dropped
-    bool is_over;   // the stream has no bytes behind `end`
+    size_t passed;          // bytes that were counted as read
+    size_t dropped;         // bytes whose pages were dropped
+    bool is_over;           // the stream has no bytes behind `end`
+    agg_input_print *print; // is given all bytes of a stream, where there is one; may be NULL
 } agg_read_window;
 
 // Size of a stream's buffer at first.

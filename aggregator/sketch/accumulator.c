@@ -48,6 +48,7 @@ void agg_accumulator_release(agg_accumulator *acc)
 {
     for (uint32_t i = 0; i < acc->n_parts; i++) agg_sketch_release(&acc->parts[i]);
     agg_record_set_release(&acc->set);
+    agg_claims_release(&acc->claims);
     memset(acc, 0, sizeof *acc);
 }
 
@@ -138,15 +139,64 @@ static agg_err refuse_recipe(agg_error *error, const char *theirs, const uint8_t
         our_hash[1], our_hash[2], our_hash[3]);
 }
 
+bool agg_accumulator_claims_fit(const agg_claims *claims, uint64_t n)
+{
+    if (claims->n > AGG_CLAIMS_MAX || claims->n > n) return false;
+    return claims->is_complete ? claims->n > 0 || n == 0 : claims->n > 0 && claims->n < n;
+}
+
+void agg_accumulator_begin_claims(agg_accumulator *acc)
+{
+    if (acc->n == 0) acc->claims.is_complete = true;
+}
+
+agg_err agg_accumulator_claim(agg_accumulator *acc, agg_error *error,
+                              const uint8_t (*ids)[AGG_CLAIM], size_t n)
+{
+    return agg_claims_add(&acc->claims, error, ids, n);
+}
+
+agg_err agg_accumulator_claim_all(agg_accumulator *acc, agg_error *error,
+                                  const uint8_t (*ids)[AGG_CLAIM], size_t n)
+{
+    agg_claims_release(&acc->claims);
+    if (n > acc->n || (n == 0 && acc->n > 0))
+        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME,
+                        "recipe %s: %zu ids cannot claim %llu records", acc->recipe_id, n,
+                        (unsigned long long)acc->n);
+    agg_err err = agg_claims_add(&acc->claims, error, ids, n);
+    acc->claims.is_complete = err == SHOAL_OK;
+    return err;
+}
+
+// Finds whether a sum's claims are complete. One that has neither records nor complete claims
+// changes nothing, so that the order of merging does not decide.
+static bool are_complete(const agg_accumulator *a, const agg_accumulator *b)
+{
+    return agg_accumulator_is_claimed(a) && agg_accumulator_is_claimed(b) &&
+           (a->claims.is_complete || b->claims.is_complete);
+}
+
+agg_err agg_accumulator_check_alike(const agg_accumulator *into, agg_error *error,
+                                    const agg_accumulator *from)
+{
+    if (memcmp(into->recipe_hash, from->recipe_hash, 32) == 0 && same_shapes(into, from))
+        return SHOAL_OK;
+    return refuse_recipe(error, from->recipe_id, from->recipe_hash, into->recipe_id,
+                         into->recipe_hash);
+}
+
 agg_err agg_accumulator_merge(agg_accumulator *into, agg_error *error, const agg_accumulator *from)
 {
-    if (memcmp(into->recipe_hash, from->recipe_hash, 32) != 0 || !same_shapes(into, from))
-        return refuse_recipe(error, from->recipe_id, from->recipe_hash, into->recipe_id,
-                             into->recipe_hash);
-    bool has_all = agg_accumulator_keeps_records(into) && agg_accumulator_keeps_records(from);
-    agg_err err = agg_accumulator_check_room(into, error, from->n);
+    bool has_all = agg_accumulator_keeps_records(into) && agg_accumulator_keeps_records(from),
+         is_complete = are_complete(into, from);
+    agg_err err = agg_accumulator_check_alike(into, error, from);
+    if (err == SHOAL_OK) err = agg_accumulator_check_room(into, error, from->n);
+    if (err == SHOAL_OK) err = agg_claims_reserve(&into->claims, error, &from->claims);
     if (err == SHOAL_OK && has_all) err = agg_record_set_merge(&into->set, error, &from->set);
+    if (err == SHOAL_OK) err = agg_claims_unite(&into->claims, error, &from->claims);
     if (err != SHOAL_OK) return err;
+    into->claims.is_complete = is_complete;
     if (!has_all) agg_accumulator_forget(into);
     for (uint32_t i = 0; i < into->n_parts; i++) agg_sketch_merge(&into->parts[i], &from->parts[i]);
     into->n += from->n;

@@ -6,22 +6,28 @@
 // until they are forgotten. From then on it holds sums alone.
 //
 // Adding and merging commute: any split of the records over files, machines and threads, in any
-// order, gives the same bytes. Merging with an accumulator that forgot its records gives one
-// without records. An accumulator does not hold the recipe, but its id, its hash and the shape of
-// each part, which is enough for merging.
+// order, gives the same bytes, apart from the claims. Merging with an accumulator that forgot its
+// records gives one without records. An accumulator does not hold the recipe, but its id, its hash
+// and the shape of each part, which is enough for merging.
+//
+// It lists the batches and files of reports that it counts (claims.h), and merging two that share
+// one is refused. Who adds records says so: agg_accumulator_begin_claims before, and
+// agg_accumulator_claim for what was added. An accumulator of which nobody said so has no claims.
 //
 // File, little-endian:
 //     0    8  magic "shoalacc"
-//     8    4  version: 1, or 2 where records are kept
+//     8    4  version: 3 with claims; without, 2 where records are kept, else 1
 //    12    4  number of parts, 1 .. 8
 //    16   32  recipe hash
 //    48    4  length of the recipe id
 //    52   64  recipe id, zero-padded
 //   116    8  n, records added
 //   124   12  per part: mechanism id, k, m
-//   version 1: per part: records per row (4 bytes each, only where the mechanism keeps them), then
-//              the cells (4 bytes each)
-//   version 2: the number of distinct records (8 bytes); then each record, in ascending order of
+//   version 3: flags (4 bytes): 1 where records are kept, 2 where some records are claimed by none
+//              of the ids; the number of ids (4 bytes); the ids (16 bytes each), ascending
+//   then, without records: per part: records per row (4 bytes each, only where the mechanism keeps
+//              them), then the cells (4 bytes each)
+//   with records: the number of distinct records (8 bytes); then each record, in ascending order of
 //              its bytes, and how often it came (4 bytes). Rows and cells are their sums
 //   end    8  checksum of everything before it (XXH64)
 #ifndef ACCUMULATOR_H
@@ -31,12 +37,14 @@
 #include <stdio.h>
 
 #include "agg_error.h"
+#include "claims.h"
 #include "recipe.h"
 #include "record_set.h"
 #include "sketch.h"
 
 #define AGG_ACCUMULATOR_VERSION 1u
 #define AGG_ACCUMULATOR_VERSION_RECORDS 2u
+#define AGG_ACCUMULATOR_VERSION_CLAIMS 3u
 
 typedef struct agg_accumulator {
     uint8_t recipe_hash[32];
@@ -46,6 +54,7 @@ typedef struct agg_accumulator {
     uint32_t record_size; // bytes of one record, all parts
     agg_sketch parts[SHOAL_PARTS_MAX];
     agg_record_set set; // record_size 0 where records are not kept
+    agg_claims claims;
 } agg_accumulator;
 
 // Returns: whether records are kept.
@@ -54,8 +63,15 @@ static inline bool agg_accumulator_keeps_records(const agg_accumulator *acc)
     return acc->set.record_size > 0;
 }
 
-// Makes an empty accumulator of a finished recipe. Memory: 4 k m bytes a part, at most 1 GiB;
-// records as record_set.h says.
+// Returns: whether every record is claimed by an id of the list. An accumulator without records
+// has nothing that could be counted twice.
+static inline bool agg_accumulator_is_claimed(const agg_accumulator *acc)
+{
+    return acc->claims.is_complete || acc->n == 0;
+}
+
+// Makes an empty accumulator of a finished recipe, without claims. Memory: 4 k m bytes a part, at
+// most 1 GiB; records as record_set.h says; 16 bytes a claim.
 agg_err agg_accumulator_init(agg_accumulator *acc, agg_error *error,
                              const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 void agg_accumulator_release(agg_accumulator *acc);
@@ -74,9 +90,32 @@ agg_err agg_accumulator_add(agg_accumulator *acc, agg_error *error, const uint8_
 agg_err agg_accumulator_check_room(const agg_accumulator *acc, agg_error *error,
                                    uint64_t more) SHOAL_MUST_CHECK;
 
-// Adds another accumulator of the same recipe.
-// Returns: SHOAL_ERR_RECIPE_HASH, naming both recipes, or SHOAL_ERR_OVERFLOW; nothing is added
-// then.
+// Promises that agg_accumulator_claim will be called for every record that is added from here on.
+// Records that were added without a claim before stay without one.
+void agg_accumulator_begin_claims(agg_accumulator *acc);
+
+// Notes that the accumulator counts these batches or files of reports, each of at least a record.
+//   ids: n of them, in any order
+// Returns: SHOAL_ERR_DUPLICATE, naming the id, for one that is claimed already or comes twice;
+// SHOAL_ERR_OVERFLOW beyond AGG_CLAIMS_MAX. Nothing is noted then.
+agg_err agg_accumulator_claim(agg_accumulator *acc, agg_error *error,
+                              const uint8_t (*ids)[AGG_CLAIM], size_t n) SHOAL_MUST_CHECK;
+
+// Replaces the claims by a complete list: these ids claim all records that the accumulator holds.
+// For accumulators that come out of a database which knows the ids.
+//   ids: n of them, in any order; at least one if there are records, and not more than records
+// Returns: as agg_accumulator_claim; the claims are dropped then.
+agg_err agg_accumulator_claim_all(agg_accumulator *acc, agg_error *error,
+                                  const uint8_t (*ids)[AGG_CLAIM], size_t n) SHOAL_MUST_CHECK;
+
+// Checks that two accumulators are of one recipe, as merging does.
+// Returns: SHOAL_ERR_RECIPE_HASH, naming both recipes.
+agg_err agg_accumulator_check_alike(const agg_accumulator *into, agg_error *error,
+                                    const agg_accumulator *from) SHOAL_MUST_CHECK;
+
+// Adds another accumulator of the same recipe, with its claims.
+// Returns: SHOAL_ERR_RECIPE_HASH, naming both recipes; SHOAL_ERR_DUPLICATE, naming the id, if both
+// claim the same; SHOAL_ERR_OVERFLOW. Nothing is added then.
 agg_err agg_accumulator_merge(agg_accumulator *into, agg_error *error,
                               const agg_accumulator *from) SHOAL_MUST_CHECK;
 
@@ -89,11 +128,27 @@ void agg_accumulator_forget(agg_accumulator *acc);
 agg_err agg_accumulator_peek(bool *keeps_records, agg_error *error,
                              const char *path) SHOAL_MUST_CHECK;
 
+// What the head of an accumulator's file says of its claims.
+typedef struct agg_claims_about {
+    uint32_t n;
+    bool is_complete;
+} agg_claims_about;
+
+// Finds how many claims a file lists. Reads its head only, and checks nothing else.
+// Returns: as agg_accumulator_peek.
+agg_err agg_accumulator_peek_claims(agg_claims_about *about, agg_error *error,
+                                    const char *path) SHOAL_MUST_CHECK;
+
+// Reads the claims of a file and nothing behind them; the checksum is not checked. Release with
+// agg_claims_release.
+agg_err agg_accumulator_load_claims(agg_claims *claims, agg_error *error,
+                                    const char *path) SHOAL_MUST_CHECK;
+
 // Returns: bytes of the accumulator's file.
 uint64_t agg_accumulator_size(const agg_accumulator *acc);
 
-// Finds the size of the file of a finished recipe's accumulator, without making one. Where records
-// are kept it is the most that the file can take.
+// Finds the size of the file of a finished recipe's accumulator without claims, without making one.
+// Where records are kept it is the most that the file can take.
 agg_err agg_accumulator_size_of(uint64_t *size, agg_error *error,
                                 const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of accumulators that reading their file needs beside the public ones. Private to
+// What writing and reading the file of an accumulator need beside the public functions. Private to
 // sketch/.
 #ifndef ACCUMULATOR_PARTS_H
 #define ACCUMULATOR_PARTS_H
@@ -7,6 +7,21 @@
 #include <stdbool.h>
 
 #include "accumulator.h"
+
+#define AGG_ACCUMULATOR_MAGIC "shoalacc"
+#define AGG_ACCUMULATOR_MAGIC_LEN 8u
+#define AGG_ACCUMULATOR_HEADER 124u
+#define AGG_ACCUMULATOR_SHAPE 12u
+#define AGG_ACCUMULATOR_CLAIMS_HEAD 8u // flags and number of ids, of version 3
+
+// Flags of version 3.
+#define AGG_ACCUMULATOR_HAS_RECORDS 1u
+#define AGG_ACCUMULATOR_IS_INCOMPLETE 2u
+
+// Returns: whether a list of so many ids can be that of n records: not too long, and no id without
+// a record; a complete one has an id if there are records; an incomplete one leaves a record to
+// none of its ids, and has an id, since otherwise the file is of an older version.
+bool agg_accumulator_claims_fit(const agg_claims *claims, uint64_t n);
 
 // Returns: whether accumulators of a finished recipe keep records.
 bool agg_accumulator_recipe_keeps_records(const shoal_recipe *recipe);

@@ -7,11 +7,13 @@
 
 #include "agg_error.h"
 
-// Merges. The order of the files does not matter to a byte.
-//   output: replaced when it exists; "-": standard output
-//   memory_limit: bytes, 0: no limit
-// Returns: AGG_ERR_USAGE for a file that is named twice: a slip that would also lift a small cohort
-// over its minimum.
+// Merges. The order of the files does not matter to a byte. Files that do not list what they count
+// are named in a warning.
+//   output: replaced when it exists, and locked from before the files are read; "-": standard
+//   output memory_limit: bytes, 0: no limit
+// Returns: AGG_ERR_USAGE for a file that is named twice, SHOAL_ERR_DUPLICATE for two that count the
+// same batch or file of reports, naming both: either would also lift a small cohort over its
+// minimum. Nothing is written then.
 agg_err agg_merge_files(agg_error *error, const char *output, const char *const *files, int n_files,
                         uint64_t memory_limit) SHOAL_MUST_CHECK;
 

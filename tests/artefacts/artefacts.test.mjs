@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { sumsOf } from '../aggregator/accumulator_sums.mjs';
 import { get, program, serve } from '../aggregator/serve/serve_helpers.mjs';
 import { makeClient } from '../../wasm/test/fixtures.mjs';
 import { memoryStorage } from '../../wasm/client/memory_storage.js';
@@ -23,6 +24,7 @@ import { DEVICE_RECIPES, dump, restore } from './device_recipes.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const before = join(here, 'before');
+const claims = join(here, 'claims');
 const commands = readFileSync(join(here, 'commands.txt'), 'utf8')
   .split('\n')
   .filter((line) => line && !line.startsWith('#'))
@@ -90,10 +92,10 @@ function sameAsFile(now, file, what) {
   assert.deepEqual(withoutCentral(now), withoutCentral(then), `${what}: more than the guarantees`);
 }
 
-/** @param {string[]} args */
-const shoal = (args) =>
+/** @param {string[]} args @param {string} [cwd] */
+const shoal = (args, cwd = before) =>
   execFileSync(program, args, {
-    cwd: before,
+    cwd,
     maxBuffer: 1 << 28,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -107,6 +109,13 @@ for (const command of commands) {
 for (const [group, lines] of groups) {
   test(`${group}: ${lines.length} outputs are what they were`, (t) => {
     for (const { file, args } of lines) {
+      if (args[0] === 'ingest') {
+        // Accumulators of before had no claims; their sums are what they were.
+        const now = shoal(args);
+        same(sumsOf(now), sumsOf(readFileSync(join(before, file))), `sums of ${args.join(' ')}`);
+        same(now, readFileSync(join(claims, file)), `shoal ${args.join(' ')}`);
+        continue;
+      }
       if (!file.endsWith('/')) {
         sameAsFile(shoal(args), file, `shoal ${args.join(' ')}`);
         continue;
@@ -119,6 +128,29 @@ for (const [group, lines] of groups) {
     }
   });
 }
+
+test('accumulators with claims merge to the same bytes, and give the figures of those without', () => {
+  const made = filesOf(claims);
+  const isClaimed = (/** @type {string} */ word) => made.includes(word);
+  for (const { file, args } of commands) {
+    if (args[0] === 'ingest' || file.endsWith('/')) continue;
+    if (args[0] === 'merge') {
+      const now = shoal(args, claims);
+      same(sumsOf(now), sumsOf(readFileSync(join(before, file))), `sums of ${args.join(' ')}`);
+      same(now, readFileSync(join(claims, file)), `shoal ${args.join(' ')} of claims/`);
+    } else if (args.some(isClaimed) && !args.includes('--done')) {
+      const words = args.map((word) => (isClaimed(word) ? join('../claims', word) : word));
+      sameAsFile(shoal(words), file, `shoal ${words.join(' ')}`);
+    }
+  }
+  assert.deepEqual(
+    made,
+    commands
+      .filter(({ args }) => ['ingest', 'merge'].includes(args[0]))
+      .map(({ file }) => file)
+      .sort(),
+  );
+});
 
 test('every mechanism has artefacts, and no file is forgotten', () => {
   const root = join(here, '../..');

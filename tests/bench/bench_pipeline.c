@@ -25,6 +25,7 @@
 #include "bench.h"
 #include "bytes.h"
 #include "folder.h"
+#include "input_print.h"
 #include "mapped_file.h"
 #include "reader.h"
 #include "report_json.h"
@@ -129,6 +130,17 @@ static void remove_output(pipeline *p)
     pthread_join(remover, NULL);
 }
 
+// Takes the fingerprint of a file of reports, before each pass over it.
+static void note_print(pipeline *p, agg_error *error)
+{
+    agg_input_print print;
+    uint8_t id[AGG_CLAIM];
+    bool has_lines = false, was_there = false;
+    bench_check(agg_input_print_of_file(&print, &has_lines, error, p->input), "no fingerprint");
+    agg_input_print_claim(id, &print);
+    if (has_lines) bench_check(agg_batch_ids_add(&p->ids, error, id, &was_there), "ids");
+}
+
 static void real(void *context)
 {
     pipeline *p = context;
@@ -141,12 +153,18 @@ static void real(void *context)
     agg_share share =
         p->n_threads > 1 && agg_folder_workers(&p->fold) >= p->n_threads ? take_run : NULL;
     for (uint32_t i = 0; i < p->passes; i++) {
+        agg_batch_ids_release(&p->ids); // of the pass before: the file comes again
+        note_print(p, &error);
         bench_check(agg_reader_file_shared(&count, &error, &reader, share,
                                            agg_folder_span(&p->fold), p->input),
                     "the file is refused");
-        agg_batch_ids_release(&p->ids);
     }
     bench_check(agg_folder_flush(&p->fold, &error), "folding failed");
+    agg_batch_ids_pack(&p->ids);
+    bench_check(
+        agg_accumulator_claim_all(&acc, &error, (const uint8_t(*)[AGG_CLAIM])p->ids.ids, p->ids.n),
+        "no claims");
+    agg_batch_ids_release(&p->ids);
     if (acc.n != (uint64_t)p->passes * DRAWN) bench_die("records were lost");
     bench_check(agg_accumulator_save_by(&acc, &error, p->output, p->n_threads),
                 "cannot write the accumulator");

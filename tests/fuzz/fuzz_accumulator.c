@@ -18,7 +18,16 @@ static size_t write_file(uint8_t *out, size_t cap, const agg_accumulator *acc)
     return (size_t)size;
 }
 
-// The file of three records, checksum put right.
+// Makes one of three claims: none, two ids for all three records, or one id for some of them.
+static void claim(agg_accumulator *acc, size_t way)
+{
+    static const uint8_t ids[2][AGG_CLAIM] = {{9}, {1, 2, 3}};
+    agg_error error = {0};
+    if (way == 1) PROPERTY(agg_accumulator_claim_all(acc, &error, ids, 2) == SHOAL_OK);
+    if (way == 2) PROPERTY(agg_accumulator_claim(acc, &error, ids, 1) == SHOAL_OK);
+}
+
+// The file of three records of a sample, with one of three claims, checksum put right.
 size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
 {
     uint8_t seed[32] = {5}, records[3 * 64];
@@ -26,6 +35,8 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     agg_accumulator acc;
     agg_error error = {0};
     shoal_rng rng;
+    size_t way = index % 3;
+    index /= 3;
     const sample *s = sample_number(index).sample;
     if (s == NULL || index > UINT8_MAX) return 0;
     fuzz_recipe(&recipe, (uint8_t)index);
@@ -36,6 +47,7 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
         fuzz_randomize(records + i * recipe.record_size, &recipe, s->value, &rng);
     PROPERTY(agg_accumulator_init(&acc, &error, &recipe) == SHOAL_OK);
     PROPERTY(agg_accumulator_add(&acc, &error, records, 3, 1) == SHOAL_OK);
+    claim(&acc, way);
     out[0] = 1;
     size_t len = write_file(out + 1, cap - 1, &acc);
     agg_accumulator_release(&acc);

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { sumsOf } from '../accumulator_sums.mjs';
 
 import { isLong, makeFolder } from '../serve/serve_helpers.mjs';
 import {
@@ -76,7 +77,9 @@ test(
     const answer = await pair.collectLater(...asked);
     assert.equal(answer.status, 0, `${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
     shoal('ingest', '--recipe', recipe, '-o', pair.at('folded.acc'), file);
-    assert.ok(readFileSync(pair.at('acc')).equals(readFileSync(pair.at('folded.acc'))));
+    assert.ok(
+      sumsOf(readFileSync(pair.at('acc'))).equals(sumsOf(readFileSync(pair.at('folded.acc')))),
+    );
 
     for (const resource of ['aggregation_jobs', 'aggregate_shares']) {
       const requests = between.seen.filter((one) => one.resource === resource);
@@ -176,7 +179,9 @@ test(
     );
     assert.equal(answer.status, 0, `${answer.stderr}\n${pair.leader.log()}\n${pair.helper.log()}`);
     shoal('ingest', '--recipe', recipe, '-o', pair.at('folded.acc'), file);
-    assert.ok(readFileSync(pair.at('acc')).equals(readFileSync(pair.at('folded.acc'))));
+    assert.ok(
+      sumsOf(readFileSync(pair.at('acc'))).equals(sumsOf(readFileSync(pair.at('folded.acc')))),
+    );
     t.diagnostic(
       `${REPORTS} reports, ${KILLS} kills of each, ${repeats} requests without an answer`,
     );

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { sumsOf } from '../accumulator_sums.mjs';
 
 import { makeFolder } from '../serve/serve_helpers.mjs';
 import { HOUR, shoal, startPair, thisHour } from './dap_helpers.mjs';
@@ -97,7 +98,10 @@ test(
         0,
         `${mechanism}: ${done.stderr}${pair.leader.log()}${pair.helper.log()}`,
       );
-      assert.ok(readFileSync(at('acc')).equals(readFileSync(at('folded'))), mechanism);
+      assert.ok(
+        sumsOf(readFileSync(at('acc'))).equals(sumsOf(readFileSync(at('folded')))),
+        mechanism,
+      );
       const dictionary = 'hash' in RECIPES[mechanism] ? ['--dictionary', pair.at('words')] : [];
       writeFileSync(pair.at('words'), `${colours.values.join('\n')}\n`);
       const [mine, theirs] = ['acc', 'folded'].map(

@@ -248,11 +248,46 @@ static void forgotten_records_leave_sums(void **state)
     free(records);
 }
 
+// Claims lie before the records, and stay when the records are forgotten.
+static void claims_and_records_go_together(void **state)
+{
+    enum { COUNT = 60 };
+    static const uint8_t ids[2][AGG_CLAIM] = {{7}, {3, 1}};
+    agg_recipe recipe;
+    agg_accumulator acc, loaded;
+    agg_error error;
+    size_t len = 0;
+    (void)state;
+    read_recipe(&recipe, TEXT);
+    uint8_t *records = word_records(&recipe, COUNT);
+    read_acc(&acc, &recipe, records, COUNT, 1);
+    assert_ok(agg_accumulator_claim_all(&acc, &error, ids, 2));
+    for (uint32_t is_forgotten = 0; is_forgotten < 2; is_forgotten++) {
+        if (is_forgotten) agg_accumulator_forget(&acc);
+        char *bytes = acc_bytes(&len, &acc);
+        size_t flags = 124 + 12 * (size_t)acc.n_parts;
+        assert_int_equal(load32_le((const uint8_t *)bytes + 8), 3);
+        assert_int_equal(load32_le((const uint8_t *)bytes + flags), is_forgotten ? 0 : 1);
+        assert_ok(load_bytes(&loaded, &error, bytes, len));
+        assert_same_acc(&loaded, &acc);
+        assert_int_equal(agg_accumulator_keeps_records(&loaded), !is_forgotten);
+        assert_int_equal(loaded.claims.n, 2);
+        assert_int_equal(loaded.claims.ids[0][0], 3);
+        agg_accumulator_release(&loaded);
+        assert_int_not_equal((int)load_damaged(bytes, len, flags, 1), (int)SHOAL_OK);
+        free(bytes);
+    }
+    agg_accumulator_release(&acc);
+    agg_recipe_release(&recipe);
+    free(records);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sets_count_what_came),
                                        cmocka_unit_test(too_many_are_refused),
                                        cmocka_unit_test(accumulators_keep_records_and_sums),
-                                       cmocka_unit_test(forgotten_records_leave_sums)};
+                                       cmocka_unit_test(forgotten_records_leave_sums),
+                                       cmocka_unit_test(claims_and_records_go_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
