@@ -31,8 +31,9 @@ static const char help_text[] =
     "  --confidence C      of the intervals, default 0.95\n"
     "  --multiple RULE     correction behind `detected`: bonferroni (default; over the whole\n"
     "                      dictionary), bh or none\n"
-    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
-    "                      default 1\n"
+    "  --block N           state that nobody is shown a part of fewer than N reports\n"
+    "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
+    "                      guarantee needs both options\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
@@ -129,12 +130,12 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
 }
 
 static agg_err find_guarantees(agg_guarantee guarantees[2], agg_error *error, const loaded *of_a,
-                               const loaded *of_b, double honest)
+                               const loaded *of_b, const agg_release *release)
 {
     agg_err err =
-        agg_guarantee_run(&guarantees[0], error, of_a->recipe.recipe, of_a->acc.n, honest);
+        agg_guarantee_run(&guarantees[0], error, of_a->recipe.recipe, of_a->acc.n, release);
     return err == SHOAL_OK
-               ? agg_guarantee_run(&guarantees[1], error, of_b->recipe.recipe, of_b->acc.n, honest)
+               ? agg_guarantee_run(&guarantees[1], error, of_b->recipe.recipe, of_b->acc.n, release)
                : err;
 }
 
@@ -149,7 +150,7 @@ static agg_err compare(agg_error *error, const arguments *a, const loaded *of_a,
     agg_guarantee guarantees[2];
     agg_err err = agg_compare_run(&result, error, &side_a, &side_b, &options);
     if (err != SHOAL_OK) return err;
-    err = find_guarantees(guarantees, error, of_a, of_b, a->result.honest);
+    err = find_guarantees(guarantees, error, of_a, of_b, &a->result.release);
     if (err == SHOAL_OK) {
         result.guarantee_a = &guarantees[0];
         result.guarantee_b = &guarantees[1];

@@ -34,8 +34,9 @@ static const char help_text[] =
     "  --confidence C      of the intervals, default 0.95\n"
     "  --multiple RULE     correction behind `detected`: bonferroni (default; over the whole\n"
     "                      dictionary), bh or none\n"
-    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
-    "                      default 1\n"
+    "  --block N           state that nobody is shown a part of fewer than N reports\n"
+    "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
+    "                      guarantee needs both options\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
@@ -102,7 +103,7 @@ static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate
     char command[] = "estimate", text[160];
     agg_guarantee guarantee;
     agg_err err = agg_guarantee_run(&guarantee, error, estimate->recipe->recipe, estimate->n,
-                                    a->result.honest);
+                                    &a->result.release);
     if (err != SHOAL_OK) return err;
     estimate->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, estimate, a->result.format);

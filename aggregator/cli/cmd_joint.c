@@ -43,8 +43,9 @@ static const char help_text[] =
     "                          default: the first\n"
     "  --wald FORM             linear (default), or em: the paper's form, which is conservative\n"
     "  --confidence C          of the intervals, default 0.95\n"
-    "  --honest SHARE          share of the reports that the central guarantee counts, 0.01 to 1;\n"
-    "                          default 1\n"
+    "  --block N               state that nobody is shown a part of fewer than N reports\n"
+    "  --honest SHARE          share of the reports assumed honest, 0.01 to 1; the central\n"
+    "                          guarantee needs both options\n"
     "  --format FORMAT         table (default), json, ndjson, csv, or svg: a heat map of two "
     "variables\n"
     "  -o, --output FILE       default: standard output; with --done the accumulator itself\n"
@@ -69,8 +70,8 @@ static agg_err check_done(const arguments *a, agg_error *error)
 {
     const cli_result_texts *t = &a->texts;
     if (a->categories.n == 0 && a->variables == NULL && a->given == NULL && a->wald == NULL &&
-        t->top == NULL && t->confidence == NULL && t->honest == NULL && t->format == NULL &&
-        !a->no_other && !a->with_none)
+        t->top == NULL && t->confidence == NULL && t->block == NULL && t->honest == NULL &&
+        t->format == NULL && !a->no_other && !a->with_none)
         return SHOAL_OK;
     return command_refuse(error, "--done takes --recipe and --output only: it analyses nothing");
 }
@@ -238,7 +239,8 @@ static agg_err show(agg_error *error, const arguments *a, const agg_recipe *reci
     char command[] = "joint";
     agg_guarantee guarantee;
     int format = a->is_svg ? FORMAT_SVG : (int)a->result.format;
-    agg_err err = agg_guarantee_run(&guarantee, error, recipe->recipe, result->n, a->result.honest);
+    agg_err err =
+        agg_guarantee_run(&guarantee, error, recipe->recipe, result->n, &a->result.release);
     if (err != SHOAL_OK) return err;
     result->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, result, (agg_format)format);

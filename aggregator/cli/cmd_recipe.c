@@ -104,6 +104,9 @@ static const char new_help_more[] =
     "  --cohort-minimum N   show no result of fewer reports\n"
     "  --cohort-epsilon E   the central epsilon that a query claims for that cohort\n"
     "  --cohort-delta D     the delta of that claim, default 1e-9\n"
+    "  --block-minimum N    release results in blocks of N reports or more; default: the minimum\n"
+    "                       cohort\n"
+    "  --block-tick S       let a block close every S seconds at most, default 86400\n"
     "  --per-day N          reports of a device in a day, default 1\n"
     "  -o, --output FILE    default: standard output\n";
 
@@ -245,6 +248,8 @@ static const command_option new_fixed[] = {OPTION("id", recipe.id),
                                            OPTION("cohort-minimum", recipe.cohort_minimum),
                                            OPTION("cohort-epsilon", recipe.cohort_epsilon),
                                            OPTION("cohort-delta", recipe.cohort_delta),
+                                           OPTION("block-minimum", recipe.block_minimum),
+                                           OPTION("block-tick", recipe.block_tick),
                                            OUTPUT_OPTION(recipe.output),
                                            OPTION("policy", recipe.policy),
                                            OPTION("variable", variables)};

@@ -92,13 +92,14 @@ agg_err agg_known_texts_load(agg_list *known, agg_error *error, const char *path
 }
 
 agg_err agg_discover_guarantee(agg_guarantee *guarantee, agg_error *error,
-                               const agg_discover_round *rounds, size_t n_rounds, double honest)
+                               const agg_discover_round *rounds, size_t n_rounds,
+                               const agg_release *release)
 {
     agg_guarantee *out = guarantee;
     for (size_t i = 0; i < n_rounds; i++) {
         agg_guarantee own;
         agg_err err =
-            agg_guarantee_run(&own, error, rounds[i].recipe->recipe, rounds[i].acc->n, honest);
+            agg_guarantee_run(&own, error, rounds[i].recipe->recipe, rounds[i].acc->n, release);
         if (err != SHOAL_OK) return err;
         double epsilon = own.bound != NULL ? own.central : own.local;
         if (i == 0 || epsilon > (out->bound != NULL ? out->central : out->local)) *out = own;

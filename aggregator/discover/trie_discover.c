@@ -206,12 +206,12 @@ static agg_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_
 
 // The promise of the weakest round holds in every round.
 static agg_err say_guarantees(agg_discovery *d, agg_error *error, const agg_discover_round *round,
-                              const agg_trie_layer *layer)
+                              const agg_trie_layer *layer, const agg_release *release)
 {
     agg_trie_guarantee *g = agg_alloc(error, 1, sizeof *g);
     if (g == NULL) return AGG_ERR_MEMORY;
-    agg_err err = agg_trie_guarantee_run(g, error, round->recipe->recipe, layer);
-    for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++)
+    agg_err err = agg_trie_guarantee_run(g, error, round->recipe->recipe, layer, release);
+    for (int i = 0; err == SHOAL_OK && i < g->n_lines; i++)
         agg_discovery_note(d, "%s", g->lines[i]);
     free(g);
     return err;
@@ -272,7 +272,7 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
         say_cap(discovery, &rounds[i], &layer);
         err = add_layer(discovery, error, &rounds[i], &layer, &before, options->known);
         if (err == SHOAL_OK && &rounds[i] == weakest)
-            err = say_guarantees(discovery, error, weakest, &layer);
+            err = say_guarantees(discovery, error, weakest, &layer, &options->release);
         agg_trie_layer_release(&layer);
     }
     free(before.rows);

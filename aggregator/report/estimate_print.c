@@ -106,6 +106,9 @@ static void print_json(FILE *stream, const agg_estimate *e)
     const shoal_name *variable = variable_of(e);
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
             e->recipe->id, e->recipe->hash_hex, (unsigned long long)e->n);
+    if (e->blocks != NULL)
+        fprintf(stream, "\"blocks\":{\"n\":%llu,\"first\":\"%s\",\"last\":\"%s\"},",
+                (unsigned long long)e->blocks->n, e->blocks->first, e->blocks->last);
     print_field(stream, "epsilon", e->epsilon);
     fputc(',', stream);
     print_field(stream, "confidence", e->confidence);

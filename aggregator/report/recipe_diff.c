@@ -241,6 +241,10 @@ static void print_notes(const shoal_recipe *before, const shoal_recipe *after)
                after->cohort_delta_exp);
     if (after->cohort_minimum < before->cohort_minimum)
         note("looser: a smaller cohort is shown", before->cohort_minimum, after->cohort_minimum);
+    if (after->block_minimum < before->block_minimum &&
+        (before->block_minimum > before->cohort_minimum ||
+         after->block_minimum > after->cohort_minimum)) // else the cohort's note says it
+        note("looser: smaller blocks are shown", before->block_minimum, after->block_minimum);
     if (after->per_day > before->per_day)
         note("looser: more reports a day", before->per_day, after->per_day);
 }

@@ -225,11 +225,14 @@ static void put_facts(FILE *out, const agg_page_section *section)
             "intervals</li>",
             e->epsilon, 100 * e->confidence);
     fputs("<li>", out);
-    if (section->period == NULL) {
-        fputs("all periods", out);
-    } else {
+    if (section->period != NULL) {
         put_string(out, section->period);
+    } else {
+        fputs("all days", out);
     }
+    if (e->blocks != NULL)
+        fprintf(out, "</li><li>%llu block%s, %s to %s", (unsigned long long)e->blocks->n,
+                e->blocks->n == 1 ? "" : "s", e->blocks->first, e->blocks->last);
     fputs("</li></ul>\n", out);
 }
 
@@ -344,6 +347,13 @@ static void put_section(FILE *out, const agg_page_section *section)
     fputs("</section>\n", out);
 }
 
+static void put_account(FILE *out, const char *account)
+{
+    fputs("<form class=\"account\" method=\"post\" action=\"/sign-out\"><span>", out);
+    put_string(out, account);
+    fputs("</span><button>Sign out</button></form>\n", out);
+}
+
 static void put_head(FILE *out, const agg_page *page)
 {
     char csp[AGG_PAGE_CSP_SIZE];
@@ -366,7 +376,9 @@ static void put_head(FILE *out, const agg_page *page)
         put_string(out, page->script);
         fputs("\"></script>\n", out);
     }
-    fputs("</head><body>\n<header><h1>", out);
+    fputs("</head><body>\n<header>", out);
+    if (page->account != NULL) put_account(out, page->account);
+    fputs("<h1>", out);
     if (page->home != NULL) {
         fputs("<a href=\"", out);
         put_string(out, page->home);
@@ -408,17 +420,25 @@ static void base64_digest(char out[45], const uint8_t digest[32])
     out[44] = '\0';
 }
 
-void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], int script)
+void agg_page_policy_of(char *out, size_t cap, const char *style, size_t style_len,
+                        const char *scripts, const char *forms)
 {
     uint8_t digest[32];
     char hash[45];
     shoal_sha256 sha;
     shoal_sha256_init(&sha);
-    shoal_sha256_update(&sha, (const uint8_t *)result_style, sizeof result_style - 1);
+    shoal_sha256_update(&sha, (const uint8_t *)style, style_len);
     shoal_sha256_final(digest, &sha);
     base64_digest(hash, digest);
-    snprintf(out, AGG_PAGE_CSP_SIZE,
+    snprintf(out, cap,
              "default-src 'none';style-src 'sha256-%s'%s;base-uri 'none';form-action "
-             "'none';frame-ancestors 'none'",
-             hash, script ? ";script-src 'self';connect-src 'self'" : "");
+             "'%s';frame-ancestors 'none'",
+             hash, scripts, forms);
+}
+
+void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], int script)
+{
+    agg_page_policy_of(out, AGG_PAGE_CSP_SIZE, result_style, sizeof result_style - 1,
+                       script ? ";script-src 'self';connect-src 'self'" : "",
+                       script ? "self" : "none");
 }

@@ -47,8 +47,9 @@ static agg_err say_layer(const round_work *w, agg_error *error)
                   layer->n_withheld);
     if (layer->n_cut > 0)
         round_say("%zu more are beyond max_prefixes, the weakest, and not kept", layer->n_cut);
-    agg_err err = agg_trie_guarantee_run(&g, error, w->recipe.recipe, layer);
-    for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++) round_say("%s", g.lines[i]);
+    const agg_release files = {0}; // any part of the operator's files can be asked for
+    agg_err err = agg_trie_guarantee_run(&g, error, w->recipe.recipe, layer, &files);
+    for (int i = 0; err == SHOAL_OK && i < g.n_lines; i++) round_say("%s", g.lines[i]);
     return err;
 }
 

@@ -7,12 +7,14 @@
 #endif
 
 #include "agg_parallel.h"
+#include "audit_log.h"
 #include "compound.h"
 #include "database.h"
 #include "estimate.h"
 #include "folder.h"
 #include "input_memory.h"
 #include "recipe.h"
+#include "serve_access.h"
 #include "serve_result.h"
 
 #define STEPS 8 // between the usual amount and the least
@@ -93,7 +95,7 @@ static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one,
     return err;
 }
 
-// Finds the bytes of the largest fold.
+// Finds the bytes of the largest fold, or of the largest merge of blocks, which adds accumulators.
 static agg_err find_fold(uint64_t *most, agg_error *error, const serve_collections *collections,
                          size_t fold_bytes, unsigned n_threads)
 {
@@ -106,8 +108,8 @@ static agg_err find_fold(uint64_t *most, agg_error *error, const serve_collectio
         if (err != SHOAL_OK) return err;
         agg_folder_memory folder = agg_folder_memory_of(&acc, fold_bytes, n_threads);
         agg_accumulator_release(&acc);
-        *most =
-            more_of(*most, cli_accumulator_memory(NULL, recipe) + folder.buffer + folder.beside);
+        uint64_t sketches = cli_accumulator_memory(NULL, recipe);
+        *most = more_of(*most, sketches + more_of(sketches, folder.buffer + folder.beside));
     }
     return SHOAL_OK;
 }
@@ -132,7 +134,8 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
     uint64_t page = s->answer > 0 ? SERVE_PAGE_ROWS_MAX * (uint64_t)PAGE_ROW : 0;
     uint64_t answering =
         more_of(s->result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
-    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 2) + s->held +
+    uint64_t access = serve_access_memory(config) + agg_audit_log_memory();
+    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 3) + s->held + access +
                   plan->kept_bytes + answering + s->records + folding + summing +
                   AGG_DATABASE_BYTES;
     return err;

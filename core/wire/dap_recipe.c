@@ -27,7 +27,7 @@ shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe, co
     task->leader = recipe->leader;
     task->helper = recipe->helper;
     task->time_precision_s = precision;
-    task->min_batch_size = recipe->cohort_minimum;
+    task->min_batch_size = recipe->block_minimum; // a batch is released whole, so it is a block
     task->interval.duration =
         (end + precision - 1) / precision; // the first unit after the last moment of `expires`
     task->vdaf = split.prio3;

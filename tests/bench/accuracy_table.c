@@ -52,7 +52,7 @@ static void make_recipe(agg_recipe *recipe, const shoal_part *part, const char *
     int is_number = part->domain == SHOAL_DOMAIN_NUMBER;
     const agg_recipe_frame frame = {"accuracy", "bench", "s",    is_number ? "number" : "item",
                                     seed_hex,   "0",     "1000", "2099-12-31",
-                                    1,          0,       NULL};
+                                    1,          0,       0,      NULL};
     char *text = NULL;
     size_t len = 0;
     agg_error error;

@@ -168,6 +168,7 @@ const PATHS = [
     'batch',
     'cohort',
     'release',
+    'block',
     'signature',
   ],
   ...['form', 'case', 'min', 'max', 'nope'].map((name) => `text.${name}`),
@@ -198,6 +199,9 @@ const PATHS = [
   'cohort.epsilon',
   'cohort.delta',
   'release.threshold',
+  'block.minimum',
+  'block.tick_s',
+  'block.nope',
   'signature.key',
   'signature.ed25519',
   'signature.nope',
@@ -383,7 +387,7 @@ function withMember(json, path, value) {
 
 /** Is the refusal one that no schema can make? @param {any} error */
 const isBeyond = (error) =>
-  /is outside what the mechanism takes|is above text\.max|must be below high|: is not a date|written as one string|must have 1 to 128 bytes|is that of another variable|must be another server than the leader|does not go with queries/.test(
+  /is outside what the mechanism takes|is above text\.max|is below cohort\.minimum|must be below high|: is not a date|written as one string|must have 1 to 128 bytes|is that of another variable|must be another server than the leader|does not go with queries/.test(
     error.message,
   );
 
@@ -543,16 +547,20 @@ test('results of every kind', { skip }, () => {
   const mean = estimate('--recipe', 'mean.json', 'mean.acc');
   takes(isResult, mean, 'mean');
   assert.ok('withheld' in strict && mean.statistic === 'mean');
-  const claim = estimate('--recipe', 'claim.json', '--honest', '0.5', 'claim.acc');
+  const stated = ['--block', '6000', '--honest', '0.5'];
+  const claim = estimate('--recipe', 'claim.json', ...stated, 'claim.acc');
   takes(isResult, claim, 'claim');
   assert.ok(
     claim.guarantees.claim.kept &&
       claim.guarantees.central.bound === 'renyi' &&
       claim.guarantees.central.honest === 0.5,
   );
-  const bare = estimate('--recipe', 'bare.json', 'bare.acc');
+  const bare = estimate('--recipe', 'bare.json', ...stated, 'bare.acc');
   takes(isResult, bare, 'bare');
-  assert.ok(bare.guarantees.central === null && !bare.guarantees.claim.kept);
+  assert.ok(bare.guarantees.central === null && bare.guarantees.claim.kept === false);
+  const files = estimate('--recipe', 'bare.json', 'bare.acc');
+  takes(isResult, files, 'files');
+  assert.ok(files.guarantees.no_central === 'files' && files.guarantees.claim.kept === null);
   const { local, central } = claim.guarantees;
   for (const [from, change] of /** @type {[any, any][]} */ ([
     [plain, { schema: 2 }],
@@ -562,6 +570,11 @@ test('results of every kind', { skip }, () => {
     [mean, { rows: plain.rows }],
     [plain, { guarantees: undefined }],
     [plain, { guarantees: { local } }],
+    [plain, { guarantees: { local, central: null } }],
+    [plain, { guarantees: { local, central: null, no_central: 'guess' } }],
+    [plain, { guarantees: { local, central, no_central: 'files' } }],
+    [plain, { guarantees: { local, central: { ...central, assumes: undefined } } }],
+    [plain, { guarantees: { local, central: { ...central, person: undefined } } }],
     [plain, { guarantees: { local: {}, central } }],
     [plain, { guarantees: { local, central: { ...central, bound: 'guess' } } }],
     [plain, { guarantees: { local, central: { ...central, delta: 0.1 } } }],

@@ -432,7 +432,8 @@ static void release_rounds(rounds *r)
 
 static void discover(agg_discovery *d, const rounds *r, size_t n, unsigned n_threads)
 {
-    const agg_discover_options options = {.n_threads = n_threads};
+    // Each round is one block, all of it honest.
+    const agg_discover_options options = {.n_threads = n_threads, .release = {UINT32_MAX, 1, 1}};
     agg_error error;
     assert_ok(agg_discover_run(d, &error, r->list, n, &options));
 }
@@ -522,11 +523,11 @@ static void what_is_promised_is_the_weakest(void **state)
     agg_discovery d;
     make_rounds(&r, 5000);
     discover(&d, &r, 2, 1);
-    assert_true(has_note(&d, "local epsilon 2") && has_note(&d, "of 5000 reports"));
+    assert_true(has_note(&d, "local epsilon 2") && has_note(&d, "smallest block of 5000 reports"));
     agg_discovery_release(&d);
     fields_of(&r.recipes[0])->eps_micro = 3000000;
     discover(&d, &r, 2, 1);
-    assert_true(has_note(&d, "local epsilon 3") && has_note(&d, "of 10000 reports"));
+    assert_true(has_note(&d, "local epsilon 3") && has_note(&d, "smallest block of 10000 reports"));
     agg_discovery_release(&d);
     release_rounds(&r);
 }
@@ -669,11 +670,23 @@ static void every_line_says_item_or_device(void **state)
     read_recipe(&recipe, text);
     make_acc(&acc, &recipe, 3000000);
     read_layer(&layer, &recipe, &acc);
-    assert_ok(agg_trie_guarantee_run(&g, &error, recipe.recipe, &layer));
+    const agg_release release = {1000000, 0.9, 1}, files = {0};
+    assert_ok(agg_trie_guarantee_run(&g, &error, recipe.recipe, &layer, &files));
+    assert_int_equal(g.n_lines, 3); // files have no central figure
+    for (int i = 0; i < g.n_lines; i++) assert_null(strstr(g.lines[i], "central"));
+    assert_ok(agg_trie_guarantee_run(&g, &error, recipe.recipe, &layer, &release));
+    assert_int_equal(g.n_lines, AGG_TRIE_LINES_MAX);
     assert_non_null(strstr(g.lines[0], "item (one contribution): local epsilon 2; device (3 of "
                                        "them, in one round): local epsilon 6"));
     assert_int_equal(
-        strncmp(g.lines[1], "item: central epsilon, delta 1e-6, of 3000000 reports: ", 55), 0);
+        strncmp(
+            g.lines[1],
+            "item: central epsilon, delta 1e-6, smallest block of 1000000 reports, 90 % honest, "
+            "for readers of blocks only: ",
+            111),
+        0);
+    for (int i = 1; i < 3; i++) // not cut off
+        assert_string_equal(g.lines[i] + strlen(g.lines[i]) - 9, " stronger");
     assert_int_equal(strncmp(g.lines[2], "device, by group privacy: central epsilon", 41), 0);
     for (int bound = 0; bound < 3;
          bound++) { // three contributions cost about three times as much, and more for delta

@@ -21,6 +21,7 @@
 #include "bytes.h"
 #include "ingest_files.h"
 #include "merge_files.h"
+#include "recipe.h"
 #include "report_json.h"
 
 #define SEQUENCES 10000u

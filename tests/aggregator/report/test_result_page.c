@@ -205,7 +205,18 @@ static void histograms_follow_their_numbers(void **state)
 static void what_a_result_promises_stands_below_it(void **state)
 {
     agg_estimate_row rows[] = {row_of("a", 1, 50, 9)};
-    const agg_guarantee guarantee = {2, 2, 1, 0, 1000, 1, 1e-9, 1, 0.25, "stronger", 0, 0};
+    const agg_guarantee guarantee = {.local = 2,
+                                     .drawn = 2,
+                                     .per_day = 1,
+                                     .reports = 1000,
+                                     .honest = 1,
+                                     .delta = 1e-9,
+                                     .is_delta_stated = true,
+                                     .central = 0.25,
+                                     .bound = "stronger",
+                                     .days = 1,
+                                     .person_reports = 1,
+                                     .person = 0.25};
     const agg_estimate estimate = {.recipe = &plain,
                                    .n = 1000,
                                    .n_dictionary = 1,
@@ -225,8 +236,9 @@ static void what_a_result_promises_stands_below_it(void **state)
     assert_non_null(table_end);
     assert_non_null(strstr(table_end, "<p class=\"note\">epsilon per report  2 (as drawn: 2)<br>"));
     assert_non_null(strstr(
-        table_end,
-        "<br>central epsilon     0.25 (stronger bound, 1000 reports, delta 1e-9)<br>The central"));
+        table_end, "<br>central epsilon     0.25 (stronger bound, smallest block of 1000 "
+                   "reports, 100 % honest, delta 1e-9)<br>central, person     0.25 (1 report "
+                   "of 1 day, in any blocks)<br>The central epsilon assumes"));
     free(text);
 }
 

@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "checksum.h"
+#include "recipe.h"
 
 #define SHAPES_END (124 + 12) // of a file of one part
 #define IDS (SHAPES_END + 8)  // offset of the first id
