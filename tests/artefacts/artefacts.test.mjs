@@ -225,6 +225,44 @@ test('a store of before opens and answers the same', async (t) => {
   await server.end('SIGTERM');
 });
 
+test('a store by period becomes blocks and loses nothing, also after a kill', async (t) => {
+  const folder = makeFolder(t);
+  cpSync(join(here, 'periods'), folder, { recursive: true });
+  const file = (/** @type {string} */ name) => readFileSync(join(folder, name));
+  const server = await serve(t, join(folder, 'config.json'));
+  const metric = async (/** @type {string} */ name) =>
+    Number(
+      new RegExp(`^shoal_store_${name} (\\d+)$`, 'm').exec(
+        (await get(`${server.url}/metrics`)).text,
+      )?.[1],
+    );
+  // The day was over: it is a block, and says what it held. What waited is in the open block.
+  const { status, text } = await get(`${server.url}/v1/results/reports`);
+  assert.equal(status, 200, text);
+  const day = { n: 1, first: '2026-11-20', last: '2026-11-20' };
+  assert.deepEqual([JSON.parse(text).n, JSON.parse(text).blocks], [400, day]);
+  const ofDay = await get(`${server.url}/v1/results/reports?period=2026-11-20`);
+  assert.equal(JSON.parse(ofDay.text).n, 400);
+  for (const end = Date.now() + 60_000; Date.now() < end;)
+    if ((await metric('waiting_batches\\{recipe="reports"\\}')) === 0) break;
+  assert.equal(await metric('records\\{recipe="reports"\\}'), 800);
+  // No sum was released, so all of it is in the open block.
+  assert.equal((await get(`${server.url}/v1/results/sums`)).status, 403);
+  assert.equal(await metric('records\\{recipe="sums"\\}'), 800);
+  for (const name of ['reports-first', 'reports-second', 'sums-first', 'sums-second']) {
+    const again = await fetch(`${server.url}/v1/batches`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${file('secret').toString().trim()}`,
+        'content-type': 'application/octet-stream',
+      },
+      body: file(`${name}.batch`),
+    });
+    assert.equal((await again.json()).status, 'known', name);
+  }
+  await server.end('SIGTERM');
+});
+
 test('a device of before goes on: its budget, its records and its secret', async () => {
   const device = JSON.parse(readFileSync(join(before, 'device.json'), 'utf8'));
   const storage = memoryStorage();
