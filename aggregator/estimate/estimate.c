@@ -68,12 +68,12 @@ static agg_err post_process(agg_estimate *e, agg_error *error)
 {
     double *counts = agg_alloc(error, e->n_rows, sizeof *counts),
            *stderrs = agg_alloc(error, e->n_rows, sizeof *stderrs);
-    uint8_t *is_detected = agg_alloc(error, e->n_rows, 1);
+    bool *is_detected = agg_alloc(error, e->n_rows, sizeof *is_detected);
     bool has_all = counts != NULL && stderrs != NULL && is_detected != NULL;
     for (size_t i = 0; has_all && i < e->n_rows; i++) {
         counts[i] = e->rows[i].raw;
         stderrs[i] = e->rows[i].stderr_;
-        is_detected[i] = e->rows[i].detected != 0;
+        is_detected[i] = e->rows[i].detected;
     }
     agg_err err = AGG_ERR_MEMORY;
     if (has_all) err = agg_post_apply(counts, error, &e->post, stderrs, is_detected, e->n_rows);
@@ -190,7 +190,7 @@ static agg_err check_post(agg_estimate *e, agg_error *error, const agg_post *pos
     if (post->rule == AGG_POST_NONE) return SHOAL_OK;
     if (is_mean(e))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "a mean has no post-processing; it is for counts");
+                        "post-processing is for counts, and this recipe estimates a mean");
     if (post->total == 0) e->post.total = (double)e->n;
     if (e->post.total <= (double)e->n) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
@@ -236,8 +236,8 @@ agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_rec
                         "the confidence must lie between 0 and 1");
     if (recipe->recipe->epochs > 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s is an epoch of a run: what its reports say is read with those "
-                        "before it: shoal track",
+                        "recipe %s is one epoch of a run, and its reports are read together with "
+                        "those of the epochs before it: use shoal track",
                         recipe->id);
     agg_err err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK) err = check_post(estimate, error, &options->post);

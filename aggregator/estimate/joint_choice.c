@@ -26,7 +26,7 @@ static agg_err load_dictionary(agg_joint_chosen *c, agg_error *error, const agg_
                                    wish->log_context);
     if (!agg_recipe_variable_is_closed(recipe, wish->variable))
         return fail_variable(error, recipe, wish->variable,
-                             "takes any string: --categories NAME=FILE says which are categories");
+                             "takes any string: name its categories with --categories NAME=FILE");
     return agg_dictionary_of_recipe(&c->dictionary, error, c->view);
 }
 
@@ -57,12 +57,12 @@ static void say_taken(const agg_recipe *recipe, const agg_joint_chosen *c,
     const shoal_name *name = &recipe->recipe->variables[c->choice.variable].name;
     snprintf(
         text, sizeof text,
-        "variable %.*s: %zu of %zu values stand out of the noise, the %u largest are categories",
+        "variable %.*s: %zu of %zu values stand out from the noise; the %u largest are categories",
         (int)name->len, name->bytes, n_detected, c->dictionary.n, c->choice.n);
     if (wish->log != NULL) wish->log(wish->log_context, text);
 }
 
-// Takes the largest values that stand out. Rows come by falling count.
+// Takes the largest values that stand out from the noise. Rows are sorted by falling count.
 static agg_err take_largest(agg_joint_chosen *c, agg_error *error, const agg_recipe *recipe,
                             const agg_accumulator *acc, const agg_joint_wish *wish, size_t top)
 {
@@ -80,9 +80,8 @@ static agg_err take_largest(agg_joint_chosen *c, agg_error *error, const agg_rec
         c->shares[c->choice.n++] = row->count / (double)acc->n;
     }
     if (c->choice.n == 0)
-        return fail_variable(
-            error, recipe, wish->variable,
-            "none of its values stands out of the noise, so that it has no category");
+        return fail_variable(error, recipe, wish->variable,
+                             "none of its values stands out from the noise, so it has no category");
     c->choice.shares = c->shares;
     say_taken(recipe, c, wish, n_detected);
     return SHOAL_OK;

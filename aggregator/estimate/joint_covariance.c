@@ -32,7 +32,7 @@ typedef struct information {
     size_t stride;                  // numbers of a piece: the sum, then scratch
     unsigned n_pieces;
     double *pieces;
-    int *is_impossible; // 1 for a piece with a report that is impossible under p
+    bool *is_impossible; // by piece: it has a report that is impossible under p
 } information;
 
 static size_t pairs(size_t n)
@@ -274,7 +274,7 @@ agg_err agg_joint_covariance_make(agg_joint_covariance *covariance, agg_error *e
     memset(covariance, 0, sizeof *covariance);
     if (data->n == 0 || data->n_cells == 0)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "a covariance of a joint table without a report");
+                        "a joint table without reports has no covariance");
     covariance->data = data;
     covariance->p = p;
     covariance->n_cells = data->n_cells;

@@ -26,14 +26,15 @@ static agg_err set_weights(agg_lasso *lasso, agg_error *error, const double *wei
     for (size_t i = 0; i < n; i++) {
         double w = weights == NULL ? 1 : weights[i];
         if (!(w >= 0) || !isfinite(w) || !isfinite(y[i]))
-            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                            "row %zu of a regression is not usable", i);
+            return agg_fail(
+                error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                "row %zu of a regression has a number that is not finite, or a negative weight", i);
         lasso->weights[i] = w;
         total += w;
     }
     if (!(total > 0))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "a regression has no row of weight");
+                        "every row of a regression has weight zero");
     for (size_t i = 0; i < n; i++) lasso->weights[i] /= total;
     return SHOAL_OK;
 }
@@ -142,7 +143,7 @@ static double update(agg_lasso *lasso, size_t j, double lambda)
 
 // Visits every column, or every active one, once.
 // Returns: the largest movement.
-static double cycle(agg_lasso *lasso, double lambda, int active_only)
+static double cycle(agg_lasso *lasso, double lambda, bool active_only)
 {
     double largest = 0;
     for (size_t j = 0; j < lasso->design->n_columns; j++) {
@@ -162,8 +163,8 @@ void agg_lasso_solve(agg_lasso *lasso, double lambda)
     // cycle over all columns moves nothing.
     while (left > 0 && !lasso->has_converged) {
         left--;
-        if (cycle(lasso, lambda, 0) <= enough) lasso->has_converged = true;
-        while (!lasso->has_converged && left > 0 && cycle(lasso, lambda, 1) > enough) left--;
+        if (cycle(lasso, lambda, false) <= enough) lasso->has_converged = true;
+        while (!lasso->has_converged && left > 0 && cycle(lasso, lambda, true) > enough) left--;
     }
     lasso->intercept = -lasso->level;
     lasso->n_active = 0;

@@ -99,7 +99,7 @@ static void mark_tied(agg_least_squares *fit, const double *z)
     }
     for (size_t c = 0; c < fit->n_chosen; c++) {
         size_t place = fit->position[c + 1];
-        if (place < fit->n_fitted && fabs(share[place]) > TAKES_PART) fit->is_tied[c] = 1;
+        if (place < fit->n_fitted && fabs(share[place]) > TAKES_PART) fit->is_tied[c] = true;
     }
 }
 
@@ -120,7 +120,7 @@ static void factorise(agg_least_squares *fit, const size_t *chosen, double total
         if (pivot > TIED * square) {
             append(fit, c + 1, z, pivot);
         } else {
-            fit->is_tied[c] = 1;
+            fit->is_tied[c] = true;
             mark_tied(fit, z);
         }
     }
@@ -190,7 +190,7 @@ agg_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error,
     for (size_t i = 0; i < design->n_rows; i++) total += weights[i];
     if (!(total > 0))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "a regression has no row of weight");
+                        "every row of a regression has weight zero");
     fit->design = design;
     fit->weights = weights;
     fit->y = y;

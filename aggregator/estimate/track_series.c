@@ -40,7 +40,7 @@ static agg_err usage(agg_error *error, const char *text)
 static agg_err refuse_epoch(agg_error *error, uint32_t found, uint32_t awaited)
 {
     if (found < awaited)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, which is there already",
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, which was given before",
                         found);
     if (found == awaited + 1)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u: epoch %u is missing",
@@ -49,26 +49,26 @@ static agg_err refuse_epoch(agg_error *error, uint32_t found, uint32_t awaited)
                     "is epoch %u: epochs %u to %u are missing", found, awaited, found - 1);
 }
 
-// What no device answers, whatever came before.
+// Refuses an epoch that no device answers, whatever came before it.
 static agg_err check_round(agg_error *error, const shoal_recipe *r)
 {
-    if (r->round_index == 0) return usage(error, "states no round: no device answers it");
+    if (r->round_index == 0) return usage(error, "states no round, so no device answers it");
     if (r->round_index == 1 && r->round_update)
         return usage(error, "is epoch 1 and says that there was an update before it");
     if (r->round_index <= r->epochs + r->round_update) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, after the run's last, %u",
-                    r->round_index, r->epochs);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "is epoch %u, but the run ends with epoch %u", r->round_index, r->epochs);
 }
 
 static agg_err check_chain(const agg_track *track, agg_error *error, const shoal_recipe *r)
 {
     uint32_t awaited = (uint32_t)(track->n_rows + track->n_closing) + 1;
     if (r->epochs == 0)
-        return usage(error, "is no recipe of thresh or heavythresh: it has no epochs");
+        return usage(error, "is not a recipe of thresh or heavythresh, so it has no epochs");
     if (track->n_rows > 0 && memcmp(track->recipe.recipe->run_hash, r->run_hash, 32) != 0)
         return agg_fail(
             error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
-            "is of another run than the epochs before it: something but `round` is not the same");
+            "belongs to another run than the epochs before it: more than `round` differs");
     agg_err err = check_round(error, r);
     if (err != SHOAL_OK) return err;
     if (r->round_index != awaited) return refuse_epoch(error, r->round_index, awaited);
@@ -94,7 +94,7 @@ static agg_err begin(agg_track *track, agg_error *error, const agg_recipe *recip
 
 // ---- one epoch ----
 
-// A coordinate's cells are its reports of - and of +.
+// Sets each coordinate's sum of signs. Its two cells count the reports of - and of +.
 static agg_err take_sums(agg_track_update *update, agg_error *error, const agg_sketch *sketch)
 {
     size_t n = sketch->shape.k;
@@ -106,8 +106,8 @@ static agg_err take_sums(agg_track_update *update, agg_error *error, const agg_s
     return SHOAL_OK;
 }
 
-// The estimates of the epoch before, which was an update; those beyond what devices answer are
-// noise.
+// Adds the estimates of the epoch before this one, which was an update. Devices answer a limited
+// number of updates; after that their estimates are noise and are left out.
 static agg_err take_estimates(agg_track *track, agg_error *error, const agg_accumulator *acc)
 {
     const agg_sketch *sketch = &acc->parts[1];
@@ -122,13 +122,14 @@ static agg_err take_estimates(agg_track *track, agg_error *error, const agg_accu
     return SHOAL_OK;
 }
 
-// What the recipe of the next epoch says of the last row.
+// Sets whether the last row is an update, as the recipe of the next epoch says.
 static void settle_last(agg_track *track, const shoal_recipe *r)
 {
     if (track->n_rows == 0) return;
     agg_track_row *last = &track->rows[track->n_rows - 1];
-    track->n_other += (uint32_t)(last->is_update != (int)r->round_update);
-    last->is_update = (int)r->round_update;
+    bool is_update = r->round_update != 0;
+    track->n_other += last->is_update != is_update;
+    last->is_update = is_update;
     last->is_pending = false;
 }
 
@@ -198,7 +199,8 @@ static void put_interval(agg_track_row *row, const agg_track *track)
     row->high = row->value + z * row->stderr_;
 }
 
-// The mean of an update and its error, by the estimator of one-bit means.
+// Sets the mean of an update and its error, with the formulas of one_bit_mean_estimate.c. Without
+// an update the value is the middle of the range, without an error.
 static void put_value(agg_track_row *row, const agg_track *track, const agg_track_update *update)
 {
     const shoal_recipe *r = track->recipe.recipe;
@@ -230,7 +232,7 @@ agg_err agg_track_finish(agg_track *track, agg_error *error)
 {
     size_t next = 0;
     const agg_track_update *update = NULL;
-    if (track->n_rows == 0) return usage(error, "there is no epoch");
+    if (track->n_rows == 0) return usage(error, "no epoch was given");
     track->n_called = 0;
     for (size_t i = 0; i < track->n_rows; i++) {
         agg_track_row *row = &track->rows[i];

@@ -3,6 +3,7 @@
 #include "recipe_check.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,8 +73,8 @@ static void print_joint(const shoal_recipe *r)
 static void print_records(const shoal_recipe *r)
 {
     if (!shoal_recipe_keeps_records(r)) return;
-    printf("records             kept %u day%s beyond their period, for what came together; then "
-           "sums only\n",
+    printf("records             kept %u day%s beyond their period, for joint estimates; then sums "
+           "only\n",
            r->keep_days, r->keep_days == 1 ? "" : "s");
 }
 
@@ -102,7 +103,7 @@ static void print_range(const shoal_recipe *r)
     uint32_t size = r->parts[0].size;
     if (r->value != SHOAL_VALUE_NUMBER) return;
     if (r->parts[0].domain == SHOAL_DOMAIN_NUMBER) {
-        printf("mean                of numbers from %.10g to %.10g; one outside counts as the "
+        printf("mean                of numbers from %.10g to %.10g; a number outside counts as the "
                "nearer end\n",
                low, high);
         return;
@@ -111,7 +112,7 @@ static void print_range(const shoal_recipe *r)
     agg_bucket_print(first, r, 0);
     agg_bucket_print(last, r, size - 1);
     printf("buckets             %u of %.10g each, from %s to %s; a number outside counts in the "
-           "nearer\n",
+           "nearest\n",
            size, (high - low) / size, first, last);
 }
 
@@ -167,7 +168,7 @@ static void print_shares(const shoal_recipe *r)
     shoal_split split;
     const char *why = "";
     if (shoal_split_init(&split, &r->parts[0], &why) != SHOAL_OK) return;
-    int is_one = split.prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM;
+    bool is_one = split.prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM;
     printf("shares              of a vector of %u entries, %s %llu of them set\n",
            split.prio3.length, is_one ? "exactly" : "at most",
            is_one ? 1ull : (unsigned long long)split.prio3.max);

@@ -55,14 +55,15 @@ void agg_track_print_law(FILE *stream, const agg_track_law *law)
         ((double)needed / (double)n - law->vote_rare) / (law->vote_common - law->vote_rare);
     fprintf(stream, "votes               %u of epsilon %.6g; each counts twice\n", f->n_votes,
             law->a);
-    fprintf(stream, "estimates           %u of epsilon %.6g: so many updates are answered\n",
+    fprintf(stream,
+            "estimates           %u of epsilon %.6g, one for each update that is answered\n",
             f->n_estimates, law->b);
     fprintf(stream, "epsilon of the run  %.6g at most, of %.6g\n", law->cost, law->epsilon);
     fprintf(stream,
             "changes             room for %.0f; a change takes two votes and an estimate at most\n",
             law->changes);
     fprintf(stream,
-            "update              where %llu of %llu reports say yes: %.3g %% of the devices vote\n",
+            "update              if %llu of %llu reports say yes: %.3g %% of the devices vote\n",
             (unsigned long long)needed, (unsigned long long)n, 100 * share);
     fprintf(stream, "standard error      %.3g %s, of what an update measures\n", law->stderr_,
             unit_name(law));
@@ -82,8 +83,7 @@ static bool note_users(char *out, const agg_track *t)
     if (least == users && most == users) return false;
     snprintf(out, AGG_TRACK_NOTE_MAX,
              "epochs have %llu to %llu reports where the recipe states %u users: thresholds of "
-             "votes are those of the "
-             "reports; Assumption 4.2 is the recipe's",
+             "votes are those of the reports; Assumption 4.2 is the recipe's",
              least, most, users);
     return true;
 }
@@ -94,8 +94,7 @@ static bool note_frozen(char *out, const agg_track *t)
     uint32_t of = t->updates[t->n_updates - 1].epoch;
     snprintf(out, AGG_TRACK_NOTE_MAX,
              "frozen since epoch %u: devices have answered all %u updates that their epsilon has "
-             "room for; %u later "
-             "update%s called and not answered",
+             "room for; %u later update%s called and not answered",
              of, t->law.figures.n_estimates, t->n_called - (uint32_t)t->n_updates,
              t->n_called - t->n_updates == 1 ? " was" : "s were");
     return true;
@@ -106,8 +105,7 @@ static bool note_other(char *out, const agg_track *t)
     if (t->n_other == 0) return false;
     snprintf(out, AGG_TRACK_NOTE_MAX,
              "%u epoch%s: the next recipe decided otherwise than these votes do (reports that came "
-             "later?); devices went by "
-             "the recipe, and so does the series",
+             "later?); devices went by the recipe, and so does the series",
              t->n_other, t->n_other == 1 ? "" : "s");
     return true;
 }
@@ -432,16 +430,14 @@ static void print_ends(FILE *stream, const agg_track_result *result)
                 t->law.bound);
     if (highest(&t->law) < 1)
         fprintf(stream,
-                "changes             above %.4g are voted on at once, up to %.4g never, between "
-                "within %u epochs\n",
+                "changes             above %.4g are voted on at once, up to %.4g never, those "
+                "between within %u epochs\n",
                 highest(&t->law), t->law.unit, agg_track_wait(&t->law, 0));
     else
         fprintf(stream,
                 "changes             up to %.4g are never voted on, larger ones within up to %u "
-                "epochs: none is at "
-                "once, since "
-                "a\n                    device has few samples (shoal recipe check has the whole "
-                "table)\n",
+                "epochs: none is voted on at once, since a\n                    device has few "
+                "samples (shoal recipe check has the whole table)\n",
                 t->law.unit, agg_track_wait(&t->law, 0));
     if (result->truth != NULL) {
         agg_track_error(&rms, &largest, t, result->truth);
@@ -450,8 +446,7 @@ static void print_ends(FILE *stream, const agg_track_result *result)
     if (result->simulated != NULL && result->simulated->n_epochs > 0)
         fprintf(stream,
                 "simulation          %.4g %% of %llu devices have no vote left; the most that one "
-                "has spent is %.6g of "
-                "epsilon %g\n",
+                "has spent is %.6g of epsilon %g\n",
                 100 * result->simulated->votes_spent[result->simulated->n_epochs - 1],
                 (unsigned long long)result->simulated->devices, result->simulated->privacy_max,
                 t->law.epsilon);

@@ -2,6 +2,7 @@
 // Simulated devices; see simulation.h.
 #include "simulation.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +76,7 @@ typedef struct device_round {
     agg_err err[AGG_THREADS_MAX];
 } device_round;
 
-static int has_events(const agg_simulation *s)
+static bool has_events(const agg_simulation *s)
 {
     return s->counts->kinds != NULL;
 }
@@ -103,7 +104,7 @@ static uint32_t find_value(const uint64_t *upto, size_t n, uint64_t draw)
 static agg_err run_device(uint8_t *record, uint32_t *drawn, const device_round *r, uint64_t device)
 {
     const agg_simulation *s = r->simulation;
-    int is_permanent = shoal_recipe_is_permanent(s->recipe->recipe);
+    bool is_permanent = shoal_recipe_is_permanent(s->recipe->recipe);
     shoal_permanent permanent;
     shoal_rng rng;
     if (is_permanent) {
@@ -168,7 +169,7 @@ static agg_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const devic
     uint64_t items[SHOAL_TRIE_CONTRIBUTIONS_MAX];
     shoal_rng coins;
     shoal_rng_init_stream(&coins, r->coins, device);
-    int is_outside = draw_events(words, &n, r, device) == OUTSIDE;
+    bool is_outside = draw_events(words, &n, r, device) == OUTSIDE;
     for (uint32_t i = 0; i < n; i++) words[i] = (uint32_t)s->counts->items[words[i]];
     agg_err err = is_outside ? SHOAL_OK : shoal_trie_choose(items, recipe, words, n, &coins);
     for (uint32_t i = 0; i < r->per_device && err == SHOAL_OK; i++) {
@@ -293,8 +294,9 @@ agg_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulat
     const agg_simulation *s = simulation;
     uint32_t most = batch_devices(s) * records_per_device(s);
     if (s->recipe->recipe->n_parts != s->counts->width && agg_recipe_is_closed(s->recipe))
-        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
-                        "counts of values do not say what such devices send");
+        return agg_fail(
+            error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
+            "the counts have one value a device, and devices of this recipe send several");
     uint64_t *upto = agg_alloc(error, s->counts->n, sizeof *upto);
     uint8_t *batch = agg_alloc(error, shoal_batch_size(s->recipe->recipe, most), 1);
     uint32_t *index = agg_alloc(error, most, sizeof *index);

@@ -2,6 +2,7 @@
 // Devices that live through a run; see track_simulation.h.
 #include "track_simulation.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,7 +236,7 @@ static agg_err run_epoch(track_spent *spent, agg_accumulator *acc, agg_error *er
 }
 
 // Reads the recipe that follows, or writes is_over if none does.
-static agg_err follow(agg_recipe *after, int *is_over, agg_error *error, const agg_recipe *recipe,
+static agg_err follow(agg_recipe *after, bool *is_over, agg_error *error, const agg_recipe *recipe,
                       const agg_accumulator *acc)
 {
     agg_next_epoch next;
@@ -252,7 +253,7 @@ static agg_err follow(agg_recipe *after, int *is_over, agg_error *error, const a
 }
 
 // Runs one epoch from recipe to sink; the next recipe replaces this one.
-static agg_err live_epoch(track_spent *spent, int *is_over, agg_error *error, world *w,
+static agg_err live_epoch(track_spent *spent, bool *is_over, agg_error *error, world *w,
                           agg_recipe *recipe)
 {
     const track_simulation *s = w->simulation;
@@ -275,7 +276,7 @@ static agg_err live(track_spent *spent, agg_error *error, world *w)
 {
     const track_simulation *s = w->simulation;
     uint32_t most = s->n_epochs > 0 ? s->n_epochs : UINT32_MAX;
-    int is_over = 0;
+    bool is_over = false;
     agg_recipe recipe;
     agg_err err =
         agg_recipe_from_bytes(&recipe, error, s->recipe->id, s->recipe->json, s->recipe->json_len);
@@ -344,7 +345,7 @@ static agg_err build_heavy(world *w, agg_error *error)
     w->heavy_devices = agg_alloc(error, n, sizeof *w->heavy_devices);
     w->fractions = agg_alloc(error, n_fractions, sizeof *w->fractions);
     w->signs = agg_alloc(error, padded(w->n_values) / 8, w->w);
-    int is_built =
+    bool is_built =
         bits != NULL && w->heavy_devices != NULL && w->fractions != NULL && w->signs != NULL;
     for (unsigned t = 0; t < w->simulation->n_threads && is_built; t++) {
         worker *own = &w->workers[t];
@@ -386,13 +387,13 @@ static agg_err check(agg_error *error, const track_simulation *s)
     const shoal_recipe *r = s->recipe->recipe;
     if (r->epochs == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "%s: is no recipe of a run over epochs", s->recipe->id);
+                        "%s: is not a recipe of a run over epochs", s->recipe->id);
     if (r->round_index != 1)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s: a simulation begins with the recipe of epoch 1", s->recipe->id);
     if (s->counts->last_epoch > r->epochs)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "the counts file has an epoch %u, the run ends with %u",
+                        "the counts file has epoch %u, but the run ends with epoch %u",
                         s->counts->last_epoch, r->epochs);
     return SHOAL_OK;
 }
