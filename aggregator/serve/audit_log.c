@@ -78,6 +78,14 @@ static void tell(agg_audit_log *log, agg_err err, const agg_error *error)
     log->is_failing = err != SHOAL_OK;
 }
 
+static void count_strangers(agg_audit_log *log, uint64_t n)
+{
+    pthread_mutex_lock(&log->mutex);
+    if (log->strangers == 0 && n > 0) pthread_cond_signal(&log->wake);
+    log->strangers += n;
+    pthread_mutex_unlock(&log->mutex);
+}
+
 static void write_entries(agg_audit_log *log, agg_audit_entry *list, uint64_t strangers)
 {
     agg_error error = {0};
@@ -89,6 +97,7 @@ static void write_entries(agg_audit_log *log, agg_audit_entry *list, uint64_t st
         len += agg_audit_line_entry(log->group + len, &moved, time_s, entry);
     agg_err err = len == 0 ? SHOAL_OK : write_group(log, &error, len, &moved);
     tell(log, err, &error);
+    if (err != SHOAL_OK) count_strangers(log, strangers); // for a later line
     while (list != NULL) {
         agg_audit_entry *next = list->next; // the entry may be freed by `done`
         list->done(list->context, err == SHOAL_OK);
@@ -134,7 +143,8 @@ static void *work(void *context)
     agg_audit_log *log = context;
     pthread_mutex_lock(&log->mutex);
     for (;;) {
-        uint64_t strangers = take_strangers(log);
+        bool is_last = log->is_stopping && log->is_failing; // strangers would come back for ever
+        uint64_t strangers = is_last ? 0 : take_strangers(log);
         agg_audit_entry *list = take(log);
         if (list != NULL || strangers > 0) {
             pthread_mutex_unlock(&log->mutex);
@@ -229,9 +239,7 @@ bool agg_audit_log_submit(agg_audit_log *log, agg_audit_entry *entry)
 
 void agg_audit_log_count_stranger(agg_audit_log *log)
 {
-    pthread_mutex_lock(&log->mutex);
-    if (log->strangers++ == 0) pthread_cond_signal(&log->wake);
-    pthread_mutex_unlock(&log->mutex);
+    count_strangers(log, 1);
 }
 
 uint64_t agg_audit_log_lines(agg_audit_log *log)

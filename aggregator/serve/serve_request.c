@@ -30,16 +30,20 @@ void serve_request_check_sender(serve_request *r)
     }
 }
 
-// Sends the answer on its way. Called by the audit log's thread, or where that has ended.
+// Puts a refusal in the place of an answer that has no line in the audit log.
+static void withhold(serve_request *r, const char *code, const char *message)
+{
+    if (r->session[0] != '\0') serve_sessions_end(r->state->parts.access->sessions, r->session);
+    agg_http_answer_error(&r->x.answer, 503, code, 503, message);
+    r->x.answer.retry_after_s = 10;
+}
+
+// Sends the answer on its way. Called by the audit log's thread.
 static void logged(void *context, bool is_written)
 {
     serve_request *r = context;
-    if (!is_written) {
-        if (r->session[0] != '\0') serve_sessions_end(r->state->parts.access->sessions, r->session);
-        agg_http_answer_error(&r->x.answer, 503, "audit-log", 503,
-                              "the audit log cannot be written, so nothing is answered");
-        r->x.answer.retry_after_s = 10;
-    }
+    if (!is_written)
+        withhold(r, "audit-log", "the audit log cannot be written, so nothing is answered");
     agg_http_exchange_resume(&r->x);
 }
 
@@ -56,7 +60,9 @@ void serve_request_conclude(serve_request *r)
         r->is_held = true;
         agg_http_exchange_suspend(&r->x); // first, because the line may be written at once
     }
-    if (!agg_audit_log_submit(r->state->parts.audit, &r->entry)) logged(r, false);
+    if (agg_audit_log_submit(r->state->parts.audit, &r->entry)) return;
+    withhold(r, "stopping", "the server is stopping");
+    agg_http_exchange_resume(&r->x);
 }
 
 // Called when the job is answered, by any thread.

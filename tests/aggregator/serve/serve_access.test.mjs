@@ -3,6 +3,7 @@
 // does not exist. Signing in and out, sessions, a proxy's header; and the audit log, without whose line no answer leaves.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -92,6 +93,9 @@ function logOf(folder, name = 'store/audit') {
     .map((line) => JSON.parse(line))
     .filter(({ what }) => what !== 'begin');
 }
+
+/** The hash of a line's body, as docs/formats.md says it. @param {Buffer} before @param {string} body */
+const hashOf = (before, body) => createHash('sha256').update(before).update(body).digest();
 
 /** What matters of a line. @param {any} line */
 const short = ({ who, via, what, collection, status }) =>
@@ -496,6 +500,19 @@ test('the log says who asked what and how it was answered, and a command checks 
   assert.match(swapped.stderr, /000001\.jsonl: line 1: /);
   const last = readFileSync(paths[paths.length - 1], 'utf8');
   const edited = readFileSync(paths[0], 'utf8');
+  /** @type {Buffer} */
+  let before = Buffer.alloc(32);
+  for (const line of paths.flatMap((path) => readFileSync(path, 'utf8').trim().split('\n'))) {
+    before = hashOf(before, line.slice(0, line.lastIndexOf(',"hash":')));
+    assert.equal(JSON.parse(line).hash, before.toString('hex'), line);
+  }
+  assert.equal(head, before.toString('hex'));
+  // Whoever seals a changed line anew is found by the next one.
+  const [first, second, ...others] = edited.split('\n');
+  const body = second.slice(0, second.lastIndexOf(',"hash":')).replace('alice', 'alicf');
+  const seal = hashOf(Buffer.from(JSON.parse(first).hash, 'hex'), body).toString('hex');
+  writeFileSync(paths[0], [first, `${body},"hash":"${seal}"}`, ...others].join('\n'));
+  assert.match(verify(...paths).stderr, /000001\.jsonl: line 3: its hash does not fit/);
   writeFileSync(paths[0], edited.replace('"who":"alice"', '"who":"alicf"'));
   const changed = verify(...paths);
   assert.equal(changed.status, 1);
