@@ -23,7 +23,9 @@
 #include "merge_files.h"
 #include "report_json.h"
 
+#ifndef SEQUENCES
 #define SEQUENCES 10000u
+#endif
 #define STEPS 6u        // calls of a sequence
 #define N_INPUTS 12u    // of which the first N_BATCHES are batches, and the rest files of reports
 #define N_BATCHES 8u    //
