@@ -89,10 +89,10 @@ test-types: setup
 	npm run check
 	npm run check --workspaces --if-present
 
-# Most of these wait for servers, browsers and clocks: three files at a time keep two cores at work.
+# Most of these wait for servers, browsers and clocks: four files at a time keep two cores at work.
 test-js: setup
 	$(say)
-	node --test --test-concurrency=3 $(js_tests)
+	node --test --test-concurrency=4 $(js_tests)
 
 bench: setup
 	scripts/bench.sh

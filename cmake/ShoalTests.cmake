@@ -2,9 +2,18 @@
 # Functions that declare tests. Every test runs in tests/, so that its data files have the same
 # relative path in every build, and inherits the environment (SHOAL_SHARED: extra vectors).
 
+# The thread sanitizer's build has the tests that start threads, and no other programs.
+string(FIND "${CMAKE_C_FLAGS}" "-fsanitize=thread" at)
+if(at GREATER -1)
+    set(SHOAL_THREAD_SANITIZER TRUE)
+endif()
+
 # shoal_core_test(NAME [ARGUMENT...]): tests/core/ROOM/test_NAME.c over check.h, in every build. It
 # may read files below tests/.
 function(shoal_core_test name)
+    if(SHOAL_THREAD_SANITIZER)
+        return() # the core starts no thread
+    endif()
     file(GLOB source ${PROJECT_SOURCE_DIR}/tests/core/*/test_${name}.c)
     add_executable(test_${name} ${source})
     shoal_test_program(test_${name})

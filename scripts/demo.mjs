@@ -242,23 +242,27 @@ async function driveNew(fresh, edge, progress) {
 }
 
 /**
- * The one file of a collection's sums in the aggregator's store: the one of its recipe.
+ * The files of a collection's blocks in the aggregator's store: those of its recipe.
  * @param {Collection} fresh
  * @param {string} folder
  */
-async function sumsOf(fresh, folder) {
-  const sums = join(folder, 'store/accumulators');
-  for (const name of await readdir(sums)) {
-    const head = (await readFile(join(sums, name))).subarray(0, 48);
-    if (head.subarray(16).toString('hex') === fresh.hash) return join(sums, name);
+async function blocksOf(fresh, folder) {
+  const blocks = join(folder, 'store/accumulators');
+  const files = [];
+  for (const name of await readdir(blocks)) {
+    const head = (await readFile(join(blocks, name))).subarray(0, 48);
+    if (head.subarray(16).toString('hex') === fresh.hash) files.push(join(blocks, name));
   }
-  throw new Error('the aggregator has no sums of the new words');
+  if (files.length === 0) throw new Error('the aggregator has no sums of the new words');
+  return files;
 }
 
 /** @param {Collection} fresh @param {string} folder */
 async function discover(fresh, folder) {
   const out = join(folder, 'new-words.json');
+  const sums = join(folder, 'new-words.acc');
   const began = Date.now();
+  await run(BINARY, ['merge', '-o', sums, ...(await blocksOf(fresh, folder))]);
   await run(BINARY, [
     'discover',
     '--recipe',
@@ -269,7 +273,7 @@ async function discover(fresh, folder) {
     'json',
     '-o',
     out,
-    await sumsOf(fresh, folder),
+    sums,
   ]);
   const result = JSON.parse(await readFile(out, 'utf8'));
   const found = discovered({ ...fresh, n: result.n, rows: result.rows, nKnown: result.known });
@@ -441,7 +445,8 @@ async function tell(findings, shows) {
  */
 const invitation = (page, aggregator, minimum) =>
   `\nThe page stays open: ${page}\n` +
-  `Type a few words there: a batch leaves the edge when it holds ${minimum} reports, then the crowd's counts move.\n` +
+  `Type a few words there: a batch leaves the edge when it holds ${minimum} reports. The aggregator closes a block of\n` +
+  `${minimum} reports or more at the next tick, a second later, and then the crowd's counts move.\n` +
   `The aggregator's own page: ${aggregator}\nCtrl-C ends both.`;
 
 class Interrupted extends Error {}

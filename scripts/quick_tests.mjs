@@ -18,7 +18,7 @@ const SCRIPTS = [
   [/^docs\/|^[A-Z]+\.md$/, ['tests/docs']],
   [/^scripts\/(?!quick)/, ['scripts/demo']],
   [/^scripts\/quick/, ['scripts']],
-  [/^tests\/(docs|bench|artefacts)\//, ['tests/$1']],
+  [/^tests\/(docs|bench|artefacts|model)\//, ['tests/$1']],
 ];
 
 /** @param {string[]} files */

@@ -15,9 +15,10 @@ packages=(
     emscripten binaryen                                                    # the page's module
     chromium curl openssl                                                  # browser tests, the demo
     groff-base                                                             # checks that the man pages render
+    spin                                                                   # checks the models of the store and of claims
 )
 # The same need as commands, for systems whose packages have other names.
-commands=(gcc make cmake ninja pkg-config clang-14 clang-format-14 llvm-ar-14 valgrind emcc em-config curl)
+commands=(gcc make cmake ninja pkg-config clang-14 clang-format-14 llvm-ar-14 valgrind emcc em-config curl spin)
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 as_root() { if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi; }
@@ -47,7 +48,7 @@ tell_other_system() {
     say "this is not Debian 12, so nothing is installed by itself. Missing commands: ${missing[*]}"
     say "needed are CMake 3.25, Ninja, GCC, clang 14 with its sanitizers and clang-format, lld, valgrind, pkg-config,"
     say "cJSON, utf8proc, libmicrohttpd, SQLite, OpenSSL 3, libcurl and cmocka with headers, wasi-libc with compiler-rt for wasm32,"
-    say "Emscripten 3.1.6 or later, Chromium, curl. On Debian 12 their packages are:"
+    say "Emscripten 3.1.6 or later, Chromium, curl, Spin 6.5. On Debian 12 their packages are:"
     say "${packages[*]}"
     exit 1
 }

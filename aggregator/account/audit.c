@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "account.h"
+#include "recipe.h"
 
 AGG_PRINTF(2, 3) static void fail(agg_audit *audit, const char *format, ...)
 {
@@ -28,7 +29,7 @@ static void judge_exact(agg_audit *audit)
 {
     uint32_t micro = 0;
     audit->exact =
-        shoal_recipe_epsilon(&micro, &audit->recipe->recipe) == SHOAL_OK ? micro / 1e6 : INFINITY;
+        shoal_recipe_epsilon(&micro, audit->recipe->recipe) == SHOAL_OK ? micro / 1e6 : INFINITY;
     // Both are whole micro-units, so the comparison needs no slack.
     if (audit->exact > audit->claimed)
         fail(audit, "exact: the thresholds give epsilon %.6f, above the claimed %.6f", audit->exact,
@@ -52,7 +53,7 @@ static void judge_law(agg_audit *audit)
 
 static agg_err judge_answer(agg_audit *audit, agg_error *error, unsigned n_threads)
 {
-    const shoal_recipe *recipe = &audit->recipe->recipe;
+    const shoal_recipe *recipe = audit->recipe->recipe;
     uint32_t micro = 0;
     shoal_recipe twin;
     audit->is_permanent = shoal_recipe_is_permanent(recipe);
@@ -99,25 +100,26 @@ static void judge_events(agg_audit *audit, const agg_events *events)
          audit->empirical_low, audit->confidence, audit->claimed, what);
 }
 
-void agg_audit_part(agg_recipe *one, const agg_recipe *recipe, uint32_t part)
+void agg_audit_part(agg_recipe *one, shoal_recipe *own, const agg_recipe *recipe, uint32_t part)
 {
-    shoal_recipe *r = &one->recipe;
     *one = *recipe;
-    r->n_parts = 1;
-    r->n_variables = 0;
-    r->parts[0] = recipe->recipe.parts[part];
-    r->value_part = 0;
-    r->mechanism = r->parts[0].mechanism;
-    r->value = SHOAL_VALUE_ITEM; // named by its index where the domain is closed
-    if (r->parts[0].domain ==
+    one->recipe = own;
+    *own = *recipe->recipe;
+    own->n_parts = 1;
+    own->n_variables = 0;
+    own->parts[0] = recipe->recipe->parts[part];
+    own->value_part = 0;
+    own->mechanism = own->parts[0].mechanism;
+    own->value = SHOAL_VALUE_ITEM; // named by its index where the domain is closed
+    if (own->parts[0].domain ==
         SHOAL_DOMAIN_NUMBER) { // part of a run; a vote is a number too, 0 or 1
-        r->value = SHOAL_VALUE_NUMBER;
-        r->low_micro = 0;
-        r->high_micro = 1000000;
+        own->value = SHOAL_VALUE_NUMBER;
+        own->low_micro = 0;
+        own->high_micro = 1000000;
     }
-    r->record_size = r->parts[0].record_size;
-    r->text_size = r->parts[0].text_size;
-    r->cost_micro = r->parts[0].eps_micro;
+    own->record_size = own->parts[0].record_size;
+    own->text_size = own->parts[0].text_size;
+    own->cost_micro = own->parts[0].eps_micro;
 }
 
 agg_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *recipe,
@@ -126,11 +128,11 @@ agg_err agg_audit_run(agg_audit *audit, agg_error *error, const agg_recipe *reci
     agg_events events;
     memset(audit, 0, sizeof *audit);
     audit->recipe = recipe;
-    audit->claimed = recipe->recipe.cost_micro / 1e6;
+    audit->claimed = recipe->recipe->cost_micro / 1e6;
     audit->confidence = confidence;
     for (uint32_t i = 0; i < draws->n_items; i++) audit->n_draws += draws->count[i];
     judge_exact(audit);
-    agg_err err = agg_law_enumerate(&audit->law, error, &recipe->recipe, n_threads);
+    agg_err err = agg_law_enumerate(&audit->law, error, recipe->recipe, n_threads);
     if (err != SHOAL_OK) return err;
     judge_law(audit);
     err = judge_answer(audit, error, n_threads);

@@ -32,9 +32,10 @@ typedef struct agg_audit {
 // Extracts one part of a recipe for an audit by parts. The positions reveal nothing about the
 // value. Given them the parts are independent, so their epsilons add up.
 //   one: the recipe of that part alone, as a recipe of its own mechanism; points into `recipe` and
-//   is not released
-//   part: below recipe->recipe.n_parts
-void agg_audit_part(agg_recipe *one, const agg_recipe *recipe, uint32_t part);
+//   `own`, and is not released
+//   own: written; the fields of `one`
+//   part: below recipe->recipe->n_parts
+void agg_audit_part(agg_recipe *one, shoal_recipe *own, const agg_recipe *recipe, uint32_t part);
 
 // Audits a recipe of one part against draws.
 //   draws: of at least two items

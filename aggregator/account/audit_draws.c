@@ -9,6 +9,7 @@
 #include "account.h"
 #include "agg_file.h"
 #include "agg_size.h"
+#include "recipe.h"
 #include "sha256.h"
 
 static agg_err refuse(agg_error *error, const char *why)
@@ -45,12 +46,12 @@ agg_err agg_draws_add_item(agg_draws *draws, agg_error *error, const agg_recipe 
                            agg_text name)
 {
     uint64_t item = 0;
-    if (recipe->recipe.n_parts != 1)
+    if (recipe->recipe->n_parts != 1)
         return refuse(error, "only recipes of one variable can be drawn from");
     if (draws->n_items == AGG_DRAWS_ITEMS_MAX) return refuse(error, "more items than 8");
     if (find(draws, name) < draws->n_items) return refuse(error, "an item is named twice");
     if (!item_of(&item, recipe, name)) return refuse(error, "the item is not one of the recipe's");
-    draws->recipe = &recipe->recipe;
+    draws->recipe = recipe->recipe;
     draws->items[draws->n_items] = item;
     draws->names[draws->n_items++] = name;
     return SHOAL_OK;
@@ -77,11 +78,11 @@ static const char *choose_string(const agg_recipe *recipe)
 {
     static const char *const names[PILOT_STRINGS] = {"b", "c", "d", "e", "f", "g", "h", "i",
                                                      "j", "k", "l", "m", "n", "o", "p", "q"};
-    const shoal_part *part = &recipe->recipe.parts[0];
+    const shoal_part *part = &recipe->recipe->parts[0];
     const agg_account *account = agg_account_of(part->mechanism);
     uint64_t a = shoal_part_item(part, (const uint8_t *)"a", 1), b[PILOT_STRINGS];
     uint32_t hits[PILOT_STRINGS] = {0}, best = 0;
-    agg_draws pilot = {.recipe = &recipe->recipe, .n_items = 1, .items = {a}};
+    agg_draws pilot = {.recipe = recipe->recipe, .n_items = 1, .items = {a}};
     uint8_t *scratch = agg_alloc(NULL, agg_draws_scratch(&pilot), 1);
     if (scratch == NULL) return names[0];
     for (uint32_t s = 0; s < PILOT_STRINGS; s++)
@@ -100,7 +101,7 @@ static const char *choose_string(const agg_recipe *recipe)
 
 agg_err agg_draws_add_usual(agg_draws *draws, agg_error *error, const agg_recipe *recipe)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     agg_text first = text_of("a"), last;
     if (!agg_recipe_is_closed(recipe)) {
         last = text_of(choose_string(recipe));
@@ -221,7 +222,7 @@ agg_err agg_draws_parse(agg_draws *draws, agg_error *error, const agg_recipe *re
                         const char *name, char *bytes, size_t len)
 {
     agg_err err = count_lines(draws, error, recipe, bytes, len);
-    uint8_t *record = err == SHOAL_OK ? agg_alloc(error, recipe->recipe.record_size, 1) : NULL;
+    uint8_t *record = err == SHOAL_OK ? agg_alloc(error, recipe->recipe->record_size, 1) : NULL;
     if (err == SHOAL_OK && record == NULL) err = AGG_ERR_MEMORY;
     for (uint32_t i = 0; i < draws->n_items && err == SHOAL_OK; i++) {
         draws->lines[i] = agg_alloc(error, (size_t)draws->count[i], sizeof *draws->lines[i]);

@@ -65,7 +65,7 @@ typedef struct counting {
 static int is_hit(const agg_event *event, const agg_draws *draws, const agg_drawn *drawn,
                   const agg_marked *marked)
 {
-    const shoal_part *part = &draws->recipe->parts[0];
+    const shoal_part *part = shoal_recipe_part(draws->recipe, 0);
     if (!event->is_law) return agg_event_score(event, marked) >= event->threshold;
     return drawn->record != NULL &&
            agg_account_of(part->mechanism)

@@ -11,6 +11,7 @@
 #include "account.h"
 #include "agg_parallel.h"
 #include "agg_size.h"
+#include "recipe.h"
 
 #define SAMPLE_STRINGS 32u
 #define SAMPLE_FRACTIONS 64u

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "agg_error.h"
-#include "recipe.h"
+#include "recipe_ref.h"
 
 // Limit of one part's items times its records. A part at the limit takes a few seconds.
 #define AGG_LAW_WORK_MAX ((uint64_t)1 << 24)

@@ -7,6 +7,7 @@
 
 #include "compound.h"
 #include "evolving.h"
+#include "recipe.h"
 
 uint32_t agg_audit_count_alike(const shoal_recipe *recipe, uint32_t first)
 {

@@ -7,6 +7,7 @@
 
 #include "account.h"
 #include "amplification.h"
+#include "recipe.h"
 
 #define LEAST_GAIN                                                                                 \
     1e-3 // a bound that gains less than this share of the local epsilon is not worth its delta
@@ -52,6 +53,33 @@ static agg_err find_central(agg_guarantee *g, agg_error *error, const shoal_reci
     return err;
 }
 
+// Finds the central epsilon of all of a person's reports by group privacy.
+static agg_err find_person(agg_guarantee *g, agg_error *error)
+{
+    static const agg_bound bounds[] = {AGG_BOUND_CLOSED_FORM, AGG_BOUND_STRONGER};
+    double n = agg_honest_reports((double)g->reports, g->honest);
+    const agg_crowd crowd = {g->local, n, g->delta, (double)g->person_reports};
+    agg_err err = SHOAL_OK;
+    if (g->bound == NULL) return SHOAL_OK;
+    if (g->person_reports == 1) g->person = g->central;
+    if (g->person_reports == 1 || crowd.contributions > n) return SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < sizeof bounds / sizeof *bounds; i++) {
+        agg_central central;
+        err = agg_crowd_epsilon(&central, error, &crowd, bounds[i], 0);
+        if (err == SHOAL_OK) g->person = fmin(g->person, central.upper); // fmin leaves a NAN out
+    }
+    return err;
+}
+
+// Returns: why there is no central figure, before any bound is tried.
+static agg_central_none reason_of(const shoal_recipe *recipe, const agg_release *release)
+{
+    if (shoal_recipe_is_permanent(recipe)) return AGG_CENTRAL_PERMANENT;
+    if (recipe->epochs > 0) return AGG_CENTRAL_RUN;
+    if (release->block == 0) return AGG_CENTRAL_FILES;
+    return release->honest > 0 ? AGG_CENTRAL_GIVEN : AGG_CENTRAL_HONEST;
+}
+
 // Returns: exactly the double that the text 1e-K is read as.
 static double power_of_a_tenth(uint32_t k)
 {
@@ -60,27 +88,56 @@ static double power_of_a_tenth(uint32_t k)
     return 1 / power;
 }
 
+// Fills in how many reports a person may have. A device answers one round of a trie, and a query,
+// once.
+static void count_person(agg_guarantee *g, const shoal_recipe *recipe, uint32_t days)
+{
+    bool is_once = g->is_of_items || recipe->version > 0;
+    g->days = is_once ? 0 : days > 0 ? days : 1;
+    g->person_reports = g->is_of_items        ? recipe->contributions
+                        : recipe->version > 0 ? 1
+                                              : (uint64_t)recipe->per_day * g->days;
+}
+
 agg_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const shoal_recipe *recipe,
-                          uint64_t n, double honest)
+                          uint64_t n, const agg_release *release)
 {
     uint32_t drawn = 0;
+    agg_err err = SHOAL_OK;
     agg_guarantee g = {.local = recipe->cost_micro / 1e6,
                        .per_day =
                            recipe->contributions > 0 ? recipe->contributions : recipe->per_day,
                        .is_of_items = recipe->contributions > 0,
-                       .reports = n,
-                       .honest = honest,
+                       .reports = release->block < n ? release->block : n,
+                       .honest = release->honest,
                        .delta = AGG_DELTA_UNSTATED,
                        .is_delta_stated = recipe->cohort_delta_exp > 0,
                        .central = NAN,
+                       .none = reason_of(recipe, release),
+                       .person = NAN,
                        .claim = recipe->cohort_eps_micro / 1e6};
     if (g.is_delta_stated) g.delta = power_of_a_tenth(recipe->cohort_delta_exp);
     g.drawn = shoal_recipe_epsilon(&drawn, recipe) == SHOAL_OK ? drawn / 1e6 : g.local;
-    agg_err err = find_central(&g, error, recipe);
+    count_person(&g, recipe, release->days);
+    if (g.none == AGG_CENTRAL_GIVEN) err = find_central(&g, error, recipe);
+    if (g.none == AGG_CENTRAL_GIVEN && g.bound == NULL) g.none = AGG_CENTRAL_NO_GAIN;
+    if (err == SHOAL_OK) err = find_person(&g, error);
     if (err != SHOAL_OK) return err;
-    g.is_claim_kept = g.claim > 0 && (isnan(g.central) ? g.local : g.central) <= g.claim;
+    g.is_claim_kept = g.claim > 0 && (g.bound != NULL ? g.central : g.local) <= g.claim;
     *guarantee = g;
     return SHOAL_OK;
+}
+
+bool agg_guarantee_knows_claim(const agg_guarantee *guarantee)
+{
+    return guarantee->is_claim_kept || guarantee->none == AGG_CENTRAL_GIVEN ||
+           guarantee->none == AGG_CENTRAL_NO_GAIN;
+}
+
+const char *agg_central_none_name(agg_central_none none)
+{
+    static const char *const names[] = {NULL, "files", "honest", "permanent", "run", "no_gain"};
+    return names[none];
 }
 
 void agg_guarantee_both(double *epsilon, double *delta, const agg_guarantee *a,

@@ -86,5 +86,7 @@ void agg_part_recipe_print(FILE *stream, const shoal_part *part, const agg_recip
     fprintf(stream, "  \"limit\": {\"per_day\": %u},\n", frame->per_day);
     if (frame->cohort_minimum > 0)
         fprintf(stream, "  \"cohort\": {\"minimum\": %u},\n", frame->cohort_minimum);
+    if (frame->block_minimum > 0)
+        fprintf(stream, "  \"block\": {\"minimum\": %u},\n", frame->block_minimum);
     fprintf(stream, "  \"expires\": \"%s\"\n}\n", frame->expires);
 }

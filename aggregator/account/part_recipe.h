@@ -19,6 +19,7 @@ typedef struct agg_recipe_frame {
     const char *expires;    // "YYYY-MM-DD"
     uint32_t per_day;
     uint32_t cohort_minimum; // 0: left out
+    uint32_t block_minimum;  // 0: left out
     const agg_text *values;  // the part's `size` listed values; NULL: the size is written instead
 } agg_recipe_frame;
 

@@ -47,6 +47,7 @@ typedef struct agg_plan_wish {
     double memory;         // bytes of an accumulator's sketch, at most; 0: no limit
     uint32_t mechanism;    // 0: any
     const char *id;        // the recipe's id, which every report carries
+    uint32_t block;        // reports of the smallest block; 0: the minimum cohort
     const char *low,
         *high; // range of a mean, or of a list that is a histogram of a number, as
                // agg_plan_micro_text writes it; else NULL
@@ -88,6 +89,7 @@ typedef struct agg_plan {
                           // 0 elsewhere
     double least_report,
         least_memory; // the smallest that any variant takes, if none meets the limits
+    const struct agg_guarantee *guarantee; // printed with the plan (guarantee.h); may be NULL
 } agg_plan;
 
 // Chooses the mechanism and its parameters.

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
+#include "recipe.h"
 
 static const char help_text[] =
     "Usage: shoal audit --recipe R [OPTION]...\n"
@@ -93,7 +94,7 @@ static agg_err make_draws(agg_draws *draws, agg_error *error, const arguments *a
     agg_err err = name_items(draws, error, a, recipe);
     if (err != SHOAL_OK) return err;
     if (a->draws != NULL) return agg_draws_load(draws, error, recipe, a->draws);
-    uint64_t fit = TRIAL_CHARACTERS / recipe->recipe.text_size,
+    uint64_t fit = TRIAL_CHARACTERS / recipe->recipe->text_size,
              n = fit < TRIALS_DEFAULT ? fit : TRIALS_DEFAULT;
     agg_draws_native(draws, a->seed != NULL ? a->seed : "1", a->n_trials > 0 ? a->n_trials : n);
     return SHOAL_OK;
@@ -135,7 +136,7 @@ static agg_err audit_one(agg_error *error, arguments *a, const agg_recipe *recip
 static agg_err audit_parts(agg_error *error, const arguments *a, const agg_recipe *recipe,
                            bool *is_ok)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     bool is_json = a->is_json == 1;
     agg_audit_sum sum = {r->cost_micro / 1e6, agg_audit_exact_sum(r), 0, true};
     arguments each = *a;
@@ -150,9 +151,10 @@ static agg_err audit_parts(agg_error *error, const arguments *a, const agg_recip
     agg_audit_print_start(recipe, is_json);
     for (uint32_t i = 0, n = 0; i < r->n_parts && err == SHOAL_OK; i += n) {
         agg_recipe one;
+        shoal_recipe own;
         double low = 0;
         n = agg_audit_count_alike(r, i);
-        agg_audit_part(&one, recipe, i);
+        agg_audit_part(&one, &own, recipe, i);
         agg_audit_print_part_start(i, n, is_json);
         err = audit_one(error, &each, &one, &low, &sum.is_ok);
         agg_audit_print_part_end(is_json);
@@ -167,8 +169,8 @@ static agg_err audit_recipe(agg_error *error, arguments *a, const agg_recipe *re
 {
     double low = 0;
     bool is_ok = true;
-    agg_err err = recipe->recipe.n_parts > 1 ? audit_parts(error, a, recipe, &is_ok)
-                                             : audit_one(error, a, recipe, &low, &is_ok);
+    agg_err err = recipe->recipe->n_parts > 1 ? audit_parts(error, a, recipe, &is_ok)
+                                              : audit_one(error, a, recipe, &low, &is_ok);
     if (err == SHOAL_OK && a->is_json == 1) fputs("\n", stdout);
     if (err == SHOAL_OK && fflush(stdout) != 0)
         err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");

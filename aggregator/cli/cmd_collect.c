@@ -15,6 +15,7 @@
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
+#include "recipe.h"
 #include "result_options.h"
 #include "split.h"
 
@@ -39,8 +40,8 @@ static const char help_text[] =
     "  --to T              the last day, which is included, or moment, which is not\n"
     "  --wait S            for how many seconds to ask again if the batch is not ready; default 0\n"
     "  --leader-url URL    where the leader is, if not where the recipe or the task says\n"
-    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
-    "                      default 1\n"
+    "  --honest SHARE      share of the reports assumed honest, 0.01 to 1, which the central\n"
+    "                      guarantee needs\n"
     "  --format FORMAT     of exact sums: table (default), json or csv\n"
     "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
     "                      not enough. Without it, large amounts are logged\n"
@@ -54,7 +55,7 @@ typedef struct arguments {
         *output, *memory;
     uint64_t from_s, to_s, wait_s; // seconds since 1970; to_s is not included
     uint64_t memory_limit;         // bytes; 0: no limit
-    double honest_share;
+    double honest_share;           // 0 without --honest
     agg_format sums_format;
     shoal_url leader; // empty without --leader-url
 } arguments;
@@ -93,7 +94,6 @@ static agg_err read_arguments(arguments *a, agg_error *error)
     static const agg_format formats_of[] = {AGG_TABLE, AGG_JSON, AGG_CSV};
     size_t format = 0;
     const char *why = "";
-    a->honest_share = 1;
     agg_err err = read_files(a, error);
     if (err == SHOAL_OK) err = read_interval(a, error);
     if (err == SHOAL_OK && a->wait != NULL)
@@ -152,14 +152,16 @@ static agg_err write_accumulator(agg_error *error, const arguments *a, const agg
                                  const shoal_dap_interval *query)
 {
     char command[] = "collect";
-    const shoal_recipe *recipe = &b->task->recipe.recipe;
+    const shoal_recipe *recipe = b->task->recipe.recipe;
     shoal_split split;
     agg_accumulator acc;
     agg_guarantee guarantee;
     const char *why = "";
     agg_err err = shoal_split_init(&split, &recipe->parts[0], &why);
     if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
-    err = agg_guarantee_run(&guarantee, error, recipe, b->collected.n_reports, a->honest_share);
+    // Batches do not overlap, so a report is in this one only, and nobody can ask for a part of it.
+    const agg_release release = {b->collected.n_reports, a->honest_share, 1};
+    err = agg_guarantee_run(&guarantee, error, recipe, b->collected.n_reports, &release);
     if (err == SHOAL_OK)
         err = agg_accumulator_of_sums(&acc, error, recipe, &split, b->collected.sums,
                                       b->collected.n_reports);
@@ -203,7 +205,7 @@ static agg_err state_memory(agg_error *error, const arguments *a, const agg_dap_
     uint64_t bytes = 0;
     agg_err err = agg_dap_collect_memory(&bytes, error, task);
     if (err != SHOAL_OK) return err;
-    if (task->has_recipe) bytes += cli_accumulator_memory(NULL, &task->recipe.recipe);
+    if (task->has_recipe) bytes += cli_accumulator_memory(NULL, task->recipe.recipe);
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 

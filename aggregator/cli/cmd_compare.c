@@ -31,8 +31,9 @@ static const char help_text[] =
     "  --confidence C      of the intervals, default 0.95\n"
     "  --multiple RULE     correction behind `detected`: bonferroni (default; over the whole\n"
     "                      dictionary), bh or none\n"
-    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
-    "                      default 1\n"
+    "  --block N           state that nobody is shown a part of fewer than N reports\n"
+    "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
+    "                      guarantee needs both options\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
@@ -72,7 +73,7 @@ static agg_err load_accumulator(loaded *l, agg_error *error, const char *accumul
 {
     agg_err err = agg_accumulator_load(&l->acc, error, accumulator);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_check_recipe(&l->acc, error, &l->recipe.recipe);
+    err = agg_accumulator_check_recipe(&l->acc, error, l->recipe.recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", accumulator);
     return err;
 }
@@ -100,7 +101,7 @@ static agg_err check_same_lists(agg_error *error, const agg_dictionary *a, const
 
 static int is_mean(const agg_recipe *recipe)
 {
-    return recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+    return shoal_recipe_part(recipe->recipe, 0)->domain == SHOAL_DOMAIN_NUMBER;
 }
 
 // Loads the same values for both sides. Remarks on a file are logged for the first side only, since
@@ -129,12 +130,12 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
 }
 
 static agg_err find_guarantees(agg_guarantee guarantees[2], agg_error *error, const loaded *of_a,
-                               const loaded *of_b, double honest)
+                               const loaded *of_b, const agg_release *release)
 {
     agg_err err =
-        agg_guarantee_run(&guarantees[0], error, &of_a->recipe.recipe, of_a->acc.n, honest);
+        agg_guarantee_run(&guarantees[0], error, of_a->recipe.recipe, of_a->acc.n, release);
     return err == SHOAL_OK
-               ? agg_guarantee_run(&guarantees[1], error, &of_b->recipe.recipe, of_b->acc.n, honest)
+               ? agg_guarantee_run(&guarantees[1], error, of_b->recipe.recipe, of_b->acc.n, release)
                : err;
 }
 
@@ -149,7 +150,7 @@ static agg_err compare(agg_error *error, const arguments *a, const loaded *of_a,
     agg_guarantee guarantees[2];
     agg_err err = agg_compare_run(&result, error, &side_a, &side_b, &options);
     if (err != SHOAL_OK) return err;
-    err = find_guarantees(guarantees, error, of_a, of_b, a->result.honest);
+    err = find_guarantees(guarantees, error, of_a, of_b, &a->result.release);
     if (err == SHOAL_OK) {
         result.guarantee_a = &guarantees[0];
         result.guarantee_b = &guarantees[1];
@@ -173,8 +174,8 @@ static agg_err state_memory(agg_error *error, const arguments *a, const loaded *
 {
     char command[] = "compare";
     uint64_t bytes =
-        cli_accumulator_memory(a->accumulators[0], &of_a->recipe.recipe) +
-        cli_accumulator_memory(a->accumulators[1], &of_b->recipe.recipe) +
+        cli_accumulator_memory(a->accumulators[0], of_a->recipe.recipe) +
+        cli_accumulator_memory(a->accumulators[1], of_b->recipe.recipe) +
         cli_dictionary_memory(&of_a->dictionary) + cli_dictionary_memory(&of_b->dictionary) +
         agg_compare_memory(&of_a->recipe, &of_b->recipe, of_a->dictionary.n, a->result.n_threads);
     return cli_state_memory(error, command, bytes, a->memory_limit);

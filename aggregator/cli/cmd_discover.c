@@ -34,8 +34,9 @@ static const char help_text[] =
     "  --threshold T       only strings with T reports or more; default: no threshold\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --top N             print the N largest only\n"
-    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
-    "                      default 1\n"
+    "  --block N           state that nobody is shown a part of fewer than N reports\n"
+    "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
+    "                      guarantee needs both options\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
@@ -118,7 +119,8 @@ static agg_err show(agg_error *error, const arguments *a, const agg_discovery *d
     char command[] = "discover";
     agg_guarantee guarantee;
     const agg_discovery_result result = {discovery, &guarantee, a->n_rounds};
-    agg_err err = agg_discover_guarantee(&guarantee, error, rounds, a->n_rounds, a->result.honest);
+    agg_err err =
+        agg_discover_guarantee(&guarantee, error, rounds, a->n_rounds, &a->result.release);
     if (err == SHOAL_OK)
         err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
     if (err != SHOAL_OK) return err;
@@ -139,7 +141,8 @@ static agg_err discover(agg_error *error, const arguments *a, const agg_discover
                                           .threshold = a->threshold,
                                           .top = a->result.top,
                                           .known = &known,
-                                          .n_threads = a->result.n_threads};
+                                          .n_threads = a->result.n_threads,
+                                          .release = a->result.release};
     err = agg_discover_run(&discovery, error, rounds, a->n_rounds, &options);
     if (err == SHOAL_OK) {
         err = show(error, a, &discovery, rounds);
@@ -159,7 +162,7 @@ static agg_err load_accumulator(agg_accumulator *acc, agg_error *error, const ag
 {
     agg_err err = agg_accumulator_load(acc, error, path);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
+    err = agg_accumulator_check_recipe(acc, error, recipe->recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", path);
     return err;
 }
@@ -170,7 +173,7 @@ static agg_err state_memory(agg_error *error, const arguments *a, const loaded_r
     char command[] = "discover";
     uint64_t kept = 0, most = 0;
     for (size_t i = 0; i < a->n_rounds; i++) {
-        uint64_t accumulator = cli_accumulator_memory(a->accumulators[i], &loaded[i].recipe.recipe);
+        uint64_t accumulator = cli_accumulator_memory(a->accumulators[i], loaded[i].recipe.recipe);
         uint64_t bytes = agg_discover_memory(&loaded[i].recipe, accumulator, a->result.n_threads);
         kept += accumulator;
         if (bytes > most) most = bytes;

@@ -13,6 +13,7 @@
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
+#include "recipe.h"
 #include "result_options.h"
 
 static const char help_text[] =
@@ -33,8 +34,9 @@ static const char help_text[] =
     "  --confidence C      of the intervals, default 0.95\n"
     "  --multiple RULE     correction behind `detected`: bonferroni (default; over the whole\n"
     "                      dictionary), bh or none\n"
-    "  --honest SHARE      share of the reports that the central guarantee counts, 0.01 to 1;\n"
-    "                      default 1\n"
+    "  --block N           state that nobody is shown a part of fewer than N reports\n"
+    "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
+    "                      guarantee needs both options\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
@@ -100,8 +102,8 @@ static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate
 {
     char command[] = "estimate", text[160];
     agg_guarantee guarantee;
-    agg_err err = agg_guarantee_run(&guarantee, error, &estimate->recipe->recipe, estimate->n,
-                                    a->result.honest);
+    agg_err err = agg_guarantee_run(&guarantee, error, estimate->recipe->recipe, estimate->n,
+                                    &a->result.release);
     if (err != SHOAL_OK) return err;
     estimate->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, estimate, a->result.format);
@@ -121,7 +123,7 @@ static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate
 static agg_err find_field(uint32_t *by, agg_error *error, const agg_recipe *recipe,
                           const char *name)
 {
-    const shoal_encoding *encoding = &recipe->recipe.encoding;
+    const shoal_encoding *encoding = &recipe->recipe->encoding;
     *by = 0;
     if (name == NULL) return SHOAL_OK;
     for (uint32_t i = 0; i < encoding->n_fields; i++)
@@ -152,7 +154,7 @@ typedef struct question {
 static agg_err state_memory(agg_error *error, const arguments *a, const question *q)
 {
     char command[] = "estimate";
-    uint64_t bytes = cli_accumulator_memory(a->accumulator, &q->recipe->recipe) +
+    uint64_t bytes = cli_accumulator_memory(a->accumulator, q->recipe->recipe) +
                      cli_dictionary_memory(&q->dictionary) +
                      agg_estimate_memory(q->view, q->dictionary.n, &q->options);
     return cli_state_memory(error, command, bytes, a->memory_limit);
@@ -162,7 +164,7 @@ static agg_err answer(agg_error *error, const arguments *a, const question *q,
                       const agg_accumulator *acc)
 {
     agg_estimate estimate;
-    agg_err err = agg_accumulator_check_recipe(acc, error, &q->recipe->recipe);
+    agg_err err = agg_accumulator_check_recipe(acc, error, q->recipe->recipe);
     if (err != SHOAL_OK) {
         agg_error_prefix(error, "%s", a->accumulator);
         return err;
@@ -203,14 +205,13 @@ static agg_err estimate_variable(agg_error *error, const arguments *a, const agg
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe %s has %u variables: --variable NAME says which, shoal joint "
                         "estimates them together",
-                        recipe->id, recipe->recipe.n_variables);
+                        recipe->id, recipe->recipe->n_variables);
     uint32_t i = agg_recipe_find_variable(recipe, a->variable, strlen(a->variable));
-    if (i == recipe->recipe.n_variables)
+    if (i == recipe->recipe->n_variables)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--variable: recipe %s has no such variable", recipe->id);
-    agg_recipe *view = agg_alloc(error, 1, sizeof *view);
+    agg_recipe *view = agg_recipe_of_variable(error, recipe, i);
     if (view == NULL) return AGG_ERR_MEMORY;
-    agg_recipe_of_variable(view, recipe, i);
     agg_err err = estimate_view(error, a, recipe, view);
     free(view);
     return err;
@@ -218,7 +219,7 @@ static agg_err estimate_variable(agg_error *error, const arguments *a, const agg
 
 static agg_err estimate(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
-    if (recipe->recipe.n_variables > 0) return estimate_variable(error, a, recipe);
+    if (recipe->recipe->n_variables > 0) return estimate_variable(error, a, recipe);
     if (a->variable == NULL) return estimate_view(error, a, recipe, recipe);
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable: recipe %s has no variables",
                     recipe->id);

@@ -15,6 +15,7 @@
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
+#include "recipe.h"
 #include "result_options.h"
 
 static const char help_text[] =
@@ -42,8 +43,9 @@ static const char help_text[] =
     "                          default: the first\n"
     "  --wald FORM             linear (default), or em: the paper's form, which is conservative\n"
     "  --confidence C          of the intervals, default 0.95\n"
-    "  --honest SHARE          share of the reports that the central guarantee counts, 0.01 to 1;\n"
-    "                          default 1\n"
+    "  --block N               state that nobody is shown a part of fewer than N reports\n"
+    "  --honest SHARE          share of the reports assumed honest, 0.01 to 1; the central\n"
+    "                          guarantee needs both options\n"
     "  --format FORMAT         table (default), json, ndjson, csv, or svg: a heat map of two "
     "variables\n"
     "  -o, --output FILE       default: standard output; with --done the accumulator itself\n"
@@ -68,8 +70,8 @@ static agg_err check_done(const arguments *a, agg_error *error)
 {
     const cli_result_texts *t = &a->texts;
     if (a->categories.n == 0 && a->variables == NULL && a->given == NULL && a->wald == NULL &&
-        t->top == NULL && t->confidence == NULL && t->honest == NULL && t->format == NULL &&
-        !a->no_other && !a->with_none)
+        t->top == NULL && t->confidence == NULL && t->block == NULL && t->honest == NULL &&
+        t->format == NULL && !a->no_other && !a->with_none)
         return SHOAL_OK;
     return command_refuse(error, "--done takes --recipe and --output only: it analyses nothing");
 }
@@ -99,7 +101,7 @@ static agg_err add_variable(agg_joint_wish *wishes, uint32_t *n, agg_error *erro
                             const agg_recipe *recipe, const char *name, size_t len)
 {
     uint32_t i = agg_recipe_find_variable(recipe, name, len);
-    if (i == recipe->recipe.n_variables) return no_variable(error, recipe, "--variables");
+    if (i == recipe->recipe->n_variables) return no_variable(error, recipe, "--variables");
     for (uint32_t j = 0; j < *n; j++)
         if (wishes[j].variable == i)
             return command_refuse(error, "--variables names a variable twice");
@@ -111,7 +113,7 @@ static agg_err read_variables(agg_joint_wish *wishes, uint32_t *n, agg_error *er
                               const arguments *a, const agg_recipe *recipe)
 {
     *n = 0;
-    for (uint32_t i = 0; a->variables == NULL && i < recipe->recipe.n_variables; i++)
+    for (uint32_t i = 0; a->variables == NULL && i < recipe->recipe->n_variables; i++)
         wishes[(*n)++].variable = i;
     for (const char *at = a->variables; at != NULL;) {
         const char *comma = strchr(at, ',');
@@ -133,7 +135,7 @@ static agg_err read_categories(agg_joint_wish *wishes, uint32_t n, agg_error *er
             return command_refuse(error, "--categories is NAME=FILE");
         uint32_t variable = agg_recipe_find_variable(recipe, a->categories.texts[i],
                                                      (size_t)(equals - a->categories.texts[i]));
-        if (variable == recipe->recipe.n_variables)
+        if (variable == recipe->recipe->n_variables)
             return no_variable(error, recipe, "--categories");
         for (uint32_t j = 0; j < n; j++) {
             if (wishes[j].variable != variable) continue;
@@ -165,8 +167,8 @@ static agg_err read_wishes(agg_joint_wish *wishes, uint32_t *n, agg_error *error
         wishes[i].with_none = a->with_none;
         wishes[i].confidence = a->result.confidence;
         wishes[i].n_threads = a->result.n_threads;
-        wishes[i].talk = agg_log_line;
-        wishes[i].talk_context = command;
+        wishes[i].log = agg_log_line;
+        wishes[i].log_context = command;
     }
     return err;
 }
@@ -238,7 +240,7 @@ static agg_err show(agg_error *error, const arguments *a, const agg_recipe *reci
     agg_guarantee guarantee;
     int format = a->is_svg ? FORMAT_SVG : (int)a->result.format;
     agg_err err =
-        agg_guarantee_run(&guarantee, error, &recipe->recipe, result->n, a->result.honest);
+        agg_guarantee_run(&guarantee, error, recipe->recipe, result->n, &a->result.release);
     if (err != SHOAL_OK) return err;
     result->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, result, (agg_format)format);
@@ -292,7 +294,7 @@ static agg_err state_accumulator(agg_error *error, const arguments *a, const agg
     char command[] = "joint";
     uint64_t bytes = strcmp(a->accumulator, "-") == 0
                          ? 0
-                         : cli_accumulator_memory(a->accumulator, &recipe->recipe);
+                         : cli_accumulator_memory(a->accumulator, recipe->recipe);
     int is_too_much = a->memory_limit > 0 && bytes + CLI_PROGRAM_BYTES > a->memory_limit;
     return a->is_done || is_too_much ? cli_state_memory(error, command, bytes, a->memory_limit)
                                      : SHOAL_OK;
@@ -346,7 +348,7 @@ static agg_err open_accumulator(agg_error *error, const arguments *a, const agg_
     agg_accumulator acc;
     agg_err err = agg_accumulator_load(&acc, error, a->accumulator);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_check_recipe(&acc, error, &recipe->recipe);
+    err = agg_accumulator_check_recipe(&acc, error, recipe->recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);
     if (err == SHOAL_OK) err = a->is_done ? forget(error, a, &acc) : joint(error, a, recipe, &acc);
     agg_accumulator_release(&acc);

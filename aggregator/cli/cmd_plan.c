@@ -54,6 +54,10 @@ static const char help_text[] =
     "  --all               print every mechanism's best, not the answer alone\n"
     "  --surface           print the standard deviation over rows and columns of cms (or hcms)\n"
     "  --format FORMAT     table (default) or json; with --surface also csv or svg\n"
+    "  --honest SHARE      share of honest reports, 0.01 to 1: print the central epsilon of the\n"
+    "                      smallest block that results are released in\n"
+    "  --block N           with --honest: reports of that block; default: half of a day's\n"
+    "  --central E         with --honest: the smallest block that gives this central epsilon\n"
     "  --recipe-out FILE   write the answer's recipe, with a fresh random seed\n"
     "  --id ID             id of that recipe, default planned\n"
     "  --expires DATE      its last day, YYYY-MM-DD; default: in 180 days\n"
@@ -86,9 +90,10 @@ static const char help_modes[] =
 typedef struct arguments {
     const char *devices, *size, *counts, *zipf, *low, *high, *epsilon, *budget, *period, *per_day,
         *report_bytes, *memory, *detect, *asked, *confidence, *multiple, *mechanism, *format,
-        *recipe_out, *id, *expires, *output;
+        *honest, *block, *central, *recipe_out, *id, *expires, *output;
     bool is_open, is_mean, is_all, is_surface;
     int64_t low_micro, high_micro;
+    agg_plan_crowd crowd; // zeros without --honest
     size_t format_number; // position in `formats`
 } arguments;
 
@@ -131,6 +136,12 @@ static agg_err check_arguments(agg_error *error, const arguments *a)
         return command_refuse(error, "--budget needs --period: the days it is for");
     if (a->is_surface && (a->recipe_out != NULL || a->is_all || a->is_mean))
         return command_refuse(error, "--recipe-out, --all and --mean do not go with --surface");
+    if (a->honest == NULL && (a->block != NULL || a->central != NULL))
+        return command_refuse(error, "--block and --central need --honest");
+    if (a->block != NULL && a->central != NULL)
+        return command_refuse(error, "--block or --central, not both");
+    if (a->is_surface && a->honest != NULL)
+        return command_refuse(error, "--honest does not go with --surface");
     if (!a->is_surface && a->format_number % 2 == 1)
         return command_refuse(error, "--format is table or json without --surface");
     return SHOAL_OK;
@@ -261,6 +272,20 @@ static agg_err make_law(planning *p, agg_error *error)
     return SHOAL_OK;
 }
 
+static agg_err read_crowd(agg_plan_crowd *crowd, agg_error *error, const arguments *a)
+{
+    uint64_t block = 0;
+    agg_err err = SHOAL_OK;
+    if (a->honest != NULL)
+        err = cli_read_decimal(&crowd->honest, error, "honest", a->honest, AGG_HONEST_MIN, 1);
+    if (err == SHOAL_OK && a->central != NULL)
+        err = cli_read_decimal(&crowd->central, error, "central", a->central, 0.001, 16);
+    if (err == SHOAL_OK && a->block != NULL)
+        err = cli_read_whole(&block, error, "block", a->block, AGG_PLAN_COHORT, AGG_PLAN_BLOCK_MAX);
+    crowd->block = (uint32_t)block;
+    return err;
+}
+
 static agg_err make_wish(planning *p, agg_error *error, arguments *a)
 {
     agg_plan_wish *w = &p->wish;
@@ -272,6 +297,7 @@ static agg_err make_wish(planning *p, agg_error *error, arguments *a)
     agg_err err = read_range(p, error, a);
     if (err == SHOAL_OK) err = read_numbers(p, error);
     if (err == SHOAL_OK) err = make_law(p, error);
+    if (err == SHOAL_OK) err = read_crowd(&a->crowd, error, a);
     if (err == SHOAL_OK && w->devices * w->per_day * w->days > AGG_PLAN_REPORTS_MAX)
         return command_refuse(error, "more than 4,000,000,000 reports do not fit one accumulator");
     return err;
@@ -290,6 +316,8 @@ static agg_err write_recipe(const planning *p, agg_error *error, const agg_plan 
         agg_log_line(command,
                      "fewer reports than the recipe's minimum cohort of 1000: nothing will be "
                      "shown");
+    else if (plan->n < p->wish.block)
+        agg_log_line(command, "fewer reports than the smallest block: nothing will be shown");
     const agg_text *values = a->size == NULL && p->wish.size > 0 ? p->counts.counts.values : NULL;
     return agg_plan_recipe_write(error, a->recipe_out, plan, &p->wish, values, a->expires);
 }
@@ -327,12 +355,17 @@ static agg_err show_surface(const planning *p, agg_error *error)
     return err;
 }
 
-static agg_err show_plan(const planning *p, agg_error *error)
+static agg_err show_plan(planning *p, agg_error *error)
 {
     agg_plan *plan = agg_alloc(error, 1, sizeof *plan);
+    agg_guarantee guarantee;
     const printing printed = {p, plan, NULL};
     if (plan == NULL) return AGG_ERR_MEMORY;
     agg_err err = agg_plan_run(plan, error, &p->wish);
+    if (err == SHOAL_OK && p->a->crowd.honest > 0 && !plan->is_nothing) {
+        err = agg_plan_crowd_run(&guarantee, &p->wish, error, plan, &p->a->crowd);
+        plan->guarantee = &guarantee;
+    }
     if (err == SHOAL_OK) err = write_recipe(p, error, plan);
     if (err == SHOAL_OK)
         err = cli_result_write(error, p->a->output, print_plan, &printed, AGG_TABLE);
@@ -377,6 +410,9 @@ static const command_option options[] = {REQUIRED_OPTION("devices", devices),
                                          OPTION("all", is_all),
                                          OPTION("surface", is_surface),
                                          OPTION("format", format),
+                                         OPTION("honest", honest),
+                                         OPTION("block", block),
+                                         OPTION("central", central),
                                          OPTION("recipe-out", recipe_out),
                                          OPTION("id", id),
                                          OPTION("expires", expires),

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "log.h"
 #include "parameter_help.h"
+#include "recipe.h"
 #include "recipe_check.h"
 #include "recipe_diff.h"
 #include "recipe_new.h"
@@ -103,6 +104,9 @@ static const char new_help_more[] =
     "  --cohort-minimum N   show no result of fewer reports\n"
     "  --cohort-epsilon E   the central epsilon that a query claims for that cohort\n"
     "  --cohort-delta D     the delta of that claim, default 1e-9\n"
+    "  --block-minimum N    release results in blocks of N reports or more; default: the minimum\n"
+    "                       cohort\n"
+    "  --block-tick S       let a block close every S seconds at most, default 86400\n"
     "  --per-day N          reports of a device in a day, default 1\n"
     "  -o, --output FILE    default: standard output\n";
 
@@ -167,7 +171,7 @@ static int hash_file(const char *path, const void *context)
     agg_recipe recipe;
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
         return agg_log_error("recipe", &error);
-    agg_hex(hex, a->is_query ? recipe.recipe.query_hash : recipe.recipe.recipe_hash, 32);
+    agg_hex(hex, a->is_query ? recipe.recipe->query_hash : recipe.recipe->recipe_hash, 32);
     printf("%s\n", hex);
     agg_recipe_release(&recipe);
     return AGG_EXIT_OK;
@@ -244,6 +248,8 @@ static const command_option new_fixed[] = {OPTION("id", recipe.id),
                                            OPTION("cohort-minimum", recipe.cohort_minimum),
                                            OPTION("cohort-epsilon", recipe.cohort_epsilon),
                                            OPTION("cohort-delta", recipe.cohort_delta),
+                                           OPTION("block-minimum", recipe.block_minimum),
+                                           OPTION("block-tick", recipe.block_tick),
                                            OUTPUT_OPTION(recipe.output),
                                            OPTION("policy", recipe.policy),
                                            OPTION("variable", variables)};

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "memory_option.h"
 #include "options.h"
+#include "recipe.h"
 #include "result_options.h"
 #include "simulate_devices.h"
 #include "simulate_epochs.h"
@@ -103,7 +104,7 @@ static agg_err run_devices(agg_error *error, const arguments *a, const agg_recip
                                               .memory_limit = a->memory_limit};
     if (a->epochs != NULL)
         return command_refuse(error, "--epochs goes with recipes of thresh and heavythresh");
-    if (a->events != NULL && recipe->recipe.encoding.n_fields == 0)
+    if (a->events != NULL && recipe->recipe->encoding.n_fields == 0)
         return command_refuse(error, "--events goes with recipes that have an encoding");
     agg_err err = cli_need(error, "devices", a->devices);
     return err == SHOAL_OK ? simulate_devices(error, recipe, &options) : err;
@@ -117,7 +118,8 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     agg_err err = read_arguments(a, error);
     if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
-    err = recipe.recipe.epochs > 0 ? run_epochs(error, a, &recipe) : run_devices(error, a, &recipe);
+    err =
+        recipe.recipe->epochs > 0 ? run_epochs(error, a, &recipe) : run_devices(error, a, &recipe);
     agg_recipe_release(&recipe);
     return err;
 }

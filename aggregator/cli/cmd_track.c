@@ -9,6 +9,7 @@
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
+#include "recipe.h"
 #include "result_options.h"
 #include "track_beside.h"
 #include "track_folder.h"
@@ -124,7 +125,7 @@ static agg_err state_memory(agg_error *error, const arguments *a, const agg_trac
 {
     char command[] = "track";
     uint64_t sums =
-        agg_track_is_heavy(&track->law) ? track->recipe.recipe.projection * sizeof(int32_t) : 0;
+        agg_track_is_heavy(&track->law) ? track->recipe.recipe->projection * sizeof(int32_t) : 0;
     uint64_t bytes =
         track->n_rows * sizeof *track->rows + track->n_updates * (sizeof *track->updates + sums);
     if (dictionary != NULL)

@@ -15,6 +15,7 @@
 #include "memory_option.h"
 #include "options.h"
 #include "reader.h"
+#include "record.h"
 
 static const char help_text[] =
     "Usage: shoal upload --recipe R FILE...\n"
@@ -144,7 +145,7 @@ static agg_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, a
                             const arguments *a, const agg_recipe *recipe)
 {
     char command[] = "upload";
-    uploading up = {uploader, recipe->recipe.record_size};
+    uploading up = {uploader, shoal_record_size(recipe->recipe)};
     agg_progress progress;
     agg_reader reader = {recipe,  take_records,      &up,       agg_log_line,
                          command, agg_progress_show, &progress, 1};

@@ -9,7 +9,7 @@ extern const cli_command cmd_account, cmd_audit, cmd_compare, cmd_demo, cmd_disc
     cmd_ingest, cmd_joint, cmd_merge, cmd_plan, cmd_policy, cmd_recipe, cmd_round, cmd_simulate,
     cmd_track;
 #ifdef SHOAL_WITH_SERVE
-extern const cli_command cmd_serve;
+extern const cli_command cmd_audit_log, cmd_serve, cmd_store;
 #endif
 #ifdef SHOAL_WITH_DAP
 extern const cli_command cmd_collect, cmd_dap_key, cmd_upload;

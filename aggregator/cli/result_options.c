@@ -16,7 +16,7 @@ agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
     static const char *const rules[] = {"bonferroni", "bh", "none", NULL};
     size_t format = 0, rule = 0;
     uint64_t top = 0;
-    *options = (cli_result_options){.honest = 1};
+    *options = (cli_result_options){0};
     agg_err err = command_read_name(&format, error, formats, texts->format,
                                     "--format is table, json, ndjson or csv");
     if (err == SHOAL_OK)
@@ -27,8 +27,11 @@ agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
     if (err == SHOAL_OK && texts->confidence != NULL)
         err = cli_read_decimal(&options->confidence, error, "confidence", texts->confidence,
                                0.000001, 0.999999999999);
+    if (err == SHOAL_OK && texts->block != NULL)
+        err = cli_read_whole(&options->release.block, error, "block", texts->block, 1, UINT32_MAX);
     if (err == SHOAL_OK && texts->honest != NULL)
-        err = cli_read_decimal(&options->honest, error, "honest", texts->honest, AGG_HONEST_MIN, 1);
+        err = cli_read_decimal(&options->release.honest, error, "honest", texts->honest,
+                               AGG_HONEST_MIN, 1);
     if (err == SHOAL_OK) err = cli_read_threads(&options->n_threads, error, texts->threads);
     options->format = (agg_format)format;
     options->multiple = (agg_multiple)rule;

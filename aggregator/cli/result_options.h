@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that commands with results share (--top, --confidence, --multiple, --honest,
-// --format, --output, --threads), and how they write a result and log its guarantees.
+// The options that commands with results share (--top, --confidence, --multiple, --block,
+// --honest, --format, --output, --threads), and how they write a result and log its guarantees.
 #ifndef RESULT_OPTIONS_H
 #define RESULT_OPTIONS_H
 
@@ -13,7 +13,7 @@
 
 // The values as they were typed; NULL for options that are absent.
 typedef struct cli_result_texts {
-    const char *top, *confidence, *multiple, *honest, *format, *output, *threads;
+    const char *top, *confidence, *multiple, *block, *honest, *format, *output, *threads;
 } cli_result_texts;
 
 // The entries of an option list that fill `texts`, a member of the file's struct `arguments`.
@@ -22,14 +22,14 @@ typedef struct cli_result_texts {
         OPTION("multiple", texts.multiple), RESULT_WRITING_OPTIONS(texts)
 // The same without the options of a test over a dictionary.
 #define RESULT_WRITING_OPTIONS(texts)                                                              \
-    OPTION("honest", texts.honest), OPTION("format", texts.format), OUTPUT_OPTION(texts.output),   \
-        OPTION("threads", texts.threads)
+    OPTION("block", texts.block), OPTION("honest", texts.honest), OPTION("format", texts.format),  \
+        OUTPUT_OPTION(texts.output), OPTION("threads", texts.threads)
 
 typedef struct cli_result_options {
     size_t top;            // 0: all
     double confidence;     // 0: the default
     agg_multiple multiple; // bonferroni by default
-    double honest;         // share of the reports that the central guarantee counts; 1 by default
+    agg_release release;   // what --block and --honest state; zeros where they are absent
     agg_format format;     // table by default
     unsigned n_threads;
 } cli_result_options;

@@ -171,9 +171,9 @@ static agg_err load_helper_token(reader *r, const char *path)
 
 // Loads the token that this server asks of its caller. The helper's caller is the leader, and the
 // leader's is the collector.
-static agg_err load_asked(reader *r, const char *path)
+static agg_err load_expected_token(reader *r, const char *path)
 {
-    return agg_http_secret_load(&r->config->asked, r->error, path);
+    return agg_http_secret_load(&r->config->expected_token, r->error, path);
 }
 
 // Loads the token that readers of the metrics must send.
@@ -269,10 +269,10 @@ static agg_err read_object(reader *r, const cJSON *json)
     take_file(r, "verify_key_seed_file", AGG_REQUIRED, load_seed);
     if (r->config->role == SHOAL_DAP_LEADER) {
         take_file(r, "helper_token_file", AGG_REQUIRED, load_helper_token);
-        take_file(r, "collector_token_file", AGG_REQUIRED, load_asked);
+        take_file(r, "collector_token_file", AGG_REQUIRED, load_expected_token);
         take_helper_url(r);
     } else {
-        take_file(r, "helper_token_file", AGG_REQUIRED, load_asked);
+        take_file(r, "helper_token_file", AGG_REQUIRED, load_expected_token);
     }
     take_file(r, "read_token_file", AGG_OPTIONAL, load_read_token);
     take_numbers(r);

@@ -31,8 +31,7 @@ typedef struct agg_dap_config {
     agg_hpke_key collector;
     uint8_t seed[32]; // seed of the verification keys; the same at both servers
     char helper_token[AGG_DAP_TOKEN_MAX + 1]; // leader: the token that it sends
-    agg_http_secret
-        asked; // token to expect: at the helper the leader's, at the leader the collector's
+    agg_http_secret expected_token;     // at the helper the leader's, at the leader the collector's
     agg_http_secret read_token;         // for metrics; n 0: there is no token
     char helper_url[SHOAL_URL_MAX + 1]; // leader: the helper's URL; "": the tasks'
     uint64_t keep_s;

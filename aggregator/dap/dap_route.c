@@ -239,7 +239,7 @@ static bool is_type(const char *type, const char *wanted)
 
 static void check_token(exchange *e)
 {
-    if (agg_http_exchange_has_token(&e->x, &e->http->config->asked)) return;
+    if (agg_http_exchange_has_token(&e->x, &e->http->config->expected_token)) return;
     answer_problem(e, 401, NULL, "the token is missing or wrong");
     e->x.answer.challenge = "Bearer";
 }

@@ -9,6 +9,7 @@
 #include "json_object.h"
 #include "json_walk.h"
 #include "period.h"
+#include "recipe.h"
 #include "sha256.h"
 #include "split.h"
 #include "vdaf08.h"
@@ -212,13 +213,13 @@ static agg_err read_recipe(agg_dap_task *t, agg_error *error, const char *name, 
     const char *why = "";
     agg_err err = agg_recipe_from_bytes(&t->recipe, error, name, bytes, len);
     if (err != SHOAL_OK) return err;
-    err = shoal_dap_task_of(&t->task, &t->recipe.recipe, &why);
+    err = shoal_dap_task_of(&t->task, t->recipe.recipe, &why);
     if (err != SHOAL_OK) {
         agg_recipe_release(&t->recipe);
         return agg_fail(error, err, AGG_EXIT_USAGE, "%s: %s", name, why);
     }
     t->has_recipe = true;
-    t->expires_day = t->recipe.recipe.expires_day;
+    t->expires_day = t->recipe.recipe->expires_day;
     return SHOAL_OK;
 }
 

@@ -226,9 +226,10 @@ agg_err agg_dap_upload_add(agg_dap_uploader *u, agg_error *error, const uint64_t
 
 agg_err agg_dap_upload_add_record(agg_dap_uploader *u, agg_error *error, const uint8_t *record)
 {
-    const shoal_recipe *recipe = &u->task->recipe.recipe;
-    agg_err err = shoal_record_to_text(u->text, recipe->text_size, recipe, record);
-    if (err == SHOAL_OK) err = shoal_split_text(u->next, &u->split, u->text, recipe->text_size);
+    const shoal_recipe *recipe = u->task->recipe.recipe;
+    agg_err err = shoal_record_to_text(u->text, shoal_record_text_size(recipe), recipe, record);
+    if (err == SHOAL_OK)
+        err = shoal_split_text(u->next, &u->split, u->text, shoal_record_text_size(recipe));
     if (err == SHOAL_ERR_RANGE) {
         u->count.heavy++;
         return SHOAL_OK;
@@ -272,7 +273,7 @@ static agg_err plan(agg_dap_uploader *u, agg_error *error, const agg_dap_upload_
     u->tries = settings->tries > 0 ? settings->tries : TRIES;
     agg_err err = SHOAL_OK;
     if (u->task->has_recipe)
-        err = shoal_split_init(&u->split, &u->task->recipe.recipe.parts[0], &why);
+        err = shoal_split_init(&u->split, shoal_recipe_part(u->task->recipe.recipe, 0), &why);
     if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
     err = agg_dap_report_maker_plan(&u->maker, error, u->task, settings->time_s);
     if (err == SHOAL_OK) plan_request(u, settings->reports);
@@ -281,7 +282,7 @@ static agg_err plan(agg_dap_uploader *u, agg_error *error, const agg_dap_upload_
 
 static size_t text_len(const agg_dap_uploader *u)
 {
-    return u->task->has_recipe ? u->task->recipe.recipe.text_size : 1;
+    return u->task->has_recipe ? shoal_record_text_size(u->task->recipe.recipe) : 1;
 }
 
 agg_err agg_dap_upload_memory(uint64_t *bytes, agg_error *error,
@@ -368,8 +369,9 @@ void agg_dap_uploader_close(agg_dap_uploader *u)
     agg_dap_report_maker_release(&u->maker);
     wipe_and_free(u->kept, u->cap * u->words * sizeof *u->kept);
     wipe_and_free(u->next, u->words * sizeof *u->next);
-    wipe_and_free(u->text,
-                  u->task != NULL && u->task->has_recipe ? u->task->recipe.recipe.text_size : 0);
+    wipe_and_free(u->text, u->task != NULL && u->task->has_recipe
+                               ? shoal_record_text_size(u->task->recipe.recipe)
+                               : 0);
     free(u->ids);
     free(u->reasons);
     free(u->body);

@@ -10,6 +10,7 @@
 
 #include "discoverer.h"
 #include "estimate.h"
+#include "recipe.h"
 
 static const agg_discoverer *const table[] = {
 #define SHOAL_COMPOUND(id, stem, name)
@@ -69,7 +70,7 @@ static agg_err refuse_mechanism(agg_error *error, const char *id)
 // other.
 static agg_err check_rounds(agg_error *error, const agg_discover_round *rounds, size_t n_rounds)
 {
-    const agg_discoverer *discoverer = agg_discoverer_of(rounds[0].recipe->recipe.mechanism);
+    const agg_discoverer *discoverer = agg_discoverer_of(rounds[0].recipe->recipe->mechanism);
     const char *id = rounds[0].recipe->id;
     agg_err err = SHOAL_OK;
     if (discoverer == NULL) return refuse_mechanism(error, id);
@@ -106,7 +107,7 @@ static bool is_known(const agg_list *known, agg_text text)
 // count as known.
 static void filter(agg_discovery *d, const agg_list *known, const agg_list *recipe_known)
 {
-    double release = (double)d->recipe->recipe.release_threshold;
+    double release = (double)d->recipe->recipe->release_threshold;
     size_t kept = 0;
     for (size_t i = 0; i < d->n_rows; i++) {
         const agg_found *row = &d->rows[i];
@@ -130,10 +131,10 @@ static int compare_rows(const void *a, const void *b)
 
 uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, unsigned n_threads)
 {
-    const agg_discoverer *discoverer = agg_discoverer_of(recipe->recipe.mechanism);
+    const agg_discoverer *discoverer = agg_discoverer_of(recipe->recipe->mechanism);
     if (n_threads == 0) n_threads = 1;
     // A recipe without a discoverer is refused before anything is allocated.
-    return discoverer != NULL ? discoverer->memory(&recipe->recipe, accumulator, n_threads) : 0;
+    return discoverer != NULL ? discoverer->memory(recipe->recipe, accumulator, n_threads) : 0;
 }
 
 agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
@@ -156,7 +157,7 @@ agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
     agg_err err = check_options(discovery, error);
     if (err == SHOAL_OK) err = check_rounds(error, rounds, n_rounds);
     if (err == SHOAL_OK)
-        err = agg_discoverer_of(rounds[0].recipe->recipe.mechanism)
+        err = agg_discoverer_of(rounds[0].recipe->recipe->mechanism)
                   ->run(discovery, error, rounds, n_rounds, &o);
     if (err != SHOAL_OK) {
         agg_discovery_release(discovery);

@@ -20,6 +20,7 @@
 
 #include "accumulator.h"
 #include "agg_error.h"
+#include "guarantee.h"
 #include "recipe_json.h"
 #include "text_list.h"
 
@@ -34,6 +35,7 @@ typedef struct agg_discover_options {
     size_t top;            // rows to keep; 0 keeps all
     const agg_list *known; // strings that are left out of the rows; may be NULL
     unsigned n_threads;    // 0 means 1
+    agg_release release;   // for the notes on guarantees; zeros: no central figure is noted
 } agg_discover_options;
 
 typedef struct agg_found {

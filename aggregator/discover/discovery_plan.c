@@ -3,6 +3,7 @@
 #include "discovery_plan.h"
 
 #include "compound.h"
+#include "recipe_choices.h"
 
 const char *const agg_discovery_ways[] = {"sfp", "trie", NULL};
 const char *const agg_discovery_oracles[] = {"olh", "cms", NULL};

@@ -63,7 +63,7 @@ static void say_changed(const known_texts *known, const agg_recipe *recipe)
     char command[] = "discover", text[160];
     size_t n = 0;
     for (size_t i = 0; i < known->n; i++)
-        n += !agg_text_is_kept(&recipe->recipe, known->texts[i].bytes, known->texts[i].len);
+        n += !agg_text_is_kept(recipe->recipe, known->texts[i].bytes, known->texts[i].len);
     if (n == 0) return;
     snprintf(
         text, sizeof text,
@@ -92,13 +92,14 @@ agg_err agg_known_texts_load(agg_list *known, agg_error *error, const char *path
 }
 
 agg_err agg_discover_guarantee(agg_guarantee *guarantee, agg_error *error,
-                               const agg_discover_round *rounds, size_t n_rounds, double honest)
+                               const agg_discover_round *rounds, size_t n_rounds,
+                               const agg_release *release)
 {
     agg_guarantee *out = guarantee;
     for (size_t i = 0; i < n_rounds; i++) {
         agg_guarantee own;
         agg_err err =
-            agg_guarantee_run(&own, error, &rounds[i].recipe->recipe, rounds[i].acc->n, honest);
+            agg_guarantee_run(&own, error, rounds[i].recipe->recipe, rounds[i].acc->n, release);
         if (err != SHOAL_OK) return err;
         double epsilon = own.bound != NULL ? own.central : own.local;
         if (i == 0 || epsilon > (out->bound != NULL ? out->central : out->local)) *out = own;

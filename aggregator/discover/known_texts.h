@@ -15,9 +15,9 @@ agg_err agg_known_texts_load(agg_list *known, agg_error *error, const char *path
 
 // Finds the guarantee of the weakest round. It covers a device, since a device answers one round
 // only.
-//   honest: share of the reports, AGG_HONEST_MIN to 1
+//   release: what is stated of blocks and honest reports
 agg_err agg_discover_guarantee(agg_guarantee *guarantee, agg_error *error,
                                const agg_discover_round *rounds, size_t n_rounds,
-                               double honest) SHOAL_MUST_CHECK;
+                               const agg_release *release) SHOAL_MUST_CHECK;
 
 #endif

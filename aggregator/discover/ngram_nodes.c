@@ -13,6 +13,7 @@
 #include "rappor.h"
 #include "rappor_decode.h"
 #include "rappor_ngram.h"
+#include "recipe.h"
 
 // Returns: the bytes of a string that can lie at a position; the last n-gram may be cut short.
 static uint32_t reach(const shoal_recipe *recipe, uint32_t position)

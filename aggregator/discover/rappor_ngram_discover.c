@@ -26,6 +26,7 @@
 #include "normal_law.h"
 #include "rappor.h"
 #include "rappor_ngram.h"
+#include "recipe.h"
 
 #define CUT 3.0
 #define CANDIDATES ((size_t)1 << 22)  // strings that are tested
@@ -372,7 +373,7 @@ static agg_err decode(decoder *d, agg_error *error)
 static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
                    size_t n_rounds, const agg_discover_options *options)
 {
-    const shoal_recipe *recipe = &round->recipe->recipe;
+    const shoal_recipe *recipe = round->recipe->recipe;
     (void)n_rounds;
     if (!agg_accumulator_keeps_records(round->acc))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,

@@ -14,6 +14,7 @@
 #include "agg_size.h"
 #include "estimator.h"
 #include "normal_law.h"
+#include "recipe.h"
 #include "sfp.h"
 #include "sfp_decoder.h"
 #include "sfp_noise.h"
@@ -101,7 +102,7 @@ static uint8_t *flag_known(agg_error *error, const agg_sfp_candidates *c, const 
 static agg_err confirm(agg_discovery *d, agg_error *error, const agg_discover_round *round,
                        const agg_sfp_candidates *c, const agg_list *known, unsigned n_threads)
 {
-    const shoal_recipe *recipe = &round->recipe->recipe;
+    const shoal_recipe *recipe = round->recipe->recipe;
     const shoal_part *part = &recipe->parts[SHOAL_SFP_STRING];
     const agg_sketch *sketch = &round->acc->parts[SHOAL_SFP_STRING];
     size_t n_groups = 0;
@@ -188,8 +189,7 @@ agg_err agg_sfp_discover_heavy(agg_discovery *discovery, agg_error *error,
 {
     agg_sfp_candidates candidates = {0};
     tell_fragments(discovery, heavy, &settings->keep);
-    agg_err err =
-        agg_sfp_join(&candidates, error, &round->recipe->recipe, heavy, &settings->bounds);
+    agg_err err = agg_sfp_join(&candidates, error, round->recipe->recipe, heavy, &settings->bounds);
     if (err == SHOAL_OK) {
         tell_join(discovery, &candidates, heavy->n_positions);
         discovery->n_candidates = candidates.n;
@@ -205,7 +205,7 @@ agg_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error,
 {
     agg_sfp_heavy heavy;
     if (n_threads < 1) n_threads = 1;
-    agg_err err = agg_sfp_heavy_find(&heavy, error, &round->recipe->recipe, round->acc,
+    agg_err err = agg_sfp_heavy_find(&heavy, error, round->recipe->recipe, round->acc,
                                      &settings->keep, n_threads);
     if (err == SHOAL_OK)
         err = agg_sfp_discover_heavy(discovery, error, round, &heavy, settings, n_threads);
@@ -216,8 +216,7 @@ agg_err agg_sfp_discover_with(agg_discovery *discovery, agg_error *error,
 static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discover_round *rounds,
                    size_t n_rounds, const agg_discover_options *options)
 {
-    agg_sfp_settings settings =
-        agg_sfp_settings_of(&rounds[0].recipe->recipe, discovery->threshold);
+    agg_sfp_settings settings = agg_sfp_settings_of(rounds[0].recipe->recipe, discovery->threshold);
     (void)n_rounds;
     settings.known = options->known;
     return agg_sfp_discover_with(discovery, error, &rounds[0], &settings, options->n_threads);

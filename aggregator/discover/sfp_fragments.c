@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "recipe.h"
 #include "sfp.h"
 #include "sfp_noise.h"
 #include "sfp_text.h"

@@ -14,7 +14,7 @@
 
 #include "accumulator.h"
 #include "agg_error.h"
-#include "recipe.h"
+#include "recipe_ref.h"
 
 #define AGG_SFP_POSITIONS_MAX 16u
 #define AGG_SFP_HASHES 256u // values of the hash byte that all fragments of a string share

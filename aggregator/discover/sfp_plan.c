@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "recipe.h"
+#include "recipe_choices.h"
 
 #define MICRO 1e6
 #define STEP 50000.0          // step of the split, in millionths

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "recipe.h"
+
 static void set(agg_sfp_text *text, uint32_t state, uint32_t first, uint32_t last, uint8_t next)
 {
     memset(text->next[state] + first, next, last - first + 1);

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "recipe.h"
+#include "recipe_ref.h"
 
 // The state after the bytes so far, which decides the bytes that may follow.
 enum {

@@ -20,6 +20,7 @@
 #include "discoverer.h"
 #include "estimator.h"
 #include "event.h"
+#include "recipe.h"
 #include "trie_guarantee.h"
 #include "trie_layer.h"
 
@@ -39,7 +40,7 @@ static int is_same_name(const shoal_name *a, const shoal_name *b)
 
 static uint32_t step_of(const agg_recipe *recipe)
 {
-    uint32_t step = recipe->recipe.encoding.fields[0].step;
+    uint32_t step = recipe->recipe->encoding.fields[0].step;
     return step > 0 ? step : 1;
 }
 
@@ -69,7 +70,7 @@ static int is_known_kept(const agg_recipe *after, const agg_recipe *before)
 
 static agg_err check_next(agg_error *error, const agg_recipe *after, const agg_recipe *before)
 {
-    const shoal_recipe *a = &after->recipe, *b = &before->recipe;
+    const shoal_recipe *a = after->recipe, *b = before->recipe;
     const shoal_encoded *field = &a->encoding.fields[0], *old = &b->encoding.fields[0];
     if (a->mechanism != b->mechanism || !is_same_name(&a->analysis, &b->analysis) ||
         !is_same_name(&a->stream, &b->stream) || !is_same_name(&field->field, &old->field))
@@ -94,7 +95,7 @@ static agg_err check_rounds(agg_error *error, const agg_discover_round *rounds, 
 {
     agg_err err = SHOAL_OK;
     const agg_recipe *first = rounds[0].recipe;
-    if (n_rounds > 1 && (first->recipe.encoding.fields[0].depth != 0 || first->recipe.pass != 1))
+    if (n_rounds > 1 && (first->recipe->encoding.fields[0].depth != 0 || first->recipe->pass != 1))
         err =
             agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                      "recipe %s is not the first round of an analysis: name every round, in order",
@@ -159,7 +160,7 @@ static agg_err add_word(agg_discovery *d, agg_error *error, const agg_discover_r
                         const agg_trie_layer *layer, const agg_trie_cell *cell)
 {
     char text[AGG_TRIE_TEXT_MAX], how[AGG_FOUND_HOW_MAX];
-    const shoal_recipe *recipe = &round->recipe->recipe;
+    const shoal_recipe *recipe = round->recipe->recipe;
     double n = (double)layer->n, all = (double)d->n, scale = all / n;
     double inside = fmin(fmax(cell->count, 0), n),
            sampling = inside * (1 - inside / n) * (1 - n / all);
@@ -176,7 +177,7 @@ static void say_cap(agg_discovery *d, const agg_discover_round *round, const agg
     if (layer->n_cut > 0)
         agg_discovery_cut(
             d, "round %u: %zu starts and words above the threshold are beyond the cap of %u",
-            round->recipe->recipe.round_index, layer->n_cut, round->recipe->recipe.max_prefixes);
+            round->recipe->recipe->round_index, layer->n_cut, round->recipe->recipe->max_prefixes);
 }
 
 // Words are tested whatever starts were kept. If a cap binds, it is the recipe's and applied in the
@@ -185,7 +186,7 @@ static agg_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_
                          const agg_trie_layer *layer, const earlier *before, const agg_list *known)
 {
     agg_err err = SHOAL_OK;
-    double release = (double)round->recipe->recipe.release_threshold;
+    double release = (double)round->recipe->recipe->release_threshold;
     char text[AGG_TRIE_TEXT_MAX];
     d->n_candidates += layer->n_asked[1];
     for (size_t i = 0; i < layer->n_cells && err == SHOAL_OK; i++) {
@@ -205,12 +206,12 @@ static agg_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_
 
 // The promise of the weakest round holds in every round.
 static agg_err say_guarantees(agg_discovery *d, agg_error *error, const agg_discover_round *round,
-                              const agg_trie_layer *layer)
+                              const agg_trie_layer *layer, const agg_release *release)
 {
     agg_trie_guarantee *g = agg_alloc(error, 1, sizeof *g);
     if (g == NULL) return AGG_ERR_MEMORY;
-    agg_err err = agg_trie_guarantee_run(g, error, &round->recipe->recipe, layer);
-    for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++)
+    agg_err err = agg_trie_guarantee_run(g, error, round->recipe->recipe, layer, release);
+    for (int i = 0; err == SHOAL_OK && i < g->n_lines; i++)
         agg_discovery_note(d, "%s", g->lines[i]);
     free(g);
     return err;
@@ -220,7 +221,7 @@ static agg_err say_guarantees(agg_discovery *d, agg_error *error, const agg_disc
 static void note_round(agg_discovery *d, const agg_discover_round *round,
                        const agg_trie_layer *layer)
 {
-    const shoal_encoded *field = &round->recipe->recipe.encoding.fields[0];
+    const shoal_encoded *field = &round->recipe->recipe->encoding.fields[0];
     uint32_t room = AGG_DISCOVERY_NOTES_MAX - AGG_TRIE_LINES_MAX - 1;
     if (d->n_notes == room) agg_discovery_note(d, "and more rounds");
     if (d->n_notes >= room) return;
@@ -234,7 +235,7 @@ static void note_round(agg_discovery *d, const agg_discover_round *round,
 
 static int is_weaker(const agg_discover_round *a, const agg_discover_round *b)
 {
-    const shoal_recipe *x = &a->recipe->recipe, *y = &b->recipe->recipe;
+    const shoal_recipe *x = a->recipe->recipe, *y = b->recipe->recipe;
     if (x->eps_micro != y->eps_micro) return x->eps_micro > y->eps_micro;
     if (x->contributions != y->contributions) return x->contributions > y->contributions;
     return a->acc->n < b->acc->n;
@@ -262,7 +263,7 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
     agg_err err = check_rounds(error, rounds, n_rounds);
     for (size_t i = 0; i < n_rounds && err == SHOAL_OK; i++) {
         agg_trie_layer layer;
-        if (i > 0 && rounds[i].recipe->recipe.pass != rounds[i - 1].recipe->recipe.pass)
+        if (i > 0 && rounds[i].recipe->recipe->pass != rounds[i - 1].recipe->recipe->pass)
             err = list_earlier(&before, error, discovery);
         if (err == SHOAL_OK)
             err = agg_trie_layer_read(&layer, error, rounds[i].recipe, rounds[i].acc, &o);
@@ -271,7 +272,7 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
         say_cap(discovery, &rounds[i], &layer);
         err = add_layer(discovery, error, &rounds[i], &layer, &before, options->known);
         if (err == SHOAL_OK && &rounds[i] == weakest)
-            err = say_guarantees(discovery, error, weakest, &layer);
+            err = say_guarantees(discovery, error, weakest, &layer, &options->release);
         agg_trie_layer_release(&layer);
     }
     free(before.rows);

@@ -8,19 +8,21 @@
 #include "amplification.h"
 #include "guarantee.h"
 #include "k_anonymity.h"
+#include "recipe.h"
 #include "round_text.h"
 
 #define ALPHA 0.95
 
 static agg_err find_central(agg_trie_guarantee *g, agg_error *error)
 {
+    double n = agg_honest_reports((double)g->block, g->honest);
     agg_err err = SHOAL_OK;
     for (int bound = 0; bound < AGG_BOUNDS && err == SHOAL_OK; bound++) {
-        agg_crowd crowd = {g->epsilon, g->n, g->delta, 1};
+        agg_crowd crowd = {g->epsilon, n, g->delta, 1};
         agg_central item = {NAN, NAN}, device = {NAN, NAN};
         err = agg_crowd_epsilon(&item, error, &crowd, (agg_bound)bound, 0);
         crowd.contributions = g->contributions;
-        if (err == SHOAL_OK && g->contributions > 1)
+        if (err == SHOAL_OK && g->contributions > 1 && crowd.contributions <= n)
             err = agg_crowd_epsilon(&device, error, &crowd, (agg_bound)bound, 0);
         g->item[bound] = item.upper;
         g->device[bound] = g->contributions > 1 ? device.upper : item.upper;
@@ -48,49 +50,61 @@ static const char *k_text(char out[32], double k)
     return out;
 }
 
-static void print_central(char out[AGG_TRIE_LINE_MAX], const agg_trie_guarantee *g,
-                          const char *whose, const double central[3])
+static char *next_line(agg_trie_guarantee *g)
+{
+    return g->lines[g->n_lines++];
+}
+
+// The line names its assumptions, since a note may be read alone.
+static void print_central(agg_trie_guarantee *g, const char *whose, const double central[3])
 {
     char a[AGG_ROUND_TEXT_MAX], b[AGG_ROUND_TEXT_MAX], c[AGG_ROUND_TEXT_MAX],
         delta[AGG_ROUND_TEXT_MAX];
-    snprintf(
-        out, AGG_TRIE_LINE_MAX,
-        "%s: central epsilon, delta %s, of %.0f reports: %s closed form, %s clones, %s stronger",
-        whose, agg_delta_text(delta, g->delta), g->n,
-        agg_upper_text(a, central[AGG_BOUND_CLOSED_FORM], 4, "none"),
-        agg_upper_text(b, central[AGG_BOUND_CLONES], 4, "none"),
-        agg_upper_text(c, central[AGG_BOUND_STRONGER], 4, "none"));
+    snprintf(next_line(g), AGG_TRIE_LINE_MAX,
+             "%s: central epsilon, delta %s, smallest block of %llu reports, %.3g %% honest, for "
+             "readers of blocks only: %s closed form, %s clones, %s stronger",
+             whose, agg_delta_text(delta, g->delta), (unsigned long long)g->block, 100 * g->honest,
+             agg_upper_text(a, central[AGG_BOUND_CLOSED_FORM], 4, "none"),
+             agg_upper_text(b, central[AGG_BOUND_CLONES], 4, "none"),
+             agg_upper_text(c, central[AGG_BOUND_STRONGER], 4, "none"));
 }
 
 static void print(agg_trie_guarantee *g)
 {
-    char k[4][32], whose[64];
-    snprintf(g->lines[0], AGG_TRIE_LINE_MAX,
+    char k[4][32];
+    snprintf(next_line(g), AGG_TRIE_LINE_MAX,
              "item (one contribution): local epsilon %g; device (%u of them, in one round): local "
              "epsilon %g",
              g->epsilon, g->contributions, g->epsilon * g->contributions);
-    print_central(g->lines[1], g, "item", g->item);
-    snprintf(whose, sizeof whose, "device%s", g->contributions > 1 ? ", by group privacy" : "");
-    print_central(g->lines[2], g, whose, g->device);
-    snprintf(g->lines[3], AGG_TRIE_LINE_MAX,
+    if (g->block > 0) {
+        print_central(g, "item", g->item);
+        print_central(g, g->contributions > 1 ? "device, by group privacy" : "device", g->device);
+    }
+    snprintf(next_line(g), AGG_TRIE_LINE_MAX,
              "k-anonymity, approximate (alpha %g): k = %s by Lemma 1 (subsets of d - 2); with d - "
              "1: %s; with d: %s",
              ALPHA, k_text(k[0], g->k[2]), k_text(k[1], g->k[1]), k_text(k[2], g->k[0]));
-    snprintf(g->lines[4], AGG_TRIE_LINE_MAX,
+    snprintf(next_line(g), AGG_TRIE_LINE_MAX,
              "k-anonymity by what the weakest kept has (alpha %g, that taken as fixed): k = %s",
              ALPHA, k_text(k[3], g->k_kept));
 }
 
 agg_err agg_trie_guarantee_run(agg_trie_guarantee *out, agg_error *error,
-                               const shoal_recipe *recipe, const agg_trie_layer *layer)
+                               const shoal_recipe *recipe, const agg_trie_layer *layer,
+                               const agg_release *release)
 {
+    bool has_central = release->block > 0 && release->honest > 0;
     *out = (agg_trie_guarantee){.epsilon = recipe->eps_micro / 1e6,
                                 .delta = recipe->cohort_delta_exp > 0
                                              ? pow(10, -(double)recipe->cohort_delta_exp)
                                              : AGG_DELTA_UNSTATED,
                                 .n = (double)layer->n,
-                                .contributions = recipe->contributions};
-    agg_err err = find_central(out, error);
+                                .honest = release->honest,
+                                .contributions = recipe->contributions,
+                                .item = {NAN, NAN, NAN},
+                                .device = {NAN, NAN, NAN}};
+    if (has_central) out->block = release->block < layer->n ? release->block : layer->n;
+    agg_err err = out->block > 0 ? find_central(out, error) : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     find_k(out, recipe, layer);
     print(out);

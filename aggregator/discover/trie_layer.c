@@ -10,6 +10,7 @@
 #include "estimator.h"
 #include "event.h"
 #include "multiple.h"
+#include "recipe.h"
 
 #define BLOCK 65536u // cells estimated at a time
 
@@ -56,7 +57,7 @@ static void put(char out[AGG_TRIE_TEXT_MAX], size_t *len, agg_text text)
 size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe *recipe,
                      uint32_t bucket)
 {
-    const shoal_encoded *field = &recipe->recipe.encoding.fields[0];
+    const shoal_encoded *field = &recipe->recipe->encoding.fields[0];
     const agg_list *lists = recipe->lists[0];
     uint32_t prefix = 0, next = 0, characters[SHOAL_STEP_MAX], n;
     size_t len = 0;
@@ -121,7 +122,7 @@ static agg_err score_block(work *w, agg_error *error, uint32_t from, uint32_t n,
 {
     int kind;
     for (uint32_t i = 0; i < n; i++) items[i] = from + i;
-    agg_err err = agg_estimator_counts(counts, error, &w->recipe->recipe.parts[0],
+    agg_err err = agg_estimator_counts(counts, error, &w->recipe->recipe->parts[0],
                                        &w->acc->parts[0], w->acc->n, items, n, w->n_threads);
     for (uint32_t i = 0; i < n && err == SHOAL_OK; i++)
         if (is_tested(w, from + i, &kind)) w->scores[kind][w->asked[kind]++] = counts[i].score;
@@ -170,7 +171,7 @@ static agg_err add_cell(agg_trie_layer *layer, size_t *cap, agg_error *error, co
 {
     agg_count count;
     uint64_t item = bucket;
-    agg_err err = agg_estimator_counts(&count, error, &w->recipe->recipe.parts[0],
+    agg_err err = agg_estimator_counts(&count, error, &w->recipe->recipe->parts[0],
                                        &w->acc->parts[0], w->acc->n, &item, 1, 1);
     if (err != SHOAL_OK) return err;
     layer->n_frequent++;
@@ -230,12 +231,12 @@ agg_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_r
 {
     work w = {.recipe = recipe,
               .acc = acc,
-              .field = &recipe->recipe.encoding.fields[0],
+              .field = &recipe->recipe->encoding.fields[0],
               .n_threads = options->n_threads > 0 ? options->n_threads : 1};
     agg_trie_options o = *options;
-    if (o.max_prefixes == 0) o.max_prefixes = recipe->recipe.max_prefixes;
+    if (o.max_prefixes == 0) o.max_prefixes = recipe->recipe->max_prefixes;
     *layer = (agg_trie_layer){.n = acc->n, .least = {HUGE_VAL, HUGE_VAL}};
-    agg_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
+    agg_err err = agg_accumulator_check_recipe(acc, error, recipe->recipe);
     if (err != SHOAL_OK || acc->n == 0) return err;
     err = mark_known(&w, error, options->known);
     if (err == SHOAL_OK) err = score_all(&w, error);

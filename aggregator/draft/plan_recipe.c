@@ -2,10 +2,12 @@
 // Writes recipes of plans; see plan_recipe.h.
 #include "plan_recipe.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "amplification.h"
 #include "part_recipe.h"
 #include "recipe_json.h"
 #include "recipe_new.h"
@@ -32,14 +34,13 @@ static agg_err print_text(char **text, size_t *len, agg_error *error, const agg_
                                : agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
 }
 
-agg_err agg_plan_recipe_write(agg_error *error, const char *path, const agg_plan *plan,
-                              const agg_plan_wish *wish, const agg_text *values,
-                              const char *expires)
+// Drafts the recipe, as text and as it is read.
+//   text: to free
+static agg_err draft(agg_recipe *recipe, char **text, size_t *len, agg_error *error,
+                     const agg_plan *plan, const agg_plan_wish *w, const agg_text *values,
+                     const char *expires)
 {
-    const agg_plan_wish *w = wish;
-    char seed_hex[65], date[16] = "", *text = NULL;
-    size_t len = 0;
-    agg_recipe recipe;
+    char seed_hex[65], date[16] = "";
     agg_err err = recipe_fresh_seed(seed_hex, error);
     if (err == SHOAL_OK) err = last_day(date, error);
     if (err != SHOAL_OK) return err;
@@ -54,16 +55,70 @@ agg_err agg_plan_recipe_write(agg_error *error, const char *path, const agg_plan
                                     .high = w->high,
                                     .expires = expires != NULL ? expires : date,
                                     .per_day = (uint32_t)w->per_day,
+                                    .block_minimum = w->block > AGG_PLAN_COHORT ? w->block : 0,
                                     .values = values};
-    err = print_text(&text, &len, error, plan, &frame);
+    err = print_text(text, len, error, plan, &frame);
     // The text holds options as they were typed, so the reader refuses one that makes no valid
     // recipe.
-    if (err == SHOAL_OK)
-        err = agg_recipe_from_bytes(&recipe, error, "the planned recipe", text, len);
+    return err == SHOAL_OK ? agg_recipe_from_bytes(recipe, error, "the planned recipe", *text, *len)
+                           : err;
+}
+
+agg_err agg_plan_recipe_write(agg_error *error, const char *path, const agg_plan *plan,
+                              const agg_plan_wish *wish, const agg_text *values,
+                              const char *expires)
+{
+    char *text = NULL;
+    size_t len = 0;
+    agg_recipe recipe;
+    agg_err err = draft(&recipe, &text, &len, error, plan, wish, values, expires);
     if (err == SHOAL_OK) {
         agg_recipe_release(&recipe);
         err = recipe_write(error, path, text, len);
     }
     free(text);
+    return err;
+}
+
+// ---- the crowd ----
+
+static agg_err block_for(uint32_t *block, agg_error *error, const agg_plan *plan,
+                         const agg_plan_crowd *crowd)
+{
+    const agg_crowd asked = {
+        .local_epsilon = plan->epsilon, .delta = AGG_DELTA_UNSTATED, .contributions = 1};
+    double n = 1;
+    agg_err err =
+        crowd->central < plan->epsilon
+            ? agg_crowd_find_reports(&n, error, &asked, AGG_BOUND_STRONGER, crowd->central)
+            : SHOAL_OK;
+    if (err != SHOAL_OK) return err;
+    double reports = ceil(n / crowd->honest);
+    if (!(reports <= AGG_PLAN_BLOCK_MAX))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--central: no block of up to %u reports gives a central epsilon of %g",
+                        AGG_PLAN_BLOCK_MAX, crowd->central);
+    *block = (uint32_t)reports;
+    return SHOAL_OK;
+}
+
+agg_err agg_plan_crowd_run(agg_guarantee *guarantee, agg_plan_wish *wish, agg_error *error,
+                           const agg_plan *plan, const agg_plan_crowd *crowd)
+{
+    agg_recipe recipe;
+    char *text = NULL;
+    size_t len = 0;
+    agg_err err = SHOAL_OK;
+    wish->block = (uint32_t)fmin(floor(wish->devices * wish->per_day / 2), AGG_PLAN_BLOCK_MAX);
+    if (crowd->block > 0) wish->block = crowd->block;
+    if (crowd->central > 0) err = block_for(&wish->block, error, plan, crowd);
+    if (wish->block < AGG_PLAN_COHORT) wish->block = AGG_PLAN_COHORT;
+    // The list's values do not matter to the guarantee.
+    if (err == SHOAL_OK) err = draft(&recipe, &text, &len, error, plan, wish, NULL, NULL);
+    free(text);
+    if (err != SHOAL_OK) return err;
+    const agg_release release = {wish->block, crowd->honest, (uint32_t)wish->days};
+    err = agg_guarantee_run(guarantee, error, recipe.recipe, wish->block, &release);
+    agg_recipe_release(&recipe);
     return err;
 }

@@ -127,6 +127,19 @@ static agg_err print_cohort(FILE *stream, agg_error *error, const recipe_options
     return err;
 }
 
+static agg_err print_block(FILE *stream, agg_error *error, const recipe_options *o)
+{
+    const char *minimum = o->block_minimum, *tick = o->block_tick;
+    if (minimum == NULL && tick == NULL) return SHOAL_OK;
+    agg_err err = minimum != NULL ? need_number(error, "block-minimum", minimum) : SHOAL_OK;
+    if (err == SHOAL_OK && tick != NULL) err = need_number(error, "block-tick", tick);
+    fputs("  \"block\": {", stream);
+    if (minimum != NULL) fprintf(stream, "\"minimum\": %s", minimum);
+    if (tick != NULL) fprintf(stream, "%s\"tick_s\": %s", minimum != NULL ? ", " : "", tick);
+    fputs("},\n", stream);
+    return err;
+}
+
 static agg_err print_policy(FILE *stream, agg_error *error, const recipe_options *o)
 {
     agg_policy policy;
@@ -226,6 +239,7 @@ static agg_err print_variables(FILE *stream, agg_error *error, const recipe_opti
 static agg_err print_end(FILE *stream, agg_error *error, const recipe_options *o)
 {
     agg_err err = print_cohort(stream, error, o);
+    if (err == SHOAL_OK) err = print_block(stream, error, o);
     if (err == SHOAL_OK && o->policy != NULL) err = print_policy(stream, error, o);
     fputs("  \"expires\": ", stream);
     agg_print_json_text(stream, o->expires, strlen(o->expires));

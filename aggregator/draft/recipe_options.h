@@ -17,6 +17,7 @@ typedef struct recipe_options {
     const char *const *variables; // joint recipe: n_variables lines of recipe_joint.h
     size_t n_variables;
     const char *keep_days; // days for which records are kept
+    const char *block_minimum, *block_tick;
 } recipe_options;
 
 // Returns: where the option of a parameter is, or NULL where there is no such parameter.

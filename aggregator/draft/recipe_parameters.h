@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recipe.h"
+#include "recipe_ref.h"
 
 #define RECIPE_OPTION_SIZE 32u // bytes of an option's name
 

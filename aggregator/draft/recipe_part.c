@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "print_text.h"
+#include "recipe.h"
 #include "recipe_json.h"
 #include "recipe_write.h"
 
@@ -33,7 +34,7 @@ static agg_err check_and_write(agg_error *error, const agg_recipe *whole, const 
     agg_recipe part;
     agg_err err = agg_recipe_from_bytes(&part, error, "the part's recipe", text, len);
     if (err != SHOAL_OK) return err;
-    if (memcmp(part.recipe.query_hash, whole->recipe.query_hash, 32) != 0)
+    if (memcmp(part.recipe->query_hash, whole->recipe->query_hash, 32) != 0)
         err = agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_RUNTIME, "the part is of another query");
     agg_recipe_release(&part);
     return err == SHOAL_OK ? recipe_write(error, output, text, len) : err;
@@ -44,16 +45,16 @@ static agg_err write_part(agg_error *error, const agg_recipe *recipe, const char
 {
     char *text = NULL;
     size_t len = 0;
-    if (recipe->recipe.n_splits == 0)
+    if (recipe->recipe->n_splits == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe %s has no split_by: it has no parts", recipe->id);
-    if (recipe->recipe.n_part > 0)
+    if (recipe->recipe->n_part > 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "recipe %s is a part already",
                         recipe->id);
-    if (n_values != (int)recipe->recipe.n_splits)
+    if (n_values != (int)recipe->recipe->n_splits)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "a part takes one value for each of the %u fields of split_by",
-                        recipe->recipe.n_splits);
+                        recipe->recipe->n_splits);
     FILE *stream = open_memstream(&text, &len);
     if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
     print_part(stream, recipe, values, n_values);

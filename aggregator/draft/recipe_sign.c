@@ -44,7 +44,7 @@ static agg_err check_text(agg_error *error, const char *text, const agg_recipe *
     agg_err err = agg_recipe_from_bytes(&again, error, "the signed recipe", text, strlen(text));
     if (err != SHOAL_OK) return err;
     err = agg_recipe_verify(error, &again);
-    if (err == SHOAL_OK && memcmp(again.recipe.recipe_hash, recipe->recipe.recipe_hash, 32) != 0)
+    if (err == SHOAL_OK && strcmp(again.hash_hex, recipe->hash_hex) != 0)
         err = agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY,
                        "the signed recipe has another hash");
     agg_recipe_release(&again);

@@ -9,6 +9,7 @@
 #include "draft_numbers.h"
 #include "options.h"
 #include "probability.h"
+#include "recipe_choices.h"
 #include "sfp_plan.h"
 
 typedef struct wish {

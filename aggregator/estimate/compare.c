@@ -10,6 +10,7 @@
 #include "agg_size.h"
 #include "estimator.h"
 #include "normal_law.h"
+#include "recipe.h"
 #include "support_score.h"
 
 // One side of a comparison. Its numbers are x = origin + unit * count; for a share, unit is 1/n.
@@ -187,7 +188,7 @@ static agg_err check_apart(agg_error *error, const agg_compare_side *a, const ag
 
 static bool is_mean(const agg_recipe *recipe)
 {
-    return recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+    return recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }
 
 static void set_unit(side *s, agg_compare_of of, const shoal_recipe *recipe)
@@ -201,13 +202,13 @@ static void set_unit(side *s, agg_compare_of of, const shoal_recipe *recipe)
 static agg_err read_side(side *s, agg_error *error, const agg_compare_side *in, agg_compare_of of,
                          unsigned n_threads)
 {
-    const shoal_part *part = &in->recipe->recipe.parts[0];
+    const shoal_part *part = &in->recipe->recipe->parts[0];
     const agg_sketch *sketch = &in->acc->parts[0];
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
     *s = (side){.n = (double)in->acc->n,
                 .unit = 1,
-                .threshold = (double)in->recipe->recipe.release_threshold};
-    set_unit(s, of, &in->recipe->recipe);
+                .threshold = (double)in->recipe->recipe->release_threshold};
+    set_unit(s, of, in->recipe->recipe);
     s->counts = agg_alloc(error, in->dictionary->n, sizeof *s->counts);
     if (s->counts == NULL) return AGG_ERR_MEMORY;
     s->has_law = estimator->debias != NULL;
@@ -242,8 +243,8 @@ static agg_err make_rows(agg_compare *c, agg_error *error, const agg_compare_sid
 uint64_t agg_compare_memory(const agg_recipe *a, const agg_recipe *b, size_t n_values,
                             unsigned n_threads)
 {
-    uint64_t of_a = agg_estimator_memory(&a->recipe.parts[0], n_values, n_threads);
-    uint64_t of_b = agg_estimator_memory(&b->recipe.parts[0], n_values, n_threads),
+    uint64_t of_a = agg_estimator_memory(&a->recipe->parts[0], n_values, n_threads);
+    uint64_t of_b = agg_estimator_memory(&b->recipe->parts[0], n_values, n_threads),
              kept = sizeof(agg_count);
     uint64_t rows = sizeof(agg_compare_row);
     uint64_t of_sides =
@@ -266,11 +267,11 @@ agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compar
     if (!(compare->confidence > 0 && compare->confidence < 1))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                         "the confidence must lie between 0 and 1");
-    if (a->recipe->recipe.epochs > 0 || b->recipe->recipe.epochs > 0)
+    if (a->recipe->recipe->epochs > 0 || b->recipe->recipe->epochs > 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe %s is an epoch of a run: what its reports say is read with those "
                         "before it: shoal track",
-                        a->recipe->recipe.epochs > 0 ? a->recipe->id : b->recipe->id);
+                        a->recipe->recipe->epochs > 0 ? a->recipe->id : b->recipe->id);
     if (is_mean(a->recipe) != is_mean(b->recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "a mean and counts cannot be compared");

@@ -11,10 +11,11 @@
 #include "estimator.h"
 #include "marginal.h"
 #include "normal_law.h"
+#include "recipe.h"
 
 static bool is_mean(const agg_estimate *e)
 {
-    return e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+    return e->recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }
 
 static agg_estimate_row make_row(agg_text value, uint64_t item, const agg_count *c, double z)
@@ -87,7 +88,7 @@ static agg_err count_items(agg_count *counts, agg_error *error, const agg_estima
                            const agg_accumulator *acc, const agg_dictionary *dictionary,
                            unsigned n_threads)
 {
-    const shoal_recipe *recipe = &e->recipe->recipe;
+    const shoal_recipe *recipe = e->recipe->recipe;
     if (e->by > 0) return agg_marginal(counts, error, recipe, acc, e->by - 1, n_threads);
     return agg_estimator_counts(counts, error, shoal_recipe_value_part(recipe),
                                 &acc->parts[recipe->value_part], acc->n, dictionary->items,
@@ -100,7 +101,7 @@ static agg_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulato
     double z = -agg_normal_quantile((1 - e->confidence) / 2);
     agg_err err = count_items(counts, error, e, acc, dictionary, n_threads);
     if (err != SHOAL_OK) return err;
-    if (is_mean(e)) scale_mean(counts, &e->recipe->recipe);
+    if (is_mean(e)) scale_mean(counts, e->recipe->recipe);
     for (size_t i = 0; i < dictionary->n; i++)
         e->rows[i] = make_row(dictionary->values[i], dictionary->items[i], &counts[i], z);
     e->n_rows = dictionary->n;
@@ -161,7 +162,7 @@ static void select_rows(agg_estimate_row *rows, size_t n, size_t top)
 // Drops the rows that may not be released, then the rows beyond `top`, and sorts the rest.
 static void cut_rows(agg_estimate *e, size_t top)
 {
-    double threshold = (double)e->recipe->recipe.release_threshold;
+    double threshold = (double)e->recipe->recipe->release_threshold;
     size_t kept = 0;
     for (size_t i = 0; i < e->n_rows; i++)
         if (threshold <= 0 || released_count(e, &e->rows[i]) >= threshold)
@@ -174,12 +175,12 @@ static void cut_rows(agg_estimate *e, size_t top)
 
 agg_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
 {
-    agg_err err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
-    if (err != SHOAL_OK || acc->n >= recipe->recipe.cohort_minimum) return err;
+    agg_err err = agg_accumulator_check_recipe(acc, error, recipe->recipe);
+    if (err != SHOAL_OK || acc->n >= recipe->recipe->cohort_minimum) return err;
     return agg_fail(
         error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
         "recipe %s: %llu reports are fewer than its minimum cohort of %u; nothing is shown",
-        recipe->id, (unsigned long long)acc->n, recipe->recipe.cohort_minimum);
+        recipe->id, (unsigned long long)acc->n, recipe->recipe->cohort_minimum);
 }
 
 // Call it only after the check of the minimum cohort, because the refusal of a total names n.
@@ -210,7 +211,7 @@ static uint64_t counting_memory(const shoal_recipe *recipe, size_t n_values,
 uint64_t agg_estimate_memory(const agg_recipe *recipe, size_t n_values,
                              const agg_estimate_options *options)
 {
-    uint64_t counting = counting_memory(&recipe->recipe, n_values, options);
+    uint64_t counting = counting_memory(recipe->recipe, n_values, options);
     uint64_t after =
         n_values * 4 *
         sizeof(double); // scores while they are sorted, or counts while they are post-processed
@@ -225,7 +226,7 @@ agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_rec
     memset(estimate, 0, sizeof *estimate);
     estimate->recipe = recipe;
     estimate->n = acc->n;
-    estimate->epsilon = recipe->recipe.cost_micro / 1e6;
+    estimate->epsilon = recipe->recipe->cost_micro / 1e6;
     estimate->confidence = options->confidence > 0 ? options->confidence : 0.95;
     estimate->multiple = options->multiple;
     estimate->by = options->by;
@@ -233,7 +234,7 @@ agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_rec
     if (!(estimate->confidence > 0 && estimate->confidence < 1))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                         "the confidence must lie between 0 and 1");
-    if (recipe->recipe.epochs > 0)
+    if (recipe->recipe->epochs > 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe %s is an epoch of a run: what its reports say is read with those "
                         "before it: shoal track",

@@ -50,6 +50,12 @@ typedef struct agg_estimate_row {
     double raw; // the unbiased count; stderr_, low, high and detected refer to it
 } agg_estimate_row;
 
+// The blocks of a store that a result is made of.
+typedef struct agg_estimate_blocks {
+    uint64_t n;
+    char first[11], last[11]; // days "YYYY-MM-DD": of the first arrival, of the last closing
+} agg_estimate_blocks;
+
 typedef struct agg_estimate {
     const agg_recipe *recipe;
     const char *statistic; // "count", or "mean" if the one row is a mean in the recipe's units
@@ -62,7 +68,8 @@ typedef struct agg_estimate {
     size_t n_dictionary; // values in the dictionary
     size_t n_withheld;   // rows below release.threshold, not in `rows`
     size_t n_rows;
-    agg_estimate_row *rows; // by falling count, then by falling raw count, then by value
+    agg_estimate_row *rows;            // by falling count, then by falling raw count, then by value
+    const agg_estimate_blocks *blocks; // printed with the result; NULL for files
     const struct agg_guarantee *guarantee; // printed with the result (guarantee.h); may be NULL
 } agg_estimate;
 

@@ -12,6 +12,7 @@
 #include "joint_covariance.h"
 #include "joint_em.h"
 #include "joint_wald.h"
+#include "recipe.h"
 
 static const agg_text other = {"Other", 5}, rest = {"<other>", 7}, the_rest = {"<Other>", 7};
 
@@ -36,7 +37,7 @@ static agg_text rest_label(const agg_joint_choice *choice)
 
 agg_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
 {
-    if (recipe->recipe.n_variables < 2)
+    if (recipe->recipe->n_variables < 2)
         return agg_fail(
             error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
             "recipe %s has one value: a joint distribution is of a recipe with variables",
@@ -48,7 +49,8 @@ agg_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_ac
                     "or until the analysis is"
                     " done; sums do not say what came together. shoal estimate --variable has each "
                     "variable alone",
-                    recipe->id, recipe->recipe.keep_days, recipe->recipe.keep_days == 1 ? "" : "s");
+                    recipe->id, recipe->recipe->keep_days,
+                    recipe->recipe->keep_days == 1 ? "" : "s");
 }
 
 static agg_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint_choice *choices,
@@ -56,12 +58,12 @@ static agg_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint
 {
     agg_joint_result *r = &a->result;
     uint64_t n_cells = 1;
-    if (n < 2 || n > r->recipe->recipe.n_variables)
+    if (n < 2 || n > r->recipe->recipe->n_variables)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "a joint distribution is of two variables or more");
     for (uint32_t v = 0; v < n; v++) {
         const agg_joint_choice *c = &choices[v];
-        const shoal_name *name = &r->recipe->recipe.variables[c->variable].name;
+        const shoal_name *name = &r->recipe->recipe->variables[c->variable].name;
         uint32_t size = c->n + (c->has_other != 0);
         n_cells *= size;
         if (size > AGG_JOINT_TABLE_MAX || n_cells > AGG_JOINT_TABLE_MAX)
@@ -197,8 +199,8 @@ static agg_err estimate(agg_joint_analysis *a, agg_error *error, const agg_accum
     for (uint32_t v = 0; v < n; v++)
         categories[v] = (agg_joint_categories){choices[v].variable, choices[v].n, choices[v].items,
                                                choices[v].shares, choices[v].has_other};
-    agg_err err = agg_joint_data_make(&data, error, a->result.recipe->recipe.parts, acc, categories,
-                                      n, n_threads);
+    agg_err err = agg_joint_data_make(&data, error, a->result.recipe->recipe->parts, acc,
+                                      categories, n, n_threads);
     if (err != SHOAL_OK) return err;
     err = fit(a, error, &data, n_threads);
     agg_joint_data_release(&data);
@@ -218,7 +220,7 @@ uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc,
     }
     uint64_t squares = 4 * n_cells * n_cells *
                        sizeof(double); // the information, its inverse, and scratch for both
-    return agg_joint_data_memory(recipe->recipe.parts, acc, categories, n_choices) + squares +
+    return agg_joint_data_memory(recipe->recipe->parts, acc, categories, n_choices) + squares +
            sizeof(agg_joint_analysis);
 }
 

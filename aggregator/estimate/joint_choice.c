@@ -8,11 +8,12 @@
 
 #include "agg_size.h"
 #include "domain_dictionary.h"
+#include "recipe.h"
 
 static agg_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_t i,
                              const char *why)
 {
-    const shoal_name *name = &recipe->recipe.variables[i].name;
+    const shoal_name *name = &recipe->recipe->variables[i].name;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "variable %.*s: %s", (int)name->len,
                     name->bytes, why);
 }
@@ -21,8 +22,8 @@ static agg_err load_dictionary(agg_joint_chosen *c, agg_error *error, const agg_
                                const agg_joint_wish *wish)
 {
     if (wish->file != NULL)
-        return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, wish->talk,
-                                   wish->talk_context);
+        return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, wish->log,
+                                   wish->log_context);
     if (!agg_recipe_variable_is_closed(recipe, wish->variable))
         return fail_variable(error, recipe, wish->variable,
                              "takes any string: --categories NAME=FILE says which are categories");
@@ -53,12 +54,12 @@ static void say_taken(const agg_recipe *recipe, const agg_joint_chosen *c,
                       const agg_joint_wish *wish, size_t n_detected)
 {
     char text[200];
-    const shoal_name *name = &recipe->recipe.variables[c->choice.variable].name;
+    const shoal_name *name = &recipe->recipe->variables[c->choice.variable].name;
     snprintf(
         text, sizeof text,
         "variable %.*s: %zu of %zu values stand out of the noise, the %u largest are categories",
         (int)name->len, name->bytes, n_detected, c->dictionary.n, c->choice.n);
-    if (wish->talk != NULL) wish->talk(wish->talk_context, text);
+    if (wish->log != NULL) wish->log(wish->log_context, text);
 }
 
 // Takes the largest values that stand out. Rows come by falling count.
@@ -91,14 +92,14 @@ static agg_err take_largest(agg_joint_chosen *c, agg_error *error, const agg_rec
 // its values are categories.
 static bool leaves_rest(const agg_joint_chosen *c, const agg_recipe *recipe)
 {
-    const shoal_part *part = &recipe->recipe.parts[c->choice.variable];
+    const shoal_part *part = &recipe->recipe->parts[c->choice.variable];
     return part->domain == SHOAL_DOMAIN_OPEN || c->choice.n < part->size;
 }
 
 // Adds the devices that hold no value of the list, as a category of their own.
 static void add_none(agg_joint_chosen *c, const agg_recipe *recipe)
 {
-    const shoal_part *part = &recipe->recipe.parts[c->choice.variable];
+    const shoal_part *part = &recipe->recipe->parts[c->choice.variable];
     if (part->domain == SHOAL_DOMAIN_OPEN || c->choice.n < part->size) return;
     c->labels[c->choice.n] = (agg_text){"<none>", 6};
     c->items[c->choice.n++] = SHOAL_ITEM_NONE;
@@ -108,9 +109,8 @@ static agg_err make(agg_joint_chosen *c, agg_error *error, const agg_recipe *rec
                     const agg_accumulator *acc, const agg_joint_wish *wish)
 {
     c->choice.variable = wish->variable;
-    c->view = agg_alloc(error, 1, sizeof *c->view);
+    c->view = agg_recipe_of_variable(error, recipe, wish->variable);
     if (c->view == NULL) return AGG_ERR_MEMORY;
-    agg_recipe_of_variable(c->view, recipe, wish->variable);
     agg_err err = load_dictionary(c, error, recipe, wish);
     if (err != SHOAL_OK) return err;
     size_t top = wish->top > 0 ? wish->top : AGG_JOINT_TOP;

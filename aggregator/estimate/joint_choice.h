@@ -23,8 +23,8 @@ typedef struct agg_joint_wish {
     bool with_none;    // adds "none of the list" where all of the list are categories
     double confidence; // of the test that a value is present; 0: the default
     unsigned n_threads;
-    agg_log_fn talk; // receives log lines; may be NULL
-    void *talk_context;
+    agg_log_fn log; // receives log lines; may be NULL
+    void *log_context;
 } agg_joint_wish;
 
 // The choice, with the data that it points to.

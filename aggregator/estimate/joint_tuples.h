@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "agg_error.h"
-#include "recipe.h"
+#include "recipe_ref.h"
 
 #define AGG_JOINT_CELLS_MAX 4096u
 

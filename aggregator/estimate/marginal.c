@@ -27,6 +27,7 @@
 
 #include "agg_size.h"
 #include "estimator.h"
+#include "recipe.h"
 #include "sum_law.h"
 #include "support_score.h"
 

@@ -14,7 +14,7 @@
 #include "accumulator.h"
 #include "agg_error.h"
 #include "estimator.h"
-#include "recipe.h"
+#include "recipe_ref.h"
 
 // Estimates every bucket of a field.
 //   counts: encoding.fields[field].size, as agg_estimator_counts gives them

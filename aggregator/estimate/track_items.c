@@ -12,6 +12,7 @@
 #include "flip_chance.h"
 #include "heavythresh.h"
 #include "normal_law.h"
+#include "recipe.h"
 
 typedef struct ranked {
     double share;
@@ -80,7 +81,7 @@ static void finish_update(agg_track_items *items, size_t u, double z, double z_t
 static void put_value(agg_track_items *items, size_t i, const uint8_t *signs, double z_one)
 {
     const agg_track *track = items->track;
-    const shoal_recipe *r = &track->recipe.recipe;
+    const shoal_recipe *r = track->recipe.recipe;
     double c = agg_flip_correction(&r->parts[1]);
     for (size_t u = 0; u < track->n_updates; u++) {
         const agg_track_update *update = &track->updates[u];
@@ -104,7 +105,7 @@ static agg_err rank(agg_track_items *items, agg_error *error)
 
 static agg_err fill(agg_track_items *items, agg_error *error)
 {
-    const shoal_recipe *r = &items->track->recipe.recipe;
+    const shoal_recipe *r = items->track->recipe.recipe;
     size_t n_shares = 0;
     if (!agg_size_multiply(&n_shares, items->n, items->track->n_updates))
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
@@ -156,7 +157,7 @@ void agg_track_items_release(agg_track_items *items)
 
 bool agg_track_is_withheld(const agg_track_items *items, size_t u, size_t i)
 {
-    double threshold = (double)items->track->recipe.recipe.release_threshold,
+    double threshold = (double)items->track->recipe.recipe->release_threshold,
            n = (double)items->track->updates[u].n;
     return threshold > 0 && agg_track_items_at(items, u, i)->share * n < threshold;
 }

@@ -13,6 +13,7 @@
 #include "estimator.h"
 #include "flip_chance.h"
 #include "normal_law.h"
+#include "recipe.h"
 
 void agg_track_init(agg_track *track, double confidence)
 {
@@ -64,7 +65,7 @@ static agg_err check_chain(const agg_track *track, agg_error *error, const shoal
     uint32_t awaited = (uint32_t)(track->n_rows + track->n_closing) + 1;
     if (r->epochs == 0)
         return usage(error, "is no recipe of thresh or heavythresh: it has no epochs");
-    if (track->n_rows > 0 && memcmp(track->recipe.recipe.run_hash, r->run_hash, 32) != 0)
+    if (track->n_rows > 0 && memcmp(track->recipe.recipe->run_hash, r->run_hash, 32) != 0)
         return agg_fail(
             error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
             "is of another run than the epochs before it: something but `round` is not the same");
@@ -85,8 +86,8 @@ static agg_err begin(agg_track *track, agg_error *error, const agg_recipe *recip
     agg_err err =
         agg_recipe_from_bytes(&track->recipe, error, "the recipe", recipe->json, recipe->json_len);
     if (err != SHOAL_OK) return err;
-    agg_hex(track->run_hex, recipe->recipe.run_hash, 32);
-    shoal_evolving_plan plan = shoal_evolving_stated(&recipe->recipe);
+    agg_hex(track->run_hex, recipe->recipe->run_hash, 32);
+    shoal_evolving_plan plan = shoal_evolving_stated(recipe->recipe);
     agg_track_law_of(&track->law, &plan);
     return SHOAL_OK;
 }
@@ -156,7 +157,7 @@ static agg_err add_row(agg_track *track, agg_error *error, const agg_accumulator
 static agg_err add(agg_track *track, agg_error *error, const agg_recipe *recipe,
                    const agg_accumulator *acc)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     bool is_closing = r->round_index > r->epochs;
     agg_err err = check_chain(track, error, r);
     if (err == SHOAL_OK) err = agg_estimate_check(error, recipe, acc);
@@ -200,7 +201,7 @@ static void put_interval(agg_track_row *row, const agg_track *track)
 // The mean of an update and its error, by the estimator of one-bit means.
 static void put_value(agg_track_row *row, const agg_track *track, const agg_track_update *update)
 {
-    const shoal_recipe *r = &track->recipe.recipe;
+    const shoal_recipe *r = track->recipe.recipe;
     double low = (double)r->low_micro / 1e6, range = (double)(r->high_micro - r->low_micro) / 1e6;
     row->value = low + range / 2;
     row->stderr_ = row->low = row->high = NAN;

@@ -17,6 +17,7 @@
 
 #define AGG_HTTP_ANSWER_LOCATION_MAX 320 // with its NUL
 #define AGG_HTTP_POLICY_MAX 256          // with its NUL
+#define AGG_HTTP_COOKIE_MAX 192          // with its NUL
 
 typedef struct agg_http_answer {
     unsigned status;  // 0: no answer yet
@@ -27,6 +28,8 @@ typedef struct agg_http_answer {
     const char *challenge;            // WWW-Authenticate; static; NULL: no header
     const char *allow;                // Allow; static; NULL: no header
     char policy[AGG_HTTP_POLICY_MAX]; // Content-Security-Policy; "": one that lets nothing load
+    char cookie[AGG_HTTP_COOKIE_MAX]; // Set-Cookie; "": no header
+    bool is_form;                     // a page with a form: its posts must tell their origin
     bool is_open;                     // pages of other origins may read the answer
     unsigned max_age_s;               // Cache-Control; 0: caches must not store the answer
     char location[AGG_HTTP_ANSWER_LOCATION_MAX]; // Location; "": no header

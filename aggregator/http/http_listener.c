@@ -3,12 +3,14 @@
 #include "http_listener.h"
 
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agg_size.h"
+#include "http_fields.h"
 
 // Bytes of a refused body that are read and discarded, so that the client sees the answer rather
 // than a broken connection.
@@ -65,6 +67,43 @@ const char *agg_http_exchange_header(const agg_http_exchange *x, const char *nam
     return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
 
+// Keeps a header's value, and counts how often it came.
+typedef struct only {
+    const char *name, *value;
+    unsigned n;
+} only;
+
+static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, const char *name,
+                                    const char *value)
+{
+    (void)kind;
+    only *found = context;
+    if (strcasecmp(name, found->name) != 0) return MHD_YES;
+    found->value = value;
+    found->n++;
+    return MHD_YES;
+}
+
+const char *agg_http_exchange_only_header(const agg_http_exchange *x, const char *name)
+{
+    only found = {.name = name};
+    MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_header, &found);
+    return found.n == 1 ? found.value : NULL;
+}
+
+bool agg_http_exchange_peer(const agg_http_exchange *x, struct sockaddr_storage *address)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (info == NULL || info->client_addr == NULL) return false;
+    int family = info->client_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) return false;
+    *address = (struct sockaddr_storage){0};
+    memcpy(address, info->client_addr,
+           family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
+    return true;
+}
+
 const char *agg_http_exchange_argument(const agg_http_exchange *x, const char *name)
 {
     return MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, name);
@@ -103,7 +142,9 @@ static void refuse_body(agg_http_exchange *x)
     drop_body(x);
     char message[80];
     snprintf(message, sizeof message, "%s here has at most %zu bytes",
-             x->listener->service.body_name, x->listener->service.max_body);
+             x->max_body < x->listener->service.max_body ? "a form"
+                                                         : x->listener->service.body_name,
+             x->max_body);
     agg_http_answer_error(&x->answer, 413, "too-large", 413, message);
 }
 
@@ -121,7 +162,7 @@ static void refuse_full(agg_http_exchange *x)
 // Returns: false to end the connection.
 static bool take_body(agg_http_exchange *x, const char *data, size_t len)
 {
-    size_t max_body = x->listener->service.max_body;
+    size_t max_body = x->max_body;
     if (now_ms() > x->deadline_ms) return false;
     if (x->answer.status == 0 && len > max_body - x->len) refuse_body(x);
     if (x->answer.status == 0 && len > x->cap - x->len) {
@@ -148,7 +189,7 @@ static unsigned long long announced(const agg_http_exchange *x)
 void agg_http_exchange_expect_body(agg_http_exchange *x)
 {
     unsigned long long len = announced(x);
-    if (len > x->listener->service.max_body) {
+    if (len > x->max_body) {
         refuse_body(x);
     } else if (len > 0 && !grow_body(x, (size_t)len)) {
         refuse_full(x);
@@ -157,25 +198,33 @@ void agg_http_exchange_expect_body(agg_http_exchange *x)
 
 void agg_http_exchange_limit_body(agg_http_exchange *x)
 {
-    if (announced(x) > x->listener->service.max_body) refuse_body(x);
+    if (announced(x) > x->max_body) refuse_body(x);
+}
+
+void agg_http_exchange_limit_form(agg_http_exchange *x, size_t max)
+{
+    if (max < x->max_body) x->max_body = max;
+    agg_http_exchange_limit_body(x);
+}
+
+const char *agg_http_exchange_bearer(const agg_http_exchange *x)
+{
+    const char *value = agg_http_exchange_header(x, "Authorization");
+    return value == NULL || strncasecmp(value, "Bearer ", 7) != 0 ? NULL : value + 7;
 }
 
 bool agg_http_exchange_has_token(const agg_http_exchange *x, const agg_http_secret *secret)
 {
-    const char *value = agg_http_exchange_header(x, "Authorization");
-    if (value == NULL || strncasecmp(value, "Bearer ", 7) != 0) return false;
-    return agg_http_secret_matches(secret, value + 7, strlen(value + 7));
+    const char *token = agg_http_exchange_bearer(x);
+    return token != NULL && agg_http_secret_matches(secret, token, strlen(token));
 }
 
-// Browsers send a name and a password. The password is the token, and any name will do.
-bool agg_http_exchange_has_password(const agg_http_exchange *x, const agg_http_secret *secret)
+bool agg_http_exchange_is_same_origin(const agg_http_exchange *x)
 {
-    char *password = NULL;
-    char *user = MHD_basic_auth_get_username_password(x->connection, &password);
-    bool matches = password != NULL && agg_http_secret_matches(secret, password, strlen(password));
-    MHD_free(user);
-    MHD_free(password);
-    return matches;
+    const char *site = agg_http_exchange_header(x, "Sec-Fetch-Site");
+    if (site != NULL) return strcmp(site, "same-origin") == 0;
+    return agg_http_origin_is(agg_http_exchange_header(x, "Origin"),
+                              agg_http_exchange_header(x, "Host"));
 }
 
 void agg_http_exchange_refuse_access(agg_http_exchange *x, const char *challenge,
@@ -218,7 +267,8 @@ static void add_headers(struct MHD_Response *response, const agg_http_exchange *
     MHD_add_response_header(response, "Content-Security-Policy",
                             answer->policy[0] != '\0' ? answer->policy : POLICY_OF_DATA);
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
-    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(response, "Referrer-Policy",
+                            answer->is_form ? "same-origin" : "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy",
                             answer->is_open ? "cross-origin" : "same-origin");
     snprintf(text, sizeof text, answer->max_age_s > 0 ? "max-age=%u" : "no-store",
@@ -235,6 +285,7 @@ static void add_headers(struct MHD_Response *response, const agg_http_exchange *
     if (answer->allow != NULL) MHD_add_response_header(response, "Allow", answer->allow);
     if (answer->location[0] != '\0')
         MHD_add_response_header(response, "Location", answer->location);
+    if (answer->cookie[0] != '\0') MHD_add_response_header(response, "Set-Cookie", answer->cookie);
     if (answer->retry_after_s > 0) {
         snprintf(text, sizeof text, "%u", answer->retry_after_s);
         MHD_add_response_header(response, "Retry-After", text);
@@ -284,6 +335,7 @@ static agg_http_exchange *start_exchange(agg_http_listener *listener,
     x->service = listener->service.context;
     x->method = method;
     x->url = url;
+    x->max_body = listener->service.max_body;
     x->deadline_ms = now_ms() + (int64_t)listener->service.body_timeout_s * 1000;
     listener->service.start(x);
     return x;

@@ -30,6 +30,7 @@ typedef struct agg_http_exchange {
     agg_http_answer answer; // status 0: no answer yet
     // Private to the listener:
     size_t cap, discarded;
+    size_t max_body;     // bytes; the service's, or fewer for a form
     size_t answer_len;   // bytes of a large answer on its way; 0: not counted
     int64_t deadline_ms; // the body must be complete by then, on the monotonic clock
     bool is_suspended;
@@ -82,10 +83,21 @@ void agg_http_listener_stop(agg_http_listener *listener);
 const char *agg_http_exchange_header(const agg_http_exchange *x, const char *name);
 const char *agg_http_exchange_argument(const agg_http_exchange *x, const char *name);
 
-// Returns: whether the request carries one of the secrets, as its bearer token or, for browsers, as
-// its password.
+// Returns: a header that came exactly once, or NULL. Use it where a second header of the same name
+// could come from somebody else than the first.
+const char *agg_http_exchange_only_header(const agg_http_exchange *x, const char *name);
+
+// Writes the address of the other end of the connection: the client's, or a proxy's.
+// Returns: false when there is none.
+bool agg_http_exchange_peer(const agg_http_exchange *x, struct sockaddr_storage *address);
+
+// Returns: the bearer token of the request, or NULL; and whether it is one of the secrets.
+const char *agg_http_exchange_bearer(const agg_http_exchange *x);
 bool agg_http_exchange_has_token(const agg_http_exchange *x, const agg_http_secret *secret);
-bool agg_http_exchange_has_password(const agg_http_exchange *x, const agg_http_secret *secret);
+
+// Returns: whether a page of this server sent the request, by Sec-Fetch-Site or, from browsers
+// without that header, by Origin. A request without either header does not count as one.
+bool agg_http_exchange_is_same_origin(const agg_http_exchange *x);
 
 // Returns: whether the request was meant for this machine: its Host is a loopback name with any
 // port.
@@ -101,6 +113,9 @@ void agg_http_exchange_refuse_access(agg_http_exchange *x, const char *challenge
 void agg_http_exchange_expect_body(agg_http_exchange *x);
 // Answers 413 to a body that is announced too long. Room is reserved as the bytes come.
 void agg_http_exchange_limit_body(agg_http_exchange *x);
+// Does the same for a form, which is shorter than the service's other bodies.
+//   max: bytes
+void agg_http_exchange_limit_form(agg_http_exchange *x, size_t max);
 
 // Holds the answer back until agg_http_exchange_resume. Any thread may call that function, even
 // before the service's callback returns, and x->answer must be the answer by then.

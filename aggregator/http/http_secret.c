@@ -69,15 +69,36 @@ agg_err agg_http_secret_load(agg_http_secret *secret, agg_error *error, const ch
     return err;
 }
 
+// Returns: 1 if two digests are equal, else 0, in constant time.
+static unsigned is_equal(const uint8_t a[32], const uint8_t b[32])
+{
+    unsigned differ = 0;
+    for (unsigned i = 0; i < 32; i++) differ |= a[i] ^ b[i];
+    return (differ - 1) >> 31;
+}
+
+void agg_http_secret_digest(uint8_t digest[32], const char *text, size_t len)
+{
+    digest_of(digest, text, len);
+}
+
+bool agg_http_secret_has(const agg_http_secret *secret, const uint8_t digest[32])
+{
+    unsigned found = 0;
+    for (unsigned i = 0; i < secret->n; i++) found |= is_equal(digest, secret->digests[i]);
+    return (int)found;
+}
+
 bool agg_http_secret_matches(const agg_http_secret *secret, const char *text, size_t len)
 {
     uint8_t digest[32];
     digest_of(digest, text, len);
-    unsigned found = 0;
-    for (unsigned i = 0; i < secret->n; i++) {
-        unsigned differ = 0;
-        for (unsigned b = 0; b < 32; b++) differ |= digest[b] ^ secret->digests[i][b];
-        found |= (differ - 1) >> 31; // 1 exactly where differ is 0
-    }
-    return (int)found;
+    return agg_http_secret_has(secret, digest);
+}
+
+bool agg_http_secret_overlaps(const agg_http_secret *a, const agg_http_secret *b)
+{
+    bool found = false;
+    for (unsigned i = 0; i < b->n; i++) found |= agg_http_secret_has(a, b->digests[i]);
+    return found;
 }

@@ -27,4 +27,14 @@ agg_err agg_http_secret_load(agg_http_secret *secret, agg_error *error,
 // Timing: depends on len only.
 bool agg_http_secret_matches(const agg_http_secret *secret, const char *text, size_t len);
 
+// Writes the digest of a text that is compared with several secrets.
+void agg_http_secret_digest(uint8_t digest[32], const char *text, size_t len);
+
+// Returns: whether the digest is that of one of the secrets. A struct of zeros has none.
+// Timing: depends on the number of secrets only.
+bool agg_http_secret_has(const agg_http_secret *secret, const uint8_t digest[32]);
+
+// Returns: whether two files share a secret.
+bool agg_http_secret_overlaps(const agg_http_secret *a, const agg_http_secret *b);
+
 #endif

@@ -58,7 +58,7 @@ static agg_err take_batch(agg_reading *r)
     if (err != SHOAL_OK) return err;
     if (agg_reading_has(r) < o.batch.size) return batch_failed(r, SHOAL_ERR_TRUNCATED, UINT32_MAX);
     o.bytes = r->window.bytes + r->window.start;
-    open_batch(&o, &r->reader->recipe->recipe);
+    open_batch(&o, r->reader->recipe->recipe);
     return give_batches(r, &o, 1, false);
 }
 
@@ -123,7 +123,7 @@ static void gather_batches(batch_group *group, const agg_reading *r)
 
 static agg_err take_batches(agg_reading *r)
 {
-    batch_group group = {.recipe = &r->reader->recipe->recipe, .queue = {.r = r}};
+    batch_group group = {.recipe = r->reader->recipe->recipe, .queue = {.r = r}};
     gather_batches(&group, r);
     if (group.n < 2) return take_batch(r);
     if (r->share == NULL) {

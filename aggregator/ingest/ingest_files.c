@@ -319,7 +319,7 @@ static agg_err load_accumulator(agg_accumulator *acc, agg_error *error, const ch
 {
     agg_err err = agg_accumulator_load(acc, error, path);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_check_recipe(acc, error, &recipe->recipe);
+    err = agg_accumulator_check_recipe(acc, error, recipe->recipe);
     if (err == SHOAL_OK) return SHOAL_OK;
     agg_error_prefix(error, "%s", path);
     agg_accumulator_release(acc);
@@ -335,7 +335,7 @@ static agg_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_error 
     if (exists && !a->is_appending)
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
                         "%s exists; --append adds to it", a->output);
-    agg_err err = agg_accumulator_init(acc, error, &recipe->recipe);
+    agg_err err = agg_accumulator_init(acc, error, recipe->recipe);
     if (err != SHOAL_OK) return err;
     err = plan_memory(buffer, error, acc, a, recipe);
     if (err == SHOAL_OK && !exists) return SHOAL_OK;

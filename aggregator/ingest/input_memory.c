@@ -9,6 +9,7 @@
 
 #include "batch.h"
 #include "reader.h"
+#include "recipe.h"
 #include "sketch.h"
 
 uint64_t cli_file_bytes(const char *path)

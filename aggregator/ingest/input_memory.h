@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "dictionary.h"
-#include "recipe.h"
 #include "recipe_json.h"
+#include "recipe_ref.h"
 
 // Returns: the size of a file in bytes; 0 for a pipe, for standard input ("-") and where the size
 // is not known.

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "recipe.h"
 
 agg_err agg_line_reader_init(agg_line_reader *lines, agg_reading *r)
 {
     lines->r = r;
     lines->count = 0;
-    lines->records = agg_alloc(r->error, AGG_LINE_RUN_MAX, r->reader->recipe->recipe.record_size);
+    lines->records = agg_alloc(r->error, AGG_LINE_RUN_MAX, r->reader->recipe->recipe->record_size);
     if (lines->records == NULL) return AGG_ERR_MEMORY;
     agg_report_frame_init(&lines->frame, r->reader->recipe, agg_cpu_chosen());
     return SHOAL_OK;
@@ -66,7 +67,7 @@ static agg_err take_line(agg_line_reader *lines, const char *line, size_t len)
     if (len > 0 && line[len - 1] == '\r') len--;
     if (len == 0) return SHOAL_OK;
     r->count->lines++;
-    uint8_t *record = lines->records + (size_t)lines->count * recipe->recipe.record_size;
+    uint8_t *record = lines->records + (size_t)lines->count * recipe->recipe->record_size;
     if (agg_report_parse(record, &why, recipe, line, len) != SHOAL_OK)
         reject(r, &why);
     else

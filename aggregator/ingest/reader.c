@@ -7,6 +7,7 @@
 
 #include "batch.h"
 #include "batch_reader.h"
+#include "record.h"
 #include "shared_lines.h"
 
 static agg_err read_lines(agg_reading *r)
@@ -47,7 +48,7 @@ agg_err agg_reader_window(agg_read_count *count, agg_error *error, const agg_rea
 uint64_t agg_reader_memory(const agg_recipe *recipe, unsigned n_threads, uint64_t batch_bytes)
 {
     uint64_t share = n_threads > 1 ? agg_share_bytes(n_threads) : 0,
-             records = AGG_LINE_RUN_MAX * (uint64_t)recipe->recipe.record_size;
+             records = AGG_LINE_RUN_MAX * (uint64_t)shoal_record_size(recipe->recipe);
     if (batch_bytes > 0)
         return AGG_SHARE_BYTES_MIN +
                (n_threads > 1 ? agg_batch_reader_bytes(batch_bytes, n_threads) : batch_bytes);

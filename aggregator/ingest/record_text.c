@@ -5,6 +5,7 @@
 
 #include "bytes.h"
 #include "field_text.h"
+#include "recipe.h"
 #include "record.h"
 #include "sketch.h"
 

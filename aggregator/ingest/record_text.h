@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "hex_digits.h"
-#include "recipe.h"
+#include "recipe_ref.h"
 
 typedef struct agg_record_text {
     const shoal_recipe *recipe;

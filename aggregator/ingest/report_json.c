@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json_walk.h"
+#include "recipe.h"
 
 static agg_err refuse(agg_error *error, agg_err code, const char *field, const char *why)
 {
@@ -30,7 +31,7 @@ static agg_err check_parameters(agg_error *error, const agg_recipe *recipe, cons
     if (!cJSON_IsObject(object))
         return refuse(error, SHOAL_ERR_TYPE, "parameters", "must be an object");
     for (const cJSON *item = object->child; item != NULL; item = item->next) {
-        int i = find_parameter(&own, &recipe->recipe, item->string);
+        int i = find_parameter(&own, recipe->recipe, item->string);
         if (i < 0)
             return refuse(error, SHOAL_ERR_UNKNOWN_FIELD, "parameters",
                           "hold a field that the recipe does not have");
@@ -42,7 +43,7 @@ static agg_err check_parameters(agg_error *error, const agg_recipe *recipe, cons
         if (!agg_json_micro(&micro, item->valuedouble) || micro != own)
             return refuse(error, SHOAL_ERR_RANGE, item->string, "is not the recipe's");
     }
-    for (uint32_t i = 0; shoal_recipe_parameter(&name, &own, &recipe->recipe, i); i++)
+    for (uint32_t i = 0; shoal_recipe_parameter(&name, &own, recipe->recipe, i); i++)
         if (!(seen >> i & 1)) return refuse(error, SHOAL_ERR_MISSING_FIELD, name, "is missing");
     return SHOAL_OK;
 }
@@ -64,7 +65,7 @@ static agg_err decode_record(uint8_t *record, agg_error *error, const agg_recipe
         !cJSON_IsString(list->child))
         return refuse(error, SHOAL_ERR_TYPE, "records", "must be a list of one string");
     const char *text = list->child->valuestring;
-    agg_err err = shoal_record_from_text(record, &recipe->recipe, text, strlen(text), &position);
+    agg_err err = shoal_record_from_text(record, recipe->recipe, text, strlen(text), &position);
     if (err == SHOAL_OK) return SHOAL_OK;
     return agg_fail(error, err, AGG_EXIT_RUNTIME, "records: character %zu: %s", position + 1,
                     shoal_err_text(err));
@@ -137,7 +138,7 @@ static size_t print_head(char out[AGG_REPORT_HEAD_MAX], const agg_recipe *recipe
     int len = snprintf(out, AGG_REPORT_HEAD_MAX,
                        "{\"key\":\"%s\",\"recipe_hash\":\"%s\",\"parameters\":{", recipe->id,
                        recipe->hash_hex);
-    for (uint32_t i = 0; shoal_recipe_parameter(&name, &micro, &recipe->recipe, i); i++) {
+    for (uint32_t i = 0; shoal_recipe_parameter(&name, &micro, recipe->recipe, i); i++) {
         len += snprintf(out + len, AGG_REPORT_HEAD_MAX - (size_t)len, "%s\"%s\":", i > 0 ? "," : "",
                         name);
         len += print_micro(out + len, AGG_REPORT_HEAD_MAX - (size_t)len, micro);
@@ -151,26 +152,26 @@ static const char tail[] = "\"]}";
 size_t agg_report_size(const agg_recipe *recipe)
 {
     char head[AGG_REPORT_HEAD_MAX];
-    return print_head(head, recipe) + recipe->recipe.text_size + sizeof tail - 1;
+    return print_head(head, recipe) + recipe->recipe->text_size + sizeof tail - 1;
 }
 
 agg_err agg_report_print(char *out, size_t cap, const agg_recipe *recipe, const uint8_t *record)
 {
     char head[AGG_REPORT_HEAD_MAX];
     size_t len = print_head(head, recipe);
-    if (cap < len + recipe->recipe.text_size + sizeof tail - 1) return SHOAL_ERR_SPACE;
+    if (cap < len + recipe->recipe->text_size + sizeof tail - 1) return SHOAL_ERR_SPACE;
     memcpy(out, head, len);
     agg_err err =
-        shoal_record_to_text(out + len, recipe->recipe.text_size, &recipe->recipe, record);
-    memcpy(out + len + recipe->recipe.text_size, tail, sizeof tail - 1);
+        shoal_record_to_text(out + len, recipe->recipe->text_size, recipe->recipe, record);
+    memcpy(out + len + recipe->recipe->text_size, tail, sizeof tail - 1);
     return err;
 }
 
 void agg_report_frame_init(agg_report_frame *frame, const agg_recipe *recipe, agg_cpu cpu)
 {
-    agg_record_text_init(&frame->text, &recipe->recipe, cpu);
+    agg_record_text_init(&frame->text, recipe->recipe, cpu);
     frame->head_len = print_head(frame->head, recipe);
-    frame->size = frame->head_len + recipe->recipe.text_size + sizeof tail - 1;
+    frame->size = frame->head_len + recipe->recipe->text_size + sizeof tail - 1;
 }
 
 bool agg_report_read(uint8_t *record, const agg_report_frame *frame, const char *json)

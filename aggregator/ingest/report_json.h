@@ -14,7 +14,7 @@
 
 // Checks one report and decodes its record. The report has exactly the four keys, the recipe's id,
 // hash and parameters, and one record.
-//   record: recipe->recipe.record_size bytes, written on OK
+//   record: recipe->recipe->record_size bytes, written on OK
 // Returns: SHOAL_ERR_UNKNOWN_FIELD, _MISSING_FIELD, _DUPLICATE, _TYPE, _RANGE, _RECIPE_HASH, an
 // error of the record, or AGG_ERR_JSON. `error` names the field.
 agg_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *recipe,
@@ -47,7 +47,7 @@ void agg_report_frame_init(agg_report_frame *frame, const agg_recipe *recipe, ag
 // Reads a report on the fast path, without a JSON parser. It takes only reports that are byte for
 // byte as agg_report_print writes them, and reads the record that agg_report_parse would read.
 //   json: frame->size bytes
-//   record: recipe->recipe.record_size bytes; its content is undefined if the result is false
+//   record: recipe->recipe->record_size bytes; its content is undefined if the result is false
 // Returns: whether it read the report. If not, call agg_report_parse, which accepts other forms and
 // says what is wrong with a bad report.
 // Cost: a comparison of the bytes around the record's text, and agg_record_text_read.

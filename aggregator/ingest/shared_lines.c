@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "record.h"
 
 // The smallest share at the end of a span.
 #define SHARE_BYTES_LAST ((size_t)1 << 19)
@@ -40,7 +41,8 @@ static void read_share(line_shares *shares, line_share *share, uint8_t *records)
 
 static uint8_t *records_of(const line_shares *shares, unsigned part)
 {
-    return shares->records + (size_t)part * shares->room * shares->frame->text.recipe->record_size;
+    return shares->records +
+           (size_t)part * shares->room * shoal_record_size(shares->frame->text.recipe);
 }
 
 static void read_own(void *context, unsigned part, unsigned n_parts)
@@ -140,7 +142,7 @@ agg_err agg_shared_lines_run(agg_reading *r, agg_line_reader *rest)
     line_shares shares = {.frame = &rest->frame, .window = &r->window};
     shares.room = (uint32_t)(agg_share_bytes(r->n_threads) / (rest->frame.size + 1)) + 1;
     shares.records = agg_alloc(r->error, r->n_threads,
-                               (size_t)rest->frame.text.recipe->record_size * shares.room);
+                               (size_t)shoal_record_size(rest->frame.text.recipe) * shares.room);
     agg_err err = shares.records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
     while (err == SHOAL_OK && agg_reading_has(r) > 0) err = take_shares(r, rest, &shares);
     free(shares.records);
@@ -150,5 +152,5 @@ agg_err agg_shared_lines_run(agg_reading *r, agg_line_reader *rest)
 uint64_t agg_shared_lines_memory(const agg_recipe *recipe, unsigned n_threads)
 {
     uint64_t share = agg_share_bytes(n_threads), room = share / (agg_report_size(recipe) + 1) + 1;
-    return n_threads * room * recipe->recipe.record_size;
+    return n_threads * room * shoal_record_size(recipe->recipe);
 }

@@ -11,6 +11,7 @@
 #include "event.h"
 #include "fingerprint.h"
 #include "json_walk.h"
+#include "recipe.h"
 #include "text_rule.h"
 
 #define DICTIONARY_FILE_MAX ((size_t)1 << 30)
@@ -100,7 +101,7 @@ static void warn_of_rule(parsing *p, const char *name, size_t line)
 static void warn_if_changed(parsing *p, const char *name, size_t line, agg_text value)
 {
     if (agg_recipe_is_closed(p->recipe) ||
-        agg_text_is_kept(&p->recipe->recipe, value.bytes, value.len))
+        agg_text_is_kept(p->recipe->recipe, value.bytes, value.len))
         return;
     warn_of_rule(p, name, line);
 }
@@ -123,7 +124,7 @@ static void take_word(parsing *p, const char *name, size_t line, agg_text word)
     agg_dictionary *out = p->out;
     int matches = agg_recipe_word_item(&out->items[out->n], p->recipe, word);
     out->kinds[out->n] = (uint8_t)((matches ? AGG_EVENT_MATCHES : 0) | AGG_EVENT_IN_PART);
-    if (!agg_text_is_kept(&p->recipe->recipe, word.bytes, word.len)) warn_of_rule(p, name, line);
+    if (!agg_text_is_kept(p->recipe->recipe, word.bytes, word.len)) warn_of_rule(p, name, line);
 }
 
 static agg_err take_event(parsing *p, const char *name, size_t line, agg_text value)
@@ -151,7 +152,7 @@ static agg_err take_event(parsing *p, const char *name, size_t line, agg_text va
 static agg_err take_field(parsing *p, const char *name, size_t line, uint32_t i, agg_text field)
 {
     const agg_recipe *recipe = p->recipe;
-    const shoal_variable *variable = &recipe->recipe.variables[i];
+    const shoal_variable *variable = &recipe->recipe->variables[i];
     uint64_t *item = &p->out->items[p->out->n * p->out->width + i];
     *item = SHOAL_ITEM_NONE;
     if (field.len == 0) return SHOAL_OK;
@@ -160,7 +161,7 @@ static agg_err take_field(parsing *p, const char *name, size_t line, uint32_t i,
                         (int)variable->name.len, variable->name.bytes,
                         why_no_item(variable->value));
     if (!agg_recipe_variable_is_closed(recipe, i) &&
-        !agg_text_is_kept(&recipe->recipe, field.bytes, field.len))
+        !agg_text_is_kept(recipe->recipe, field.bytes, field.len))
         warn_of_rule(p, name, line);
     return SHOAL_OK;
 }
@@ -168,7 +169,7 @@ static agg_err take_field(parsing *p, const char *name, size_t line, uint32_t i,
 // Takes a line with the values of all variables and a tab between two.
 static agg_err take_fields(parsing *p, const char *name, size_t line, agg_text value)
 {
-    uint32_t n = p->recipe->recipe.n_variables;
+    uint32_t n = p->recipe->recipe->n_variables;
     const char *at = value.bytes, *end = value.bytes + value.len;
     for (uint32_t i = 0; i < n; i++) {
         const char *tab = memchr(at, '\t', (size_t)(end - at)), *stop = tab != NULL ? tab : end;
@@ -184,7 +185,7 @@ static agg_err take_fields(parsing *p, const char *name, size_t line, agg_text v
 
 static bool is_joint(const agg_recipe *recipe)
 {
-    return recipe->recipe.value == SHOAL_VALUE_VARIABLES;
+    return recipe->recipe->value == SHOAL_VALUE_VARIABLES;
 }
 
 static agg_err take_value(parsing *p, const char *name, size_t line, agg_text value)
@@ -196,7 +197,7 @@ static agg_err take_value(parsing *p, const char *name, size_t line, agg_text va
         return SHOAL_OK;
     }
     if (!agg_recipe_item(&p->out->items[p->out->n], p->recipe, value.bytes, value.len))
-        return refuse(p->error, SHOAL_ERR_RANGE, why_no_item(p->recipe->recipe.value));
+        return refuse(p->error, SHOAL_ERR_RANGE, why_no_item(p->recipe->recipe->value));
     warn_if_changed(p, name, line, value);
     return SHOAL_OK;
 }
@@ -231,11 +232,11 @@ static agg_err reserve(parsing *p, size_t lines, const char *bytes, size_t len)
     while (slots / 2 < lines) slots *= 2;
     if (lines >= UINT32_MAX / SHOAL_VARIABLES_MAX)
         return refuse(p->error, SHOAL_ERR_RANGE, "has too many lines");
-    out->width = is_joint(p->recipe) ? p->recipe->recipe.n_variables : 1;
+    out->width = is_joint(p->recipe) ? p->recipe->recipe->n_variables : 1;
     out->pool = agg_alloc(p->error, len, 1);
     out->values = agg_alloc(p->error, lines, sizeof *out->values);
     out->items = agg_alloc(p->error, lines * out->width, sizeof *out->items);
-    bool has_events = p->has_counts && p->recipe->recipe.encoding.n_fields > 0;
+    bool has_events = p->has_counts && p->recipe->recipe->encoding.n_fields > 0;
     if (p->has_counts) out->counts = agg_alloc(p->error, lines, sizeof *out->counts);
     if (has_events) out->kinds = agg_alloc(p->error, lines, 1);
     p->seen.slots = agg_alloc(p->error, slots, sizeof *p->seen.slots);
@@ -270,11 +271,11 @@ static agg_err take_lines(parsing *p, const char *name, size_t len)
 // field of characters and there are no parts; the first line tells which the file contains.
 static bool holds_words(const agg_recipe *recipe, const char *bytes, size_t len)
 {
-    const shoal_encoding *encoding = &recipe->recipe.encoding;
+    const shoal_encoding *encoding = &recipe->recipe->encoding;
     size_t mark = len >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     if (encoding->n_fields != 1 || encoding->fields[0].scheme != SHOAL_SCHEME_CHARACTERS)
         return false;
-    return recipe->recipe.n_splits == 0 && (len < mark + 2 || memcmp(bytes + mark, "{\"", 2) != 0);
+    return recipe->recipe->n_splits == 0 && (len < mark + 2 || memcmp(bytes + mark, "{\"", 2) != 0);
 }
 
 static agg_err parse_all(parsing *p, const char *name, const char *bytes, size_t len)
@@ -322,7 +323,7 @@ agg_err agg_dictionary_check(agg_error *error, const agg_recipe *recipe)
     if (!is_joint(recipe)) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                     "recipe %s has %u variables, and a dictionary is of one", recipe->id,
-                    recipe->recipe.n_variables);
+                    recipe->recipe->n_variables);
 }
 
 agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
@@ -330,7 +331,7 @@ agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const 
 {
     agg_err err = agg_dictionary_check(error, recipe);
     if (err != SHOAL_OK) return err;
-    if (recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER && agg_recipe_is_closed(recipe))
+    if (recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER && agg_recipe_is_closed(recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe %s gives a mean: a dictionary says nothing to it", recipe->id);
     return load(dictionary, error, recipe, path, 0, warn, warn_context);

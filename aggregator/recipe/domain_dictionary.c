@@ -8,6 +8,7 @@
 
 #include "agg_size.h"
 #include "item_label.h"
+#include "recipe.h"
 
 // Writes the label of an item without a listed value: its index, its bucket of numbers, or "mean".
 static int print_label(char out[AGG_LABEL_MAX], const shoal_recipe *r, uint32_t i)
@@ -50,7 +51,7 @@ static void release_buckets(bucket_labels *labels)
 static agg_err label_buckets(bucket_labels *out, agg_error *error, const agg_recipe *recipe,
                              uint32_t field)
 {
-    uint32_t size = recipe->recipe.encoding.fields[field].size;
+    uint32_t size = recipe->recipe->encoding.fields[field].size;
     *out = (bucket_labels){0};
     for (uint32_t b = 0; b < size; b++)
         out->len += agg_recipe_bucket_label(NULL, 0, recipe, field, b);
@@ -90,7 +91,7 @@ static void join_labels(agg_dictionary *dictionary, const shoal_encoding *encodi
 // once.
 static agg_err label_cells(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe)
 {
-    const shoal_encoding *encoding = &recipe->recipe.encoding;
+    const shoal_encoding *encoding = &recipe->recipe->encoding;
     bucket_labels fields[SHOAL_ENCODED_MAX] = {{0}};
     size_t bytes = dictionary->n * 3 * (encoding->n_fields - 1);
     agg_err err = SHOAL_OK;
@@ -127,7 +128,7 @@ static agg_err reserve_items(agg_dictionary *dictionary, agg_error *error, size_
 agg_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
                                  const agg_recipe *recipe)
 {
-    const shoal_part *part = shoal_recipe_value_part(&recipe->recipe);
+    const shoal_part *part = shoal_recipe_value_part(recipe->recipe);
     agg_err err = agg_dictionary_check(error, recipe);
     if (err != SHOAL_OK) return err;
     if (!agg_recipe_is_closed(recipe))
@@ -137,10 +138,10 @@ agg_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
     if (err == SHOAL_OK) {
         if (recipe->values.n > 0)
             take_values(dictionary, &recipe->values);
-        else if (recipe->recipe.encoding.n_fields > 0)
+        else if (recipe->recipe->encoding.n_fields > 0)
             err = label_cells(dictionary, error, recipe);
         else
-            err = label_items(dictionary, error, &recipe->recipe);
+            err = label_items(dictionary, error, recipe->recipe);
     }
     if (err != SHOAL_OK) agg_dictionary_release(dictionary);
     return err;
@@ -150,7 +151,7 @@ agg_err agg_dictionary_of_field(agg_dictionary *dictionary, agg_error *error,
                                 const agg_recipe *recipe, uint32_t field)
 {
     bucket_labels labels;
-    agg_err err = reserve_items(dictionary, error, recipe->recipe.encoding.fields[field].size);
+    agg_err err = reserve_items(dictionary, error, recipe->recipe->encoding.fields[field].size);
     if (err == SHOAL_OK) err = label_buckets(&labels, error, recipe, field);
     if (err != SHOAL_OK) {
         agg_dictionary_release(dictionary);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "json_walk.h"
+#include "recipe.h"
 #include "text_rule.h"
 #include "trie.h"
 
@@ -81,7 +82,7 @@ static int64_t nearest(double x)
 
 static uint32_t bucket_of(const agg_recipe *recipe, uint32_t i, const cJSON *event)
 {
-    const shoal_encoded *field = &recipe->recipe.encoding.fields[i];
+    const shoal_encoded *field = &recipe->recipe->encoding.fields[i];
     const cJSON *value = member(event, &field->field);
     if (field->scheme == SHOAL_SCHEME_NUMBER) {
         if (!cJSON_IsNumber(value) || !isfinite(value->valuedouble)) return 0;
@@ -99,13 +100,13 @@ static uint32_t bucket_of(const agg_recipe *recipe, uint32_t i, const cJSON *eve
 // Returns: whether devices of a trie report a word.
 static bool is_reported(const agg_recipe *recipe, uint32_t bucket, agg_text word)
 {
-    return shoal_trie_is_answer(&recipe->recipe.encoding.fields[0], bucket) &&
+    return shoal_trie_is_answer(&recipe->recipe->encoding.fields[0], bucket) &&
            agg_list_find(&recipe->known, word) == AGG_NOT_LISTED;
 }
 
 bool agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const cJSON *event)
 {
-    const shoal_encoding *encoding = &recipe->recipe.encoding;
+    const shoal_encoding *encoding = &recipe->recipe->encoding;
     uint32_t buckets[SHOAL_ENCODED_MAX];
     int matches = 1;
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
@@ -113,22 +114,22 @@ bool agg_recipe_event_item(uint64_t *item, const agg_recipe *recipe, const cJSON
         matches &= buckets[i] != 0 || encoding->fields[i].scheme < SHOAL_SCHEME_TOKENS;
     }
     *item = shoal_encoding_item(encoding, buckets);
-    if (recipe->recipe.contributions == 0) return matches;
+    if (recipe->recipe->contributions == 0) return matches;
     const cJSON *word = member(event, &encoding->fields[0].field);
     return cJSON_IsString(word) && is_reported(recipe, buckets[0], text_of(word));
 }
 
 bool agg_recipe_word_item(uint64_t *item, const agg_recipe *recipe, agg_text word)
 {
-    const shoal_encoded *field = &recipe->recipe.encoding.fields[0];
+    const shoal_encoded *field = &recipe->recipe->encoding.fields[0];
     *item = word_bucket(field, recipe->lists[0], word);
-    return recipe->recipe.contributions > 0 ? is_reported(recipe, (uint32_t)*item, word)
-                                            : *item != 0;
+    return recipe->recipe->contributions > 0 ? is_reported(recipe, (uint32_t)*item, word)
+                                             : *item != 0;
 }
 
 bool agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     for (uint32_t i = 0; i < r->n_part; i++) {
         const cJSON *value = member(event, &r->splits[i].field);
         uint32_t index = cJSON_IsString(value) ? agg_list_find(&recipe->splits[i], text_of(value))
@@ -142,15 +143,15 @@ bool agg_recipe_event_is_part(const agg_recipe *recipe, const cJSON *event)
 
 bool agg_event_is_kept(const agg_recipe *recipe, const cJSON *event)
 {
-    const shoal_encoding *encoding = &recipe->recipe.encoding;
+    const shoal_encoding *encoding = &recipe->recipe->encoding;
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
         const shoal_encoded *field = &encoding->fields[i];
         const cJSON *value = member(event, &field->field);
         size_t joined;
         if (field->scheme == SHOAL_SCHEME_NUMBER || !cJSON_IsString(value)) continue;
         if (field->scheme == SHOAL_SCHEME_TOKENS
-                ? !agg_tokens_are_kept(&joined, &recipe->recipe, text_of(value))
-                : !agg_entry_is_kept(&recipe->recipe, text_of(value), false))
+                ? !agg_tokens_are_kept(&joined, recipe->recipe, text_of(value))
+                : !agg_entry_is_kept(recipe->recipe, text_of(value), false))
             return false;
     }
     return true;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "recipe.h"
+
 // Returns: the least number in bucket i, in millionths: exactly the least that
 // shoal_recipe_number_item maps there.
 static int64_t lower_end(const shoal_recipe *r, uint32_t i)
@@ -103,7 +105,7 @@ static void put_next(label *l, const shoal_encoded *field,
 
 static void put_bucket(label *l, const agg_recipe *recipe, uint32_t i, uint32_t bucket)
 {
-    const shoal_encoded *field = &recipe->recipe.encoding.fields[i];
+    const shoal_encoded *field = &recipe->recipe->encoding.fields[i];
     if (bucket == 0 && field->prefixes.count > 0 && field->depth == 0)
         put_text(l,
                  "<none>"); // "<oov>" is a first token that is not listed
@@ -129,8 +131,8 @@ size_t agg_recipe_label(char *out, size_t cap, const agg_recipe *recipe, uint64_
 {
     uint32_t buckets[SHOAL_ENCODED_MAX];
     label l = start_label(out, cap);
-    shoal_encoding_buckets(buckets, &recipe->recipe.encoding, item);
-    for (uint32_t i = 0; i < recipe->recipe.encoding.n_fields; i++) {
+    shoal_encoding_buckets(buckets, &recipe->recipe->encoding, item);
+    for (uint32_t i = 0; i < recipe->recipe->encoding.n_fields; i++) {
         if (i > 0) put_text(&l, " | ");
         put_bucket(&l, recipe, i, buckets[i]);
     }

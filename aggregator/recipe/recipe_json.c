@@ -243,7 +243,7 @@ static agg_err take_signature(agg_recipe *own, agg_error *error, const cJSON *ob
 // Every part of a split collection is one that devices send to.
 static agg_err check_part(const agg_recipe *own, agg_error *error)
 {
-    const shoal_recipe *r = &own->recipe;
+    const shoal_recipe *r = own->recipe;
     for (uint32_t i = 0; i < r->n_part; i++) {
         agg_text entry = {r->part[i].bytes, r->part[i].len};
         if (agg_list_find(&own->splits[i], entry) != AGG_NOT_LISTED) continue;
@@ -266,6 +266,14 @@ static agg_err say_why_not(agg_error *error, const shoal_recipe *recipe)
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s", why);
 }
 
+static agg_err finish(reading *r, agg_error *error)
+{
+    shoal_recipe *recipe = agg_alloc(error, 1, sizeof *recipe);
+    if (recipe == NULL) return AGG_ERR_MEMORY;
+    r->own->recipe = recipe;
+    return core_said(error, shoal_builder_finish(recipe, &r->builder), &r->builder, "the recipe");
+}
+
 static agg_err read_fields(agg_recipe *own, agg_error *error, const cJSON *json)
 {
     reading r = {.own = own};
@@ -276,15 +284,13 @@ static agg_err read_fields(agg_recipe *own, agg_error *error, const cJSON *json)
     const cJSON *signature = cJSON_GetObjectItemCaseSensitive(json, "signature");
     agg_err err = agg_json_walk(error, &sink, json);
     if (err == SHOAL_OK && signature != NULL) err = take_signature(own, error, signature);
-    if (err == SHOAL_OK)
-        err = core_said(error, shoal_builder_finish(&own->recipe, &r.builder), &r.builder,
-                        "the recipe");
+    if (err == SHOAL_OK) err = finish(&r, error);
     if (err == SHOAL_ERR_RANGE && r.builder.recipe.epochs > 0)
         err = say_why_not(error, &r.builder.recipe);
     if (err == SHOAL_OK) err = check_part(own, error);
     if (err != SHOAL_OK) return err;
-    memcpy(own->id, own->recipe.key.bytes, own->recipe.key.len);
-    agg_hex(own->hash_hex, own->recipe.recipe_hash, 32);
+    memcpy(own->id, own->recipe->key.bytes, own->recipe->key.len);
+    agg_hex(own->hash_hex, own->recipe->recipe_hash, 32);
     return SHOAL_OK;
 }
 
@@ -321,6 +327,7 @@ agg_err agg_recipe_from_file(agg_recipe *recipe, agg_error *error, const char *p
 
 void agg_recipe_release(agg_recipe *recipe)
 {
+    free((void *)recipe->recipe);
     free(recipe->json);
     agg_list_release(&recipe->values);
     for (size_t i = 0; i < SHOAL_ENCODED_MAX; i++)
@@ -340,7 +347,7 @@ static int is_projected(const shoal_recipe *recipe)
 
 int agg_recipe_is_closed(const agg_recipe *recipe)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     if (r->value == SHOAL_VALUE_VARIABLES) return 0; // each of them may be, none is the recipe's
     return shoal_recipe_value_part(r)->domain != SHOAL_DOMAIN_OPEN && !is_projected(r);
 }
@@ -405,7 +412,7 @@ static int find_item(uint64_t *item, const shoal_part *part, const agg_list *val
 
 int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     int64_t micro = 0;
     if (r->n_variables > 0)
         return agg_recipe_variable_item(item, recipe, r->value_part, bytes, len);
@@ -422,7 +429,7 @@ int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes,
 
 uint32_t agg_recipe_find_variable(const agg_recipe *recipe, const char *name, size_t len)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     uint32_t i = 0;
     while (i < r->n_variables &&
            (r->variables[i].name.len != len || memcmp(r->variables[i].name.bytes, name, len) != 0))
@@ -433,7 +440,7 @@ uint32_t agg_recipe_find_variable(const agg_recipe *recipe, const char *name, si
 int agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t i,
                              const char *bytes, size_t len)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     int64_t micro = 0;
     if (r->variables[i].value != SHOAL_VALUE_NUMBER)
         return find_item(item, &r->parts[i], &recipe->variables[i], bytes, len);
@@ -442,13 +449,22 @@ int agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t 
     return 1;
 }
 
-void agg_recipe_of_variable(agg_recipe *view, const agg_recipe *recipe, uint32_t i)
+agg_recipe *agg_recipe_of_variable(agg_error *error, const agg_recipe *recipe, uint32_t i)
 {
-    const shoal_variable *variable = &recipe->recipe.variables[i];
-    *view = *recipe;
-    view->values = recipe->variables[i];
-    view->recipe.value = variable->value;
-    view->recipe.low_micro = variable->low_micro;
-    view->recipe.high_micro = variable->high_micro;
-    view->recipe.value_part = i;
+    typedef struct view {
+        agg_recipe recipe; // first, so that free of the one releases both
+        shoal_recipe own;
+    } view;
+    const shoal_variable *variable = &recipe->recipe->variables[i];
+    view *v = agg_alloc(error, 1, sizeof *v);
+    if (v == NULL) return NULL;
+    v->own = *recipe->recipe;
+    v->own.value = variable->value;
+    v->own.low_micro = variable->low_micro;
+    v->own.high_micro = variable->high_micro;
+    v->own.value_part = i;
+    v->recipe = *recipe;
+    v->recipe.recipe = &v->own;
+    v->recipe.values = recipe->variables[i];
+    return &v->recipe;
 }

@@ -16,15 +16,17 @@
 #include <stdint.h>
 
 #include "agg_error.h"
-#include "recipe.h"
+#include "encoding.h"
+#include "name.h"
+#include "recipe_ref.h"
 #include "text_list.h"
 
 #define AGG_RECIPE_FILE_MAX ((size_t)1 << 20) // bytes of a recipe file
 
 typedef struct agg_recipe {
-    shoal_recipe recipe;
-    char id[SHOAL_NAME_MAX + 1]; // recipe.key, NUL-terminated
-    char hash_hex[65];           // recipe.recipe_hash, NUL-terminated
+    const shoal_recipe *recipe;  // finished; released with the rest
+    char id[SHOAL_NAME_MAX + 1]; // recipe->key, NUL-terminated
+    char hash_hex[65];           // recipe->recipe_hash, NUL-terminated
     char *json;                  // the file as it was read, json_len bytes and a NUL
     size_t json_len;
     agg_list values; // parameters.values; empty when the recipe has none, as are those below
@@ -50,30 +52,30 @@ void agg_recipe_release(agg_recipe *recipe);
 // variables there is no one list.
 int agg_recipe_is_closed(const agg_recipe *recipe);
 
-// The item of a text in the part of whole values (recipe.value_part): its fingerprint (open
+// The item of a text in the part of whole values (shoal_recipe_value_part): its fingerprint (open
 // domain), its index in `values`, where the recipe has a `size` only, the index it writes in
 // decimal (no sign, no leading zero), or, where `value` is "number", the place of the number.
 // Returns: 0 when a closed domain does not hold the text, else 1.
 int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len);
 
-// Returns: the index of the variable of that name of a joint recipe, or recipe.n_variables.
+// Returns: the index of the variable of that name of a joint recipe, or recipe->n_variables.
 uint32_t agg_recipe_find_variable(const agg_recipe *recipe, const char *name, size_t len);
 
 // The item of a text under variable i of a joint recipe, as agg_recipe_item's.
-//   i: below recipe.n_variables
+//   i: below recipe->n_variables
 int agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t i,
                              const char *bytes, size_t len);
 
 // Returns: whether variable i of a joint recipe is a known list, not any string.
 static inline int agg_recipe_variable_is_closed(const agg_recipe *recipe, uint32_t i)
 {
-    return recipe->recipe.parts[i].domain != SHOAL_DOMAIN_OPEN;
+    return shoal_recipe_part(recipe->recipe, i)->domain != SHOAL_DOMAIN_OPEN;
 }
 
-// Variable i of a joint recipe as a recipe of one value: what look-ups, dictionaries and counts
-// take. `value_part` is i.
-//   view: borrows everything from `recipe`, which outlives it; it is never released
-void agg_recipe_of_variable(agg_recipe *view, const agg_recipe *recipe, uint32_t i);
+// Makes a view of variable i of a joint recipe as a recipe of one value, for look-ups, dictionaries
+// and counts. Its `value_part` is i. It borrows its lists from `recipe`, which must outlive it.
+// Returns: the view, which the caller frees with free alone; NULL with `error` filled on failure.
+agg_recipe *agg_recipe_of_variable(agg_error *error, const agg_recipe *recipe, uint32_t i);
 
 // Reads a decimal number such as -12.5: up to 12 digits, a point and up to 6 more; no exponent.
 // Returns: 0 when it is none.

@@ -148,7 +148,7 @@ static agg_err signed_bytes(uint8_t out[SIGNED_MAX], size_t *len, agg_error *err
 {
     memcpy(out, title, sizeof title - 1);
     agg_err err =
-        shoal_recipe_signed(out + sizeof title - 1, SHOAL_CANONICAL_MAX, len, &recipe->recipe);
+        shoal_recipe_signed(out + sizeof title - 1, SHOAL_CANONICAL_MAX, len, recipe->recipe);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
     *len += sizeof title - 1;
     return SHOAL_OK;

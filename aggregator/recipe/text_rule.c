@@ -6,6 +6,8 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "recipe.h"
+
 static bool is_composed(const char *bytes, size_t len)
 {
     utf8proc_uint8_t *composed = NULL;

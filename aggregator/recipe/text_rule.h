@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "recipe.h"
+#include "recipe_ref.h"
 #include "text_list.h"
 
 // Returns: whether the rule leaves the text unchanged: valid UTF-8, in the recipe's form and case,

@@ -8,6 +8,10 @@
 
 #include "round_text.h"
 
+#define UNSEEN                                                                                     \
+    "The reports are in one block of which the sum alone is seen; whoever sees single reports or " \
+    "batches has the local epsilon."
+
 static void json_bounds(FILE *stream, const agg_central *bounds, double renyi)
 {
     char text[AGG_ROUND_TEXT_MAX];
@@ -47,7 +51,8 @@ static void json_asked(FILE *stream, const agg_crowd_account *t)
     if (t->reports > 0)
         fprintf(stream, "  \"reports\": %.0f,\n  \"honest_reports\": %.0f,\n", t->reports,
                 t->crowd.n);
-    fprintf(stream, "  \"honest\": %.12g,\n  \"delta\": %g,\n", t->honest, t->delta);
+    fprintf(stream, "  \"honest\": %.12g,\n  \"delta\": %g,\n  \"assumes\": \"" UNSEEN "\",\n",
+            t->honest, t->delta);
 }
 
 static void json_one(FILE *stream, const agg_crowd_account *t)
@@ -186,8 +191,7 @@ agg_err agg_account_print(FILE *stream, agg_error *error, const agg_crowd_accoun
             table_composition(stream, account);
     }
     if (!is_json)
-        fputs("\nUpper bounds, replacement model, if the sum alone is seen and the honest reports "
-              "are as many.\n"
+        fputs("\nUpper bounds, replacement model, if the honest reports are as many. " UNSEEN "\n"
               "-: the bound says nothing better than no crowd.\n",
               stream);
     if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;

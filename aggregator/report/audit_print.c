@@ -9,6 +9,7 @@
 #include "audit_events.h"
 #include "compound.h"
 #include "estimate_print.h"
+#include "recipe.h"
 
 // JSON has no infinity, so it becomes the text "infinite".
 static void print_field(const char *name, double x)
@@ -54,10 +55,9 @@ static uint32_t contributions_of(const shoal_recipe *recipe)
 static void print_json(const agg_audit *audit, const agg_draws *draws)
 {
     const agg_law *law = &audit->law;
-    print_json_text("{\"mechanism\":",
-                    text_of(shoal_recipe_mechanism_name(&audit->recipe->recipe)));
-    if (contributions_of(&audit->recipe->recipe) > 1)
-        printf(",\"contributions\":%u", audit->recipe->recipe.contributions);
+    print_json_text("{\"mechanism\":", text_of(shoal_recipe_mechanism_name(audit->recipe->recipe)));
+    if (contributions_of(audit->recipe->recipe) > 1)
+        printf(",\"contributions\":%u", audit->recipe->recipe->contributions);
     print_field("claimed", audit->claimed);
     print_field("exact", audit->exact);
     print_field("empirical_low", audit->empirical_low);
@@ -122,8 +122,8 @@ static void print_table(const agg_audit *audit, const agg_draws *draws)
 {
     const agg_event *event = &audit->event;
     char what[200];
-    uint32_t contributions = contributions_of(&audit->recipe->recipe);
-    printf("mechanism      %s\n", shoal_recipe_mechanism_name(&audit->recipe->recipe));
+    uint32_t contributions = contributions_of(audit->recipe->recipe);
+    printf("mechanism      %s\n", shoal_recipe_mechanism_name(audit->recipe->recipe));
     printf("claimed        %-10.6f  the recipe's epsilon of one report\n", audit->claimed);
     if (contributions > 1)
         printf("a person       %-10.6f  of all %u contributions, which are reports of their own\n",
@@ -169,7 +169,7 @@ static const char *why_together(const shoal_recipe *recipe)
 
 void agg_audit_print_sum(const agg_recipe *recipe, const agg_audit_sum *sum, bool is_json)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     const agg_audit_sum *t = sum;
     if (is_json) {
         fputs("]", stdout);
@@ -192,7 +192,7 @@ void agg_audit_print_sum(const agg_recipe *recipe, const agg_audit_sum *sum, boo
 
 void agg_audit_print_start(const agg_recipe *recipe, bool is_json)
 {
-    const char *name = shoal_recipe_mechanism_name(&recipe->recipe);
+    const char *name = shoal_recipe_mechanism_name(recipe->recipe);
     if (is_json) {
         print_json_text("{\"mechanism\":", text_of(name));
         fputs(",\"parts\":[", stdout);

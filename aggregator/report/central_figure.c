@@ -113,7 +113,8 @@ static void print_svg(FILE *stream, const agg_central_figure *f)
     text(stream, 24, 34, 18, "start", ink,
          "What the crowd adds: central epsilon against cohort size");
     snprintf(words, sizeof words,
-             "replacement model, delta %g; a line begins where its bound says anything", f->delta);
+             "replacement model, delta %g, n honest reports of which only the sum is seen",
+             f->delta);
     text(stream, 24, 54, 13, "start", faint, words);
     draw_axes(stream);
     for (int line = 0; line < AGG_CENTRAL_LINES; line++)
@@ -173,14 +174,18 @@ agg_err agg_central_figure_print(FILE *stream, agg_error *error, const agg_centr
     if (format == AGG_FIGURE_SVG)
         print_svg(stream, f);
     else if (format == AGG_FIGURE_JSON) {
-        fprintf(stream, "{\n  \"delta\": %g,\n  \"model\": \"replacement\",\n  \"rows\": [",
+        fprintf(stream,
+                "{\n  \"delta\": %g,\n  \"model\": \"replacement\",\n  \"assumes\": \"honest "
+                "reports of "
+                "which only the sum is seen\",\n  \"rows\": [",
                 f->delta);
         print_rows(stream, f, format);
         fputs("\n  ]\n}\n", stream);
     } else {
         if (format == AGG_FIGURE_TABLE)
             fprintf(stream,
-                    "central epsilon at delta %g, replacement model\nepsilon0         n  "
+                    "central epsilon at delta %g, replacement model, n honest reports of which "
+                    "only the sum is seen\nepsilon0         n  "
                     "closed_form       clones     "
                     "stronger\n",
                     f->delta);

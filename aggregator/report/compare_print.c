@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "guarantee_print.h"
+#include "recipe.h"
 #include "round_text.h"
 
 #define N_NUMBERS 7u // numbers of a row
@@ -61,7 +62,7 @@ static void print_json_side(FILE *stream, const char *name, const agg_recipe *re
     fprintf(stream,
             "\"%s\":{\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,\"epsilon\":", name,
             recipe->id, recipe->hash_hex, (unsigned long long)n);
-    agg_print_number(stream, recipe->recipe.cost_micro / 1e6);
+    agg_print_number(stream, recipe->recipe->cost_micro / 1e6);
     fputs("},", stream);
 }
 
@@ -87,7 +88,7 @@ static void print_json(FILE *stream, const agg_compare *c)
     fprintf(stream, "\"of\":\"%s\",\"confidence\":", of_name(c->of));
     agg_print_number(stream, c->confidence);
     fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(c->multiple));
-    if (c->recipe_a->recipe.release_threshold > 0 || c->recipe_b->recipe.release_threshold > 0)
+    if (c->recipe_a->recipe->release_threshold > 0 || c->recipe_b->recipe->release_threshold > 0)
         fprintf(stream, "\"withheld\":%zu,", c->n_withheld);
     if (c->guarantee_a != NULL) print_json_guarantees(stream, c);
     fputs("\"rows\":[", stream);
@@ -155,9 +156,9 @@ static void print_table(FILE *stream, const agg_compare *c)
         if (own > width) width = own < AGG_TABLE_VALUE_MAX ? own : AGG_TABLE_VALUE_MAX;
     }
     fprintf(stream, "a: %s, %llu reports, epsilon %g\n", c->recipe_a->id,
-            (unsigned long long)c->n_a, c->recipe_a->recipe.cost_micro / 1e6);
+            (unsigned long long)c->n_a, c->recipe_a->recipe->cost_micro / 1e6);
     fprintf(stream, "b: %s, %llu reports, epsilon %g\n", c->recipe_b->id,
-            (unsigned long long)c->n_b, c->recipe_b->recipe.cost_micro / 1e6);
+            (unsigned long long)c->n_b, c->recipe_b->recipe->cost_micro / 1e6);
     fprintf(stream, "b less a, %s, %g %% intervals\n\n",
             c->of == AGG_COMPARE_SHARES   ? "shares in %"
             : c->of == AGG_COMPARE_COUNTS ? "reports"

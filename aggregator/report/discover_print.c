@@ -7,6 +7,7 @@
 
 #include "compound.h"
 #include "guarantee_print.h"
+#include "recipe.h"
 
 // The numbers of a row, in the order of the columns.
 #define N_COLUMNS 4u
@@ -54,7 +55,7 @@ static void print_json_row(FILE *stream, const agg_found *row)
 
 static const char *method(const agg_discovery *d)
 {
-    const shoal_compound *compound = shoal_compound_by_id(d->recipe->recipe.mechanism);
+    const shoal_compound *compound = shoal_compound_by_id(d->recipe->recipe->mechanism);
     return compound != NULL ? compound->name : "";
 }
 
@@ -63,7 +64,7 @@ static void print_json(FILE *stream, const agg_discovery_result *result)
     const agg_discovery *d = result->discovery;
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
             d->recipe->id, d->recipe->hash_hex, (unsigned long long)d->n);
-    print_member(stream, "epsilon", d->recipe->recipe.cost_micro / 1e6);
+    print_member(stream, "epsilon", d->recipe->recipe->cost_micro / 1e6);
     print_member(stream, "confidence", d->confidence);
     fprintf(stream, "\"method\":\"%s\",", method(d));
     if (result->n_rounds > 1) fprintf(stream, "\"rounds\":%zu,", result->n_rounds);
@@ -72,7 +73,7 @@ static void print_json(FILE *stream, const agg_discovery_result *result)
     fprintf(stream, "\"known\":%zu,\"candidates\":%zu,", d->n_known, d->n_candidates);
     print_lines(stream, "notes", d->notes[0], d->n_notes);
     print_lines(stream, "cuts", d->cuts[0], d->n_cuts);
-    if (d->recipe->recipe.release_threshold > 0)
+    if (d->recipe->recipe->release_threshold > 0)
         fprintf(stream, "\"withheld\":%zu,", d->n_withheld);
     if (result->guarantee != NULL) {
         fputs("\"guarantees\":", stream);
@@ -129,7 +130,7 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
     fprintf(stream, "%s: %llu reports", d->recipe->id, (unsigned long long)d->n);
     if (result->n_rounds > 1) fprintf(stream, " of %zu rounds", result->n_rounds);
     fprintf(stream, ", epsilon %g a report, %g %% intervals, false-discovery rate %g %%\n\n",
-            d->recipe->recipe.cost_micro / 1e6, 100 * d->confidence, 100 * d->fdr);
+            d->recipe->recipe->cost_micro / 1e6, 100 * d->confidence, 100 * d->fdr);
     if (d->n_rows == 0) fputs("nothing stands out of the noise\n", stream);
     if (d->n_rows > 0) {
         agg_print_cell(stream, "value", 5, width);
@@ -149,7 +150,7 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
     if (d->n_withheld > 0)
         fprintf(stream, "\n%zu string%s below the release threshold of %llu withheld\n",
                 d->n_withheld, d->n_withheld == 1 ? "" : "s",
-                (unsigned long long)d->recipe->recipe.release_threshold);
+                (unsigned long long)d->recipe->recipe->release_threshold);
     if (result->guarantee == NULL) return;
     fputc('\n', stream);
     for (size_t i = 0; agg_guarantee_line(line, result->guarantee, i); i++)

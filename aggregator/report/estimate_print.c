@@ -9,6 +9,7 @@
 #include "event.h"
 #include "guarantee_print.h"
 #include "item_label.h"
+#include "recipe.h"
 
 static void print_field(FILE *stream, const char *name, double x)
 {
@@ -45,7 +46,7 @@ static columns columns_of(const agg_estimate *e, const agg_estimate_row *row)
 static void print_bucket(FILE *stream, const agg_recipe *recipe, uint32_t field, uint32_t bucket)
 {
     char label[AGG_BUCKET_LABEL_MAX];
-    const shoal_name *name = &recipe->recipe.encoding.fields[field].field;
+    const shoal_name *name = &recipe->recipe->encoding.fields[field].field;
     size_t len = agg_recipe_bucket_label(label, sizeof label, recipe, field, bucket);
     agg_print_json_text(stream, name->bytes, name->len);
     fputc(':', stream);
@@ -54,7 +55,7 @@ static void print_bucket(FILE *stream, const agg_recipe *recipe, uint32_t field,
 
 static void print_cell(FILE *stream, const agg_estimate *e, uint64_t item)
 {
-    const shoal_encoding *encoding = &e->recipe->recipe.encoding;
+    const shoal_encoding *encoding = &e->recipe->recipe->encoding;
     uint32_t buckets[SHOAL_ENCODED_MAX];
     if (encoding->n_fields == 0) return;
     fputs(",\"cell\":{", stream);
@@ -96,7 +97,7 @@ static void print_json_post(FILE *stream, const agg_post *post)
 // Returns: the variable that is counted in a recipe with several; NULL for other recipes.
 static const shoal_name *variable_of(const agg_estimate *e)
 {
-    const shoal_recipe *r = &e->recipe->recipe;
+    const shoal_recipe *r = e->recipe->recipe;
     return r->n_variables > 0 ? &r->variables[r->value_part].name : NULL;
 }
 
@@ -105,17 +106,20 @@ static void print_json(FILE *stream, const agg_estimate *e)
     const shoal_name *variable = variable_of(e);
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
             e->recipe->id, e->recipe->hash_hex, (unsigned long long)e->n);
+    if (e->blocks != NULL)
+        fprintf(stream, "\"blocks\":{\"n\":%llu,\"first\":\"%s\",\"last\":\"%s\"},",
+                (unsigned long long)e->blocks->n, e->blocks->first, e->blocks->last);
     print_field(stream, "epsilon", e->epsilon);
     fputc(',', stream);
     print_field(stream, "confidence", e->confidence);
     fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(e->multiple));
     if (e->post.rule != AGG_POST_NONE) print_json_post(stream, &e->post);
-    if (e->recipe->recipe.release_threshold > 0)
+    if (e->recipe->recipe->release_threshold > 0)
         fprintf(stream, "\"withheld\":%zu,", e->n_withheld);
     if (variable != NULL)
         fprintf(stream, "\"variable\":\"%.*s\",", (int)variable->len, variable->bytes);
     if (e->by > 0) {
-        const shoal_name *name = &e->recipe->recipe.encoding.fields[e->by - 1].field;
+        const shoal_name *name = &e->recipe->recipe->encoding.fields[e->by - 1].field;
         fprintf(stream, "\"by\":\"%.*s\",", (int)name->len, name->bytes);
     }
     if (is_mean(e)) fputs("\"statistic\":\"mean\",", stream);
@@ -172,7 +176,7 @@ static size_t widest(const agg_estimate *e)
 static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
 {
     columns c = columns_of(e, NULL);
-    const shoal_recipe *r = &e->recipe->recipe;
+    const shoal_recipe *r = e->recipe->recipe;
     const shoal_name *variable = variable_of(e);
     fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals", e->recipe->id,
             (unsigned long long)e->n, e->epsilon, 100 * e->confidence);
@@ -219,7 +223,7 @@ static void print_table(FILE *stream, const agg_estimate *e)
     if (e->n_withheld > 0)
         fprintf(stream, "\n%zu value%s below the release threshold of %llu withheld\n",
                 e->n_withheld, e->n_withheld == 1 ? "" : "s",
-                (unsigned long long)e->recipe->recipe.release_threshold);
+                (unsigned long long)e->recipe->recipe->release_threshold);
     if (e->guarantee != NULL) print_guarantee(stream, e->guarantee);
 }
 

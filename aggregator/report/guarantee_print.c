@@ -2,6 +2,7 @@
 // Prints guarantees; see guarantee_print.h.
 #include "guarantee_print.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "amplification.h"
@@ -13,46 +14,83 @@ static const char *name_for_people(const char *bound)
     return strcmp(bound, agg_bound_names[AGG_BOUND_CLOSED_FORM]) == 0 ? "closed form" : bound;
 }
 
+static const char *reason_text(agg_central_none none)
+{
+    static const char *const texts[] = {
+        "",
+        "any part of the operator's files can be asked for",
+        "nobody stated the share of honest reports",
+        "the reports of a device share permanent coins",
+        "epsilon is of a whole run, not of one sum",
+        "no better than that of a report",
+    };
+    return texts[none];
+}
+
+static void crowd_text(char *out, size_t size, const agg_guarantee *g)
+{
+    char delta[AGG_ROUND_TEXT_MAX];
+    snprintf(out, size, "smallest block of %llu report%s, %g %% honest, delta %s%s",
+             (unsigned long long)g->reports, g->reports == 1 ? "" : "s", 100 * g->honest,
+             agg_delta_text(delta, g->delta), g->is_delta_stated ? "" : ", the recipe states none");
+}
+
 static void central_line(char *out, size_t size, const agg_guarantee *g)
 {
     const char *name = g->is_of_items ? "central, item     " : "central epsilon   ";
-    char epsilon[AGG_ROUND_TEXT_MAX], delta[AGG_ROUND_TEXT_MAX], of[96];
-    snprintf(of, sizeof of, "%llu report%s, delta %s%s", (unsigned long long)g->reports,
-             g->reports == 1 ? "" : "s", agg_delta_text(delta, g->delta),
-             g->is_delta_stated ? "" : ", the recipe states none");
-    if (g->bound == NULL)
-        snprintf(out, size, "%s  no better than that of a report (%s)", name, of);
+    char epsilon[AGG_ROUND_TEXT_MAX], of[128];
+    crowd_text(of, sizeof of, g);
+    if (g->none == AGG_CENTRAL_NO_GAIN)
+        snprintf(out, size, "%s  %s (%s)", name, reason_text(g->none), of);
+    else if (g->none != AGG_CENTRAL_GIVEN)
+        snprintf(out, size, "%s  none: %s", name, reason_text(g->none));
     else
         snprintf(out, size, "%s  %s (%s bound, %s)", name,
                  agg_upper_text(epsilon, g->central, AGG_DIGITS_TABLE, ""),
                  name_for_people(g->bound), of);
 }
 
+static void person_line(char *out, size_t size, const agg_guarantee *g)
+{
+    char epsilon[AGG_ROUND_TEXT_MAX], of[96];
+    int n = snprintf(of, sizeof of, "%llu report%s", (unsigned long long)g->person_reports,
+                     g->person_reports == 1 ? "" : "s");
+    if (g->days > 0)
+        snprintf(of + n, sizeof of - (size_t)n, " of %u day%s, in any blocks", g->days,
+                 g->days == 1 ? "" : "s");
+    else
+        snprintf(of + n, sizeof of - (size_t)n, ", all that a person sends");
+    if (isnan(g->person))
+        snprintf(out, size, "central, person     no better than %.8g, without a crowd (%s)",
+                 g->local * (double)g->person_reports, of);
+    else
+        snprintf(out, size, "central, person     %s (%s)",
+                 agg_upper_text(epsilon, g->person, AGG_DIGITS_TABLE, ""), of);
+}
+
 static void claim_line(char *out, size_t size, const agg_guarantee *g)
 {
-    snprintf(out, size, "claim               central epsilon %.8g: %s by these reports", g->claim,
-             g->is_claim_kept ? "kept" : "not kept");
+    snprintf(out, size, "claim               central epsilon %.8g: %s", g->claim,
+             g->is_claim_kept               ? "kept"
+             : agg_guarantee_knows_claim(g) ? "not kept by such blocks"
+                                            : "not known of this result");
 }
 
-static void assumption_line(char *out, size_t size, const agg_guarantee *g)
+int agg_guarantee_assumption(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *guarantee)
 {
-    char honest[48] = "all reporters honest";
-    if (g->honest < 1)
-        snprintf(honest, sizeof honest, "%g %% of the reporters honest", 100 * g->honest);
-    snprintf(out, size, "The central epsilon %s, %s, only the sum shown.",
-             g->is_of_items ? "is of one contribution (item) in a round's sum"
-                            : "assumes one report a person in this result",
-             honest);
+    if (guarantee->bound == NULL) return 0;
+    snprintf(out, AGG_GUARANTEE_LINE_MAX,
+             "The central epsilon assumes that %g %% of the reports are honest. It holds against "
+             "readers of released blocks, not against whoever sees single reports or batches.",
+             100 * guarantee->honest);
+    return 1;
 }
 
-int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *guarantee,
-                       size_t index)
+// The lines in their order. A line that does not apply is left out.
+static int line_of(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *g, size_t kind)
 {
-    const agg_guarantee *g = guarantee;
     const size_t size = AGG_GUARANTEE_LINE_MAX;
-    if (index >= 3 && g->claim <= 0) index++; // a recipe without a claim has no such line
-    if (index >= 4 && !(g->delta * (double)g->reports > 1)) index++;
-    switch (index) {
+    switch (kind) {
     case 0:
         snprintf(out, size, "%s  %.8g (as drawn: %.8g)",
                  g->is_of_items ? "epsilon per item  " : "epsilon per report", g->local, g->drawn);
@@ -66,13 +104,28 @@ int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *gu
                      g->per_day, g->per_day == 1 ? "" : "s");
         return 1;
     case 2: central_line(out, size, g); return 1;
-    case 3: claim_line(out, size, g); return 1;
+    case 3:
+        if (g->bound != NULL) person_line(out, size, g);
+        return g->bound != NULL;
     case 4:
+        if (g->claim > 0) claim_line(out, size, g);
+        return g->claim > 0;
+    case 5:
         snprintf(out, size,
                  "delta               above 1 / reports: it would let one report be read");
-        return 1;
-    case 5: assumption_line(out, size, g); return 1;
-    default: return 0;
+        return g->bound != NULL && g->delta * (double)g->reports > 1;
+    case 6: return agg_guarantee_assumption(out, g);
+    default: return -1;
+    }
+}
+
+int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *guarantee,
+                       size_t index)
+{
+    for (size_t kind = 0;; kind++) {
+        int is_there = line_of(out, guarantee, kind);
+        if (is_there < 0) return 0;
+        if (is_there && index-- == 0) return 1;
     }
 }
 
@@ -89,9 +142,12 @@ static void both_line(char *out, size_t size, const agg_guarantee *a, const agg_
     char epsilon_text[AGG_ROUND_TEXT_MAX], delta_text[AGG_ROUND_TEXT_MAX];
     double epsilon = 0, delta = 0;
     agg_guarantee_both(&epsilon, &delta, a, b);
-    snprintf(out, size, "A person with a report on both sides: epsilon %s at delta %s.",
-             agg_upper_text(epsilon_text, epsilon, AGG_DIGITS_TABLE, ""),
-             agg_delta_text(delta_text, delta));
+    agg_upper_text(epsilon_text, epsilon, AGG_DIGITS_TABLE, "");
+    if (delta > 0)
+        snprintf(out, size, "A person with a report on both sides: epsilon %s at delta %s.",
+                 epsilon_text, agg_delta_text(delta_text, delta));
+    else
+        snprintf(out, size, "A person with a report on both sides: epsilon %s.", epsilon_text);
 }
 
 int agg_guarantee_line_of_two(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *a,
@@ -113,25 +169,40 @@ int agg_guarantee_line_of_two(char out[AGG_GUARANTEE_LINE_MAX], const agg_guaran
     return 1;
 }
 
+static void print_json_central(FILE *stream, const agg_guarantee *g)
+{
+    char epsilon[AGG_ROUND_TEXT_MAX], delta[AGG_ROUND_TEXT_MAX], line[AGG_GUARANTEE_LINE_MAX];
+    fprintf(stream,
+            "{\"epsilon\":%s,\"delta\":%s,\"bound\":\"%s\",\"reports\":%llu,\"honest\":%.12g,"
+            "\"person\":",
+            agg_upper_text(epsilon, g->central, AGG_DIGITS_JSON, "null"),
+            agg_delta_text(delta, g->delta), g->bound, (unsigned long long)g->reports, g->honest);
+    fprintf(stream, "{\"epsilon\":%s,\"reports\":%llu",
+            agg_upper_text(epsilon, g->person, AGG_DIGITS_JSON, "null"),
+            (unsigned long long)g->person_reports);
+    if (g->days > 0) fprintf(stream, ",\"days\":%u", g->days);
+    agg_guarantee_assumption(line, g);
+    fprintf(stream, "},\"assumes\":\"%s\"}", line); // plain ASCII without quotes
+}
+
 void agg_guarantee_print_json(FILE *stream, const agg_guarantee *guarantee)
 {
     const agg_guarantee *g = guarantee;
-    char epsilon[AGG_ROUND_TEXT_MAX], delta[AGG_ROUND_TEXT_MAX];
-    agg_delta_text(delta, g->delta);
+    char delta[AGG_ROUND_TEXT_MAX];
     fprintf(stream,
             "{\"local\":{\"epsilon\":%.10g,\"drawn\":%.10g,\"model\":\"replacement\",\"reports_per_"
             "day\":%u,"
             "\"epsilon_per_day\":%.15g},\"central\":",
             g->local, g->drawn, g->per_day, g->local * g->per_day);
     if (g->bound != NULL)
-        fprintf(stream,
-                "{\"epsilon\":%s,\"delta\":%s,\"bound\":\"%s\",\"reports\":%llu,\"honest\":%.12g}",
-                agg_upper_text(epsilon, g->central, AGG_DIGITS_JSON, "null"), delta, g->bound,
-                (unsigned long long)g->reports, g->honest);
+        print_json_central(stream, g);
     else
-        fputs("null", stream);
+        fprintf(stream, "null,\"no_central\":\"%s\"", agg_central_none_name(g->none));
     if (g->claim > 0)
-        fprintf(stream, ",\"claim\":{\"epsilon\":%.10g,\"delta\":%s,\"kept\":%s}", g->claim, delta,
-                g->is_claim_kept ? "true" : "false");
+        fprintf(stream, ",\"claim\":{\"epsilon\":%.10g,\"delta\":%s,\"kept\":%s}", g->claim,
+                agg_delta_text(delta, g->delta),
+                g->is_claim_kept               ? "true"
+                : agg_guarantee_knows_claim(g) ? "false"
+                                               : "null");
     fputc('}', stream);
 }

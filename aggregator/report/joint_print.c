@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "guarantee_print.h"
+#include "recipe.h"
 
 #define MATRIX_COLUMNS 7u // categories of the second variable that fit a terminal's width
 
@@ -23,7 +24,7 @@ static double column(const agg_joint_share *share, size_t i)
 
 bool agg_joint_is_shown(const agg_joint_result *result, double p)
 {
-    return p * (double)result->n >= (double)result->recipe->recipe.release_threshold;
+    return p * (double)result->n >= (double)result->recipe->recipe->release_threshold;
 }
 
 // Finds the categories of a cell.
@@ -172,7 +173,7 @@ static void print_json(FILE *stream, const agg_joint_result *r)
 {
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
             r->recipe->id, r->recipe->hash_hex, (unsigned long long)r->n);
-    print_member(stream, "epsilon", r->recipe->recipe.cost_micro / 1e6);
+    print_member(stream, "epsilon", r->recipe->recipe->cost_micro / 1e6);
     fputc(',', stream);
     print_member(stream, "confidence", r->confidence);
     fputc(',', stream);
@@ -190,7 +191,7 @@ static void print_json(FILE *stream, const agg_joint_result *r)
             r->converged ? "true" : "false");
     print_member(stream, "log_likelihood", r->log_likelihood);
     fprintf(stream, ",\"rank\":%zu,\"parameters\":%zu", r->rank, r->n_free);
-    if (r->recipe->recipe.release_threshold > 0)
+    if (r->recipe->recipe->release_threshold > 0)
         fprintf(stream, ",\"withheld\":%zu", count_hidden(r));
     if (r->guarantee != NULL) {
         fputs(",\"guarantees\":", stream);
@@ -350,7 +351,7 @@ static void print_table(FILE *stream, const agg_joint_result *r)
     fprintf(stream,
             "%s: %llu reports, epsilon %g a report, %g %% intervals; shares in %%, +- standard "
             "error\n\n",
-            r->recipe->id, (unsigned long long)r->n, r->recipe->recipe.cost_micro / 1e6,
+            r->recipe->id, (unsigned long long)r->n, r->recipe->recipe->cost_micro / 1e6,
             100 * r->confidence);
     if (r->n_axes == 2 && r->axes[1].n <= MATRIX_COLUMNS)
         print_matrix(stream, r);
@@ -370,7 +371,7 @@ static void print_table(FILE *stream, const agg_joint_result *r)
         fprintf(
             stream,
             "%zu of %zu cells are below the release threshold of %llu reports and are withheld\n",
-            hidden, r->n_cells, (unsigned long long)r->recipe->recipe.release_threshold);
+            hidden, r->n_cells, (unsigned long long)r->recipe->recipe->release_threshold);
     if (r->guarantee == NULL) return;
     fputc('\n', stream);
     for (size_t i = 0; agg_guarantee_line(line, r->guarantee, i); i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "joint_print.h"
+#include "recipe.h"
 #include "svg.h"
 
 #define LABEL_CHARACTERS 24u // characters after which the name of a category is cut
@@ -283,7 +284,7 @@ static void draw_head(const drawing *d, double width, double height)
           d->stream);
     text(d->stream, 24, 36, 18, "start", ink, words);
     snprintf(words, sizeof words, "shares of %llu reports, epsilon %g a report",
-             (unsigned long long)r->n, r->recipe->recipe.cost_micro / 1e6);
+             (unsigned long long)r->n, r->recipe->recipe->cost_micro / 1e6);
     text(d->stream, 24, 58, 13, "start", faint, words);
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "guarantee_print.h"
 #include "print_text.h"
 #include "trade_off.h"
 
@@ -176,6 +177,19 @@ static void print_nothing(const printing *p)
                 plan->least_report, bytes_text(a, plan->least_memory));
 }
 
+// Prints the smallest block, and the central guarantee that rests on it without the lines on a
+// report, which the plan has already.
+static void print_crowd(const printing *p)
+{
+    char line[AGG_GUARANTEE_LINE_MAX];
+    if (p->plan->guarantee == NULL) return;
+    fprintf(p->stream, LABEL, "smallest block");
+    print_whole(p->stream, p->wish->block);
+    fputs(" reports, block.minimum of the recipe\n", p->stream);
+    for (size_t i = 2; agg_guarantee_line(line, p->plan->guarantee, i); i++)
+        fprintf(p->stream, "%s\n", line);
+}
+
 static void print_needs(const printing *p)
 {
     char a[24];
@@ -253,6 +267,7 @@ static void print_table(const printing *p, bool is_all)
     if (plan->is_nothing) print_nothing(p);
     if (plan->n_candidates > 0)
         print_candidate(p, &plan->candidates[0], plan->is_nothing ? "closest" : "answer");
+    print_crowd(p);
     print_needs(p);
     print_once(p);
     if (is_all && plan->n_candidates > 0) print_all(p);
@@ -353,6 +368,11 @@ static void print_json(const printing *p, bool is_all)
     if (plan->n_candidates == 0) {
         put_number(stream, "least_report_bytes", plan->least_report);
         put_number(stream, "least_sketch_bytes", plan->least_memory);
+    }
+    if (plan->guarantee != NULL) {
+        put_number(stream, "block_minimum", w->block);
+        fputs(",\"guarantees\":", stream);
+        agg_guarantee_print_json(stream, plan->guarantee);
     }
     fputs(",\"candidates\":[", stream);
     for (size_t i = 0; i < (is_all ? plan->n_candidates : plan->n_candidates > 0); i++) {

@@ -6,6 +6,7 @@
 #include "compound_check.h"
 #include "part_print.h"
 #include "rappor_ngram.h"
+#include "recipe.h"
 
 static void print(const shoal_recipe *r)
 {

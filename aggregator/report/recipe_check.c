@@ -12,6 +12,7 @@
 #include "item_label.h"
 #include "part_print.h"
 #include "print_text.h"
+#include "recipe.h"
 #include "recipe_cost.h"
 #include "recipe_warnings.h"
 #include "report_json.h"
@@ -20,7 +21,7 @@
 
 static void print_parameters(const agg_recipe *recipe)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     const char *name = NULL;
     int64_t micro = 0;
     printf("mechanism           %s", shoal_recipe_mechanism_name(r));
@@ -70,8 +71,7 @@ static void print_joint(const shoal_recipe *r)
 
 static void print_records(const shoal_recipe *r)
 {
-    const shoal_compound *compound = shoal_compound_by_id(r->mechanism);
-    if (compound == NULL || !compound->keeps_records) return;
+    if (!shoal_recipe_keeps_records(r)) return;
     printf("records             kept %u day%s beyond their period, for what came together; then "
            "sums only\n",
            r->keep_days, r->keep_days == 1 ? "" : "s");
@@ -129,7 +129,7 @@ static void print_characters(const shoal_encoded *field)
 static void print_field(const agg_recipe *recipe, uint32_t i)
 {
     char none[AGG_BUCKET_LABEL_MAX], first[AGG_BUCKET_LABEL_MAX], last[AGG_BUCKET_LABEL_MAX];
-    const shoal_encoded *field = &recipe->recipe.encoding.fields[i];
+    const shoal_encoded *field = &recipe->recipe->encoding.fields[i];
     agg_recipe_bucket_label(first, sizeof first, recipe, i, 1);
     agg_recipe_bucket_label(last, sizeof last, recipe, i, field->size - 1);
     agg_recipe_bucket_label(none, sizeof none, recipe, i, 0);
@@ -154,7 +154,7 @@ static void print_field(const agg_recipe *recipe, uint32_t i)
 
 static void print_split(const agg_recipe *recipe, uint32_t i)
 {
-    const shoal_split_field *split = &recipe->recipe.splits[i];
+    const shoal_split_field *split = &recipe->recipe->splits[i];
     printf("split by            %.*s:", (int)split->field.len, split->field.bytes);
     for (uint32_t j = 0; j < recipe->splits[i].n; j++)
         printf(" %.*s,", (int)recipe->splits[i].texts[j].len, recipe->splits[i].texts[j].bytes);
@@ -193,7 +193,7 @@ static void print_aggregation(const shoal_recipe *r)
 // Prints the encoding and, of a query, its policy and hash.
 static void print_query(const agg_recipe *recipe)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     char hex[65];
     if (r->encoding.n_fields == 0) return;
     for (uint32_t i = 0; i < r->encoding.n_fields; i++) print_field(recipe, i);
@@ -211,10 +211,10 @@ void recipe_check_print(const agg_recipe *recipe, uint32_t today)
 {
     printf("recipe              %s\nhash                %s\n", recipe->id, recipe->hash_hex);
     print_parameters(recipe);
-    print_range(&recipe->recipe);
-    print_compound(&recipe->recipe);
-    print_aggregation(&recipe->recipe);
+    print_range(recipe->recipe);
+    print_compound(recipe->recipe);
+    print_aggregation(recipe->recipe);
     print_query(recipe);
-    recipe_cost_print(&recipe->recipe, today);
+    recipe_cost_print(recipe->recipe, today);
     recipe_warnings_log(recipe, today);
 }

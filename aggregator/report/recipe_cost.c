@@ -10,6 +10,7 @@
 #include "compound_check.h"
 #include "deletion.h"
 #include "part_print.h"
+#include "recipe.h"
 
 static void print_report_cost(const shoal_recipe *r)
 {
@@ -60,6 +61,8 @@ static void print_claim(const shoal_recipe *r)
         printf(" (it does from %llu report%s on)\n", (unsigned long long)n, n == 1 ? "" : "s");
     else
         printf(" (nor does it with 10^12 reports)\n");
+    printf("assumes             all these reports honest, in one block, and a reader of blocks "
+           "only\n");
 }
 
 static void print_cohort(const shoal_recipe *r)
@@ -70,6 +73,9 @@ static void print_cohort(const shoal_recipe *r)
                r->cohort_delta_exp);
     printf("\n");
     print_claim(r);
+    if (r->block_minimum != r->cohort_minimum || r->block_tick_s != 86400)
+        printf("blocks              %u reports at least, and one may close every %u s\n",
+               r->block_minimum, r->block_tick_s);
 }
 
 // Prints the cost of a person by group privacy. For all of a person's contributions to one cohort,

@@ -3,7 +3,7 @@
 #ifndef RECIPE_COST_H
 #define RECIPE_COST_H
 
-#include "recipe.h"
+#include "recipe_ref.h"
 
 // Prints epsilon of a report, of a day and of a person, the minimum cohort, and whether the claimed
 // central epsilon follows from that cohort.

@@ -10,6 +10,7 @@
 #include "front_coded.h"
 #include "json_walk.h"
 #include "log.h"
+#include "recipe.h"
 #include "recipe_json.h"
 
 #define PATH_SIZE 256 // a path of json_walk.h, with field names in it
@@ -240,6 +241,10 @@ static void print_notes(const shoal_recipe *before, const shoal_recipe *after)
                after->cohort_delta_exp);
     if (after->cohort_minimum < before->cohort_minimum)
         note("looser: a smaller cohort is shown", before->cohort_minimum, after->cohort_minimum);
+    if (after->block_minimum < before->block_minimum &&
+        (before->block_minimum > before->cohort_minimum ||
+         after->block_minimum > after->cohort_minimum)) // else the cohort's note says it
+        note("looser: smaller blocks are shown", before->block_minimum, after->block_minimum);
     if (after->per_day > before->per_day)
         note("looser: more reports a day", before->per_day, after->per_day);
 }
@@ -256,7 +261,7 @@ static int compare(const agg_recipe *before, const agg_recipe *after, agg_error 
             printf("%-19s the same, %s\n", "hash", before->hash_hex);
         else
             printf("%-19s %s -> %s\n", "hash", before->hash_hex, after->hash_hex);
-        print_notes(&before->recipe, &after->recipe);
+        print_notes(before->recipe, after->recipe);
         code = d.n > 0 ? 1 : AGG_EXIT_OK;
     } else {
         code = agg_log_error("recipe", error);

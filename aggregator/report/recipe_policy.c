@@ -7,6 +7,7 @@
 
 #include "accountant.h"
 #include "compound.h"
+#include "recipe.h"
 #include "recipe_signature.h"
 
 static int is_key_of(const agg_policy *policy, const uint8_t key[32])
@@ -181,11 +182,11 @@ int recipe_policy_print(const agg_recipe *recipe, const agg_policy *policy, uint
     if (shoal_accountant_init(books, sizeof books, &len, today > fresh ? today - fresh : 0) !=
         SHOAL_OK)
         return AGG_EXIT_RUNTIME;
-    shoal_query_check(&verdict, books, len, &policy->policy, &recipe->recipe, today);
+    shoal_query_check(&verdict, books, len, &policy->policy, recipe->recipe, today);
     if (verdict.refusal == SHOAL_ACCEPTED) {
-        print_answer(&verdict, &recipe->recipe, &policy->policy, code == AGG_EXIT_OK);
+        print_answer(&verdict, recipe->recipe, &policy->policy, code == AGG_EXIT_OK);
         return code;
     }
-    print_refusal(&verdict, &recipe->recipe, &policy->policy);
+    print_refusal(&verdict, recipe->recipe, &policy->policy);
     return AGG_EXIT_PRIVACY;
 }

@@ -13,6 +13,7 @@
 #include "guarantee_print.h"
 #include "json_walk.h"
 #include "print_text.h"
+#include "recipe.h"
 #include "result_style.h"
 #include "sha256.h"
 
@@ -96,13 +97,13 @@ static void put_count(FILE *out, double x)
 
 static bool is_mean(const agg_estimate *e)
 {
-    return e->recipe->recipe.n_parts > 0 &&
-           e->recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
+    return e->recipe->recipe->n_parts > 0 &&
+           e->recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }
 
 static bool is_histogram(const agg_estimate *e)
 {
-    return e->recipe->recipe.value == SHOAL_VALUE_NUMBER && !is_mean(e);
+    return e->recipe->recipe->value == SHOAL_VALUE_NUMBER && !is_mean(e);
 }
 
 // Chooses an axis with one to five ticks on each side of zero. The axis of a mean is the range of
@@ -111,8 +112,8 @@ static axis axis_of(const agg_estimate *estimate, size_t n_rows)
 {
     axis a = {0, 0, 1, 0};
     if (is_mean(estimate)) {
-        a.low = (double)estimate->recipe->recipe.low_micro / 1e6;
-        a.high = (double)estimate->recipe->recipe.high_micro / 1e6;
+        a.low = (double)estimate->recipe->recipe->low_micro / 1e6;
+        a.high = (double)estimate->recipe->recipe->high_micro / 1e6;
         a.decimals = n_rows > 0 ? agg_error_decimals(estimate->rows[0].stderr_) : 0;
     }
     for (size_t i = 0; i < n_rows && !is_mean(estimate); i++) {
@@ -224,11 +225,14 @@ static void put_facts(FILE *out, const agg_page_section *section)
             "intervals</li>",
             e->epsilon, 100 * e->confidence);
     fputs("<li>", out);
-    if (section->period == NULL) {
-        fputs("all periods", out);
-    } else {
+    if (section->period != NULL) {
         put_string(out, section->period);
+    } else {
+        fputs("all days", out);
     }
+    if (e->blocks != NULL)
+        fprintf(out, "</li><li>%llu block%s, %s to %s", (unsigned long long)e->blocks->n,
+                e->blocks->n == 1 ? "" : "s", e->blocks->first, e->blocks->last);
     fputs("</li></ul>\n", out);
 }
 
@@ -262,7 +266,8 @@ static const agg_estimate_row **order_rows(const agg_estimate *e, size_t n_rows)
 static void put_mean_note(FILE *out, const agg_estimate *e)
 {
     fprintf(out, "<p class=\"note\">Mean of numbers from %.10g to %.10g.</p>\n",
-            (double)e->recipe->recipe.low_micro / 1e6, (double)e->recipe->recipe.high_micro / 1e6);
+            (double)e->recipe->recipe->low_micro / 1e6,
+            (double)e->recipe->recipe->high_micro / 1e6);
 }
 
 static void put_table(FILE *out, const agg_page_section *section)
@@ -342,6 +347,13 @@ static void put_section(FILE *out, const agg_page_section *section)
     fputs("</section>\n", out);
 }
 
+static void put_account(FILE *out, const char *account)
+{
+    fputs("<form class=\"account\" method=\"post\" action=\"/sign-out\"><span>", out);
+    put_string(out, account);
+    fputs("</span><button>Sign out</button></form>\n", out);
+}
+
 static void put_head(FILE *out, const agg_page *page)
 {
     char csp[AGG_PAGE_CSP_SIZE];
@@ -364,7 +376,9 @@ static void put_head(FILE *out, const agg_page *page)
         put_string(out, page->script);
         fputs("\"></script>\n", out);
     }
-    fputs("</head><body>\n<header><h1>", out);
+    fputs("</head><body>\n<header>", out);
+    if (page->account != NULL) put_account(out, page->account);
+    fputs("<h1>", out);
     if (page->home != NULL) {
         fputs("<a href=\"", out);
         put_string(out, page->home);
@@ -406,17 +420,25 @@ static void base64_digest(char out[45], const uint8_t digest[32])
     out[44] = '\0';
 }
 
-void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], int script)
+void agg_page_policy_of(char *out, size_t cap, const char *style, size_t style_len,
+                        const char *scripts, const char *forms)
 {
     uint8_t digest[32];
     char hash[45];
     shoal_sha256 sha;
     shoal_sha256_init(&sha);
-    shoal_sha256_update(&sha, (const uint8_t *)result_style, sizeof result_style - 1);
+    shoal_sha256_update(&sha, (const uint8_t *)style, style_len);
     shoal_sha256_final(digest, &sha);
     base64_digest(hash, digest);
-    snprintf(out, AGG_PAGE_CSP_SIZE,
+    snprintf(out, cap,
              "default-src 'none';style-src 'sha256-%s'%s;base-uri 'none';form-action "
-             "'none';frame-ancestors 'none'",
-             hash, script ? ";script-src 'self';connect-src 'self'" : "");
+             "'%s';frame-ancestors 'none'",
+             hash, scripts, forms);
+}
+
+void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], int script)
+{
+    agg_page_policy_of(out, AGG_PAGE_CSP_SIZE, result_style, sizeof result_style - 1,
+                       script ? ";script-src 'self';connect-src 'self'" : "",
+                       script ? "self" : "none");
 }

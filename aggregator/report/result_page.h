@@ -26,8 +26,9 @@ typedef struct agg_page {
     const char *title;
     const agg_page_section *sections;
     size_t n_sections;
-    const char *script; // path of a script of the same origin; may be NULL
-    const char *home;   // path that the title links to; may be NULL
+    const char *script;  // path of a script of the same origin; may be NULL
+    const char *home;    // path that the title links to; may be NULL
+    const char *account; // who is signed in, with a button that signs out; may be NULL
 } agg_page;
 
 // Prints the whole page.
@@ -37,7 +38,14 @@ agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page) SHO
 #define AGG_PAGE_CSP_SIZE 256
 
 // Writes the Content-Security-Policy under which the page works as it should.
-//   script: whether scripts and fetches of the same origin are let in
+//   script: whether scripts, fetches and forms of the same origin are let in
 void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], int script);
+
+// Writes the policy of a page with one style sheet of its own.
+//   out: `cap` bytes, at least AGG_PAGE_CSP_SIZE
+//   scripts: directives that let scripts in, each after a semicolon; "" for none
+//   forms: where forms may be sent: "self" or "none"
+void agg_page_policy_of(char *out, size_t cap, const char *style, size_t style_len,
+                        const char *scripts, const char *forms);
 
 #endif

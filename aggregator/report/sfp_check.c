@@ -4,6 +4,7 @@
 
 #include "compound_check.h"
 #include "part_print.h"
+#include "recipe.h"
 #include "sfp.h"
 
 static void print(const shoal_recipe *r)

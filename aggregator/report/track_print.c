@@ -9,6 +9,7 @@
 
 #include "compound.h"
 #include "print_text.h"
+#include "recipe.h"
 
 // ---- the run's figures ----
 
@@ -206,7 +207,7 @@ static bool is_shown(const agg_track_result *result, size_t u, size_t rank)
 static void print_json_items(FILE *stream, const agg_track_result *result)
 {
     const agg_track_items *items = result->items;
-    if (result->track->recipe.recipe.release_threshold > 0)
+    if (result->track->recipe.recipe->release_threshold > 0)
         fprintf(stream, ",\"withheld\":%zu", count_withheld(result));
     fputs(",\"items\":[", stream);
     for (size_t u = 0; u < result->track->n_updates; u++) {
@@ -255,7 +256,7 @@ static void print_json_head(FILE *stream, const agg_track *t)
 {
     const agg_track_law *law = &t->law;
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"run_hash\":\"%s\",\"mechanism\":\"%s\"",
-            t->recipe.id, t->run_hex, shoal_recipe_mechanism_name(&t->recipe.recipe));
+            t->recipe.id, t->run_hex, shoal_recipe_mechanism_name(t->recipe.recipe));
     print_member(stream, "epsilon", law->epsilon);
     fprintf(stream, ",\"users\":%u,\"epochs\":%u", law->plan.users, law->plan.epochs);
     print_member(stream, "confidence", t->confidence);
@@ -454,11 +455,11 @@ static void print_ends(FILE *stream, const agg_track_result *result)
                 100 * result->simulated->votes_spent[result->simulated->n_epochs - 1],
                 (unsigned long long)result->simulated->devices, result->simulated->privacy_max,
                 t->law.epsilon);
-    if (result->items != NULL && t->recipe.recipe.release_threshold > 0)
+    if (result->items != NULL && t->recipe.recipe->release_threshold > 0)
         fprintf(stream,
                 "withheld            %zu shares of values below the release threshold of %llu "
                 "reports\n",
-                count_withheld(result), (unsigned long long)t->recipe.recipe.release_threshold);
+                count_withheld(result), (unsigned long long)t->recipe.recipe->release_threshold);
     for (uint32_t i = 0; agg_track_note(note, t, i); i++)
         fprintf(stream, "note                %s\n", note);
 }
@@ -466,7 +467,7 @@ static void print_ends(FILE *stream, const agg_track_result *result)
 static void print_table(FILE *stream, const agg_track_result *result)
 {
     const agg_track *t = result->track;
-    const shoal_recipe *r = &t->recipe.recipe;
+    const shoal_recipe *r = t->recipe.recipe;
     fprintf(stream,
             "%s: epochs 1 to %zu of %u, epsilon %g for the whole run, %g %% intervals of what "
             "updates measured\n",

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "compound_check.h"
+#include "recipe.h"
 
 static void print(const shoal_recipe *r)
 {

@@ -7,11 +7,12 @@
 #include "evolving.h"
 #include "json_walk.h"
 #include "next_recipe.h"
+#include "recipe.h"
 
 agg_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const agg_recipe *recipe,
                               const agg_accumulator *acc)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     if (r->epochs == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s: is no recipe of a run over epochs", recipe->id);
@@ -34,7 +35,7 @@ static cJSON *round_of(const agg_recipe *recipe, const agg_next_epoch *next)
 {
     char previous[65];
     cJSON *round = cJSON_CreateObject();
-    agg_hex(previous, recipe->recipe.query_hash, 32);
+    agg_hex(previous, recipe->recipe->query_hash, 32);
     if (cJSON_AddNumberToObject(round, "index", next->epoch + 1) != NULL &&
         cJSON_AddStringToObject(round, "previous", previous) != NULL &&
         (!next->is_update || cJSON_AddNumberToObject(round, "update", 1) != NULL))

@@ -10,6 +10,7 @@
 #include "event.h"
 #include "item_label.h"
 #include "multiple.h"
+#include "recipe.h"
 
 // A sequence: a prefix followed by a listed token.
 typedef struct sequence {
@@ -109,7 +110,7 @@ static size_t take_frequent(agg_next_prefixes *next, sequence *all, const agg_re
     for (size_t i = 0; i < next->n_asked; i++) {
         if (!(all[i].score >= next->least)) continue;
         next->n_frequent++;
-        int is_shown = all[i].count >= (double)recipe->recipe.release_threshold;
+        int is_shown = all[i].count >= (double)recipe->recipe->release_threshold;
         if (is_shown &&
             agg_recipe_bucket_label(NULL, 0, recipe, field, all[i].bucket) <= SHOAL_TOKEN_TEXT_MAX)
             all[n++] = all[i];
@@ -164,7 +165,7 @@ agg_err agg_next_prefixes_choose(agg_next_prefixes *next, agg_error *error,
                                  uint64_t n, double fdr, size_t most)
 {
     sequence *all = NULL;
-    const shoal_encoded *encoded = &recipe->recipe.encoding.fields[field];
+    const shoal_encoded *encoded = &recipe->recipe->encoding.fields[field];
     *next = (agg_next_prefixes){.least = HUGE_VAL};
     agg_err err = list_sequences(&all, &next->n_asked, error, encoded, counts);
     if (err != SHOAL_OK) return err;

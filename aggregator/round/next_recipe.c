@@ -9,6 +9,7 @@
 #include "front_coded.h"
 #include "json_walk.h"
 #include "mechanism.h"
+#include "recipe.h"
 
 static agg_err no_memory(agg_error *error)
 {
@@ -145,8 +146,8 @@ static agg_err put_field(cJSON *root, agg_error *error, const agg_next_recipe *n
 static agg_err put_id(cJSON *root, agg_error *error, const agg_recipe *recipe,
                       const agg_next_recipe *next)
 {
-    const shoal_name *id = &recipe->recipe.recipe;
-    uint32_t round = recipe->recipe.round_index;
+    const shoal_name *id = &recipe->recipe->recipe;
+    uint32_t round = recipe->recipe->round_index;
     char end[16], text[SHOAL_NAME_MAX + sizeof end];
     size_t len = id->len, end_len = (size_t)snprintf(end, sizeof end, "-%u", round);
     if (next->id != NULL) return put_text(root, error, "recipe", next->id);
@@ -159,11 +160,11 @@ static agg_err put_round(cJSON *root, agg_error *error, const agg_recipe *recipe
 {
     char previous[65];
     cJSON *round = cJSON_CreateObject();
-    agg_hex(previous, recipe->recipe.query_hash, 32);
+    agg_hex(previous, recipe->recipe->query_hash, 32);
     agg_err err = round == NULL ? no_memory(error)
                                 : put(round, error, "index",
-                                      cJSON_CreateNumber(recipe->recipe.round_index + 1));
-    if (err == SHOAL_OK && recipe->recipe.round_index > 0)
+                                      cJSON_CreateNumber(recipe->recipe->round_index + 1));
+    if (err == SHOAL_OK && recipe->recipe->round_index > 0)
         err = put_text(round, error, "previous", previous);
     if (err == SHOAL_OK) return put(root, error, "round", round);
     cJSON_Delete(round);
@@ -182,7 +183,7 @@ static agg_err put_mechanism(cJSON *root, agg_error *error, const agg_recipe *re
     cJSON *parameters = cJSON_CreateObject();
     agg_err err = parameters == NULL ? no_memory(error)
                                      : put(parameters, error, "epsilon",
-                                           create_micro((int64_t)recipe->recipe.cost_micro));
+                                           create_micro((int64_t)recipe->recipe->cost_micro));
     if (err != SHOAL_OK) {
         cJSON_Delete(parameters);
         return err;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "recipe.h"
 #include "subset.h"
 
 static uint32_t step_of(const shoal_encoded *field)
@@ -124,7 +125,7 @@ static void take_known(agg_next_trie *next, const agg_recipe *recipe, const agg_
 {
     for (uint32_t i = 0; i < recipe->known.n; i++)
         next->known[next->n_known++] = recipe->known.texts[i];
-    if (recipe->recipe.pass == recipe->recipe.passes) return;
+    if (recipe->recipe->pass == recipe->recipe->passes) return;
     for (size_t i = 0; i < layer->n_cells; i++) {
         char *text = next->pool + i * AGG_TRIE_TEXT_MAX;
         if (!layer->cells[i].is_word || next->n_known == SHOAL_KNOWN_MAX) continue;
@@ -157,7 +158,7 @@ static enum agg_trie_end find_end(const agg_next_trie *next, const shoal_recipe 
 agg_err agg_next_trie_find(agg_next_trie *next, agg_error *error, const agg_recipe *recipe,
                            const agg_trie_layer *layer, const agg_next_trie_wish *wish)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     const shoal_encoded *field = &r->encoding.fields[0];
     *next = (agg_next_trie){.pass = r->pass, .depth = field->depth + step_of(field)};
     agg_err err = make_room(next, error, recipe, layer);

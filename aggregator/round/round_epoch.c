@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "next_epoch.h"
+#include "recipe.h"
 #include "recipe_write.h"
 #include "round_work.h"
 
@@ -36,9 +37,9 @@ static void say_epoch(const agg_next_epoch *next, const agg_recipe *recipe)
               next->epoch, next->epochs, (unsigned long long)next->votes,
               (unsigned long long)next->n, 100 * (double)next->votes / n,
               100 * (double)next->needed / n, decision);
-    if (next->n != recipe->recipe.users)
+    if (next->n != recipe->recipe->users)
         round_say("the recipe states %u users: the threshold is that of the %llu reports",
-                  recipe->recipe.users, (unsigned long long)next->n);
+                  recipe->recipe->users, (unsigned long long)next->n);
     if (next->is_over)
         round_say(
             "it was the last epoch, and nothing is left to collect: there is no next recipe. shoal "
@@ -56,7 +57,7 @@ static agg_err write_epoch(const round_work *w, agg_error *error, const agg_next
     if (err != SHOAL_OK) return err;
     err = agg_recipe_from_bytes(&again, error, "the next recipe", text, strlen(text));
     if (err == SHOAL_OK) {
-        if (memcmp(again.recipe.run_hash, w->recipe.recipe.run_hash, 32) != 0)
+        if (memcmp(again.recipe->run_hash, w->recipe.recipe->run_hash, 32) != 0)
             err = agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
                            "the next recipe is of another run");
         agg_recipe_release(&again);

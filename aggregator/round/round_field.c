@@ -8,6 +8,7 @@
 #include "dictionary.h"
 #include "estimate.h"
 #include "marginal.h"
+#include "recipe.h"
 #include "round_work.h"
 #include "text_rule.h"
 
@@ -19,7 +20,7 @@ static bool is_name(const shoal_name *name, const char *text)
 // Finds the field that changes: the one that is named, or the only one of its scheme.
 static agg_err find_field(round_work *w, agg_error *error)
 {
-    const shoal_encoding *encoding = &w->recipe.recipe.encoding;
+    const shoal_encoding *encoding = &w->recipe.recipe->encoding;
     const round_options *o = w->options;
     uint32_t scheme = o->refine > 0 ? SHOAL_SCHEME_NUMBER : SHOAL_SCHEME_TOKENS, n = 0, i;
     const char *what = o->refine > 0 ? "boundaries" : "tokens";
@@ -61,7 +62,7 @@ static agg_err add_token(round_work *w, agg_error *error, size_t *cap, agg_text 
     agg_err err = agg_grow((void **)&w->tokens, cap, w->n_tokens + 1, sizeof *w->tokens, error);
     if (err != SHOAL_OK) return err;
     w->tokens[w->n_tokens++] = token;
-    *n_changed += !agg_text_is_kept(&w->recipe.recipe, token.bytes, token.len);
+    *n_changed += !agg_text_is_kept(w->recipe.recipe, token.bytes, token.len);
     return SHOAL_OK;
 }
 
@@ -93,7 +94,7 @@ static agg_err read_tokens(round_work *w, agg_error *error)
 
 static agg_err count(round_work *w, agg_error *error)
 {
-    const shoal_recipe *recipe = &w->recipe.recipe;
+    const shoal_recipe *recipe = w->recipe.recipe;
     agg_err err = agg_estimate_check(error, &w->recipe, &w->acc);
     if (err != SHOAL_OK) {
         agg_error_prefix(error, "%s", w->options->accumulator);
@@ -107,7 +108,7 @@ static agg_err count(round_work *w, agg_error *error)
 static void say_prefixes(const round_work *w, double fdr)
 {
     const agg_next_prefixes *next = &w->prefixes;
-    const shoal_name *name = &w->recipe.recipe.encoding.fields[w->field].field;
+    const shoal_name *name = &w->recipe.recipe->encoding.fields[w->field].field;
     round_say(
         "%.*s: %zu of %zu sequences are frequent, the least of them %.2f standard errors out of "
         "the noise; "
@@ -129,7 +130,7 @@ static void say_prefixes(const round_work *w, double fdr)
 static agg_err choose_prefixes(round_work *w, agg_error *error, agg_next_recipe *next)
 {
     const round_options *o = w->options;
-    const shoal_recipe *recipe = &w->recipe.recipe;
+    const shoal_recipe *recipe = w->recipe.recipe;
     size_t n_tokens =
         w->tokens != NULL ? w->n_tokens : recipe->encoding.fields[w->field].tokens.count;
     size_t most = agg_next_prefixes_fit(recipe, w->field, n_tokens);
@@ -157,7 +158,7 @@ static agg_err choose_prefixes(round_work *w, agg_error *error, agg_next_recipe 
 
 static agg_err choose_boundaries(round_work *w, agg_error *error, agg_next_recipe *next)
 {
-    const shoal_encoded *field = &w->recipe.recipe.encoding.fields[w->field];
+    const shoal_encoded *field = &w->recipe.recipe->encoding.fields[w->field];
     agg_refined *refined = &w->refined;
     agg_err err = agg_refine(refined, error, field->boundaries, field->n_boundaries, w->counts,
                              w->options->fdr, (uint32_t)w->options->refine);
@@ -195,7 +196,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
 // Returns: the most prefixes that a recipe's text can hold, each with quotes and a comma.
 static uint64_t prefixes_max(const round_work *w)
 {
-    uint64_t most = AGG_RECIPE_FILE_MAX / 4, size = w->recipe.recipe.encoding.fields[w->field].size;
+    uint64_t most = AGG_RECIPE_FILE_MAX / 4,
+             size = w->recipe.recipe->encoding.fields[w->field].size;
     if (size < most) most = size;
     return w->options->max_prefixes > 0 && w->options->max_prefixes < most
                ? w->options->max_prefixes
@@ -204,7 +206,7 @@ static uint64_t prefixes_max(const round_work *w)
 
 uint64_t round_field_memory(const round_work *w)
 {
-    const shoal_recipe *recipe = &w->recipe.recipe;
+    const shoal_recipe *recipe = w->recipe.recipe;
     uint64_t counts = recipe->encoding.fields[w->field].size * (uint64_t)sizeof(agg_count);
     uint64_t choosing = w->options->refine > 0 ? 0
                                                : larger(agg_next_prefixes_memory(recipe, w->field),

@@ -7,6 +7,7 @@
 #include "compound.h"
 #include "input_memory.h"
 #include "memory_option.h"
+#include "recipe.h"
 #include "recipe_write.h"
 #include "round_work.h"
 
@@ -20,8 +21,8 @@ static agg_err run(round_work *w, agg_error *error)
                             .seed_hex = o->seed_hex,
                             .version = (uint32_t)o->version,
                             .cohort_epsilon = o->cohort_epsilon};
-    if (w->recipe.recipe.epochs > 0) return round_epoch(w, error);
-    if (w->recipe.recipe.contributions > 0) return round_trie(w, error, &next);
+    if (w->recipe.recipe->epochs > 0) return round_epoch(w, error);
+    if (w->recipe.recipe->contributions > 0) return round_trie(w, error, &next);
     agg_err err = round_field_choose(w, error, &next);
     if (err == SHOAL_OK && o->seed_hex == NULL) {
         err = recipe_fresh_seed(seed_hex, error);
@@ -38,7 +39,7 @@ static agg_err run(round_work *w, agg_error *error)
 static agg_err state_memory(round_work *w, agg_error *error)
 {
     char command[] = "round";
-    const shoal_recipe *recipe = &w->recipe.recipe;
+    const shoal_recipe *recipe = w->recipe.recipe;
     uint64_t bytes =
         cli_accumulator_memory(w->options->accumulator, recipe) + JSON_OF_BYTE * w->recipe.json_len;
     agg_err err = SHOAL_OK;

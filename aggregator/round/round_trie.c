@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The next round of a trie; see round_work.h.
 #include "estimate.h"
+#include "recipe.h"
 #include "round_work.h"
 #include "trie_guarantee.h"
 
@@ -16,8 +17,8 @@ static agg_err check_trie_options(agg_error *error, const round_options *o)
 static agg_err read_layer(round_work *w, agg_error *error)
 {
     const round_options *o = w->options;
-    double release = (double)w->recipe.recipe.release_threshold;
-    size_t most = w->recipe.recipe.max_prefixes;
+    double release = (double)w->recipe.recipe->release_threshold;
+    size_t most = w->recipe.recipe->max_prefixes;
     if (o->max_prefixes > 0 && o->max_prefixes < most) most = (size_t)o->max_prefixes;
     const agg_trie_options options = {.fdr = o->fdr,
                                       .threshold = o->threshold > release ? o->threshold : release,
@@ -46,8 +47,9 @@ static agg_err say_layer(const round_work *w, agg_error *error)
                   layer->n_withheld);
     if (layer->n_cut > 0)
         round_say("%zu more are beyond max_prefixes, the weakest, and not kept", layer->n_cut);
-    agg_err err = agg_trie_guarantee_run(&g, error, &w->recipe.recipe, layer);
-    for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++) round_say("%s", g.lines[i]);
+    const agg_release files = {0}; // any part of the operator's files can be asked for
+    agg_err err = agg_trie_guarantee_run(&g, error, w->recipe.recipe, layer, &files);
+    for (int i = 0; err == SHOAL_OK && i < g.n_lines; i++) round_say("%s", g.lines[i]);
     return err;
 }
 
@@ -69,9 +71,9 @@ static void say_trie(const round_work *w, const agg_next_trie *next)
 {
     if (next->n_dropped > 0)
         round_say("%zu starts more, the weakest, have no room in a record", next->n_dropped);
-    if (next->pass != w->recipe.recipe.pass)
+    if (next->pass != w->recipe.recipe->pass)
         round_say("pass %u is over; pass %u begins anew and leaves out %zu known words",
-                  w->recipe.recipe.pass, next->pass, next->n_known);
+                  w->recipe.recipe->pass, next->pass, next->n_known);
     else if (next->n_new > 0)
         round_say("%zu words join the known ones, as another pass follows", next->n_new);
     round_say(
@@ -113,7 +115,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 
 uint64_t round_trie_memory(const round_work *w)
 {
-    const shoal_recipe *recipe = &w->recipe.recipe;
+    const shoal_recipe *recipe = w->recipe.recipe;
     uint64_t most = recipe->max_prefixes, size = recipe->parts[0].size;
     if (w->options->max_prefixes > 0 && w->options->max_prefixes < most)
         most = w->options->max_prefixes;

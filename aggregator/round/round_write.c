@@ -8,6 +8,7 @@
 #include "account.h"
 #include "log.h"
 #include "mechanism.h"
+#include "recipe.h"
 #include "recipe_write.h"
 #include "round_work.h"
 
@@ -29,7 +30,7 @@ static agg_err read_back(agg_recipe *again, agg_error *error, const char *text,
 {
     agg_err err = agg_recipe_from_bytes(again, error, "the next recipe", text, strlen(text));
     if (err != SHOAL_OK) return err;
-    const shoal_encoded *field = &again->recipe.encoding.fields[next->field];
+    const shoal_encoded *field = &again->recipe->encoding.fields[next->field];
     int is_same = (next->n_starts == 0 ||
                    (field->prefixes.count == next->n_starts && field->step == next->step)) &&
                   (next->n_prefixes == 0 || field->prefixes.count == next->n_prefixes) &&
@@ -53,7 +54,7 @@ static uint32_t record_with(const round_work *w, const agg_next_recipe *next, co
     asked.mechanism = mechanism;
     if (agg_next_recipe_text(&text, &error, &w->recipe, &asked) != SHOAL_OK) return 0;
     if (read_back(&other, &error, text, &asked) == SHOAL_OK) {
-        size = other.recipe.record_size;
+        size = other.recipe->record_size;
         agg_recipe_release(&other);
     }
     free(text);
@@ -68,7 +69,7 @@ static const char *usual(uint32_t kind)
 
 static void say_next(const round_work *w, const agg_recipe *again, const agg_next_recipe *next)
 {
-    const shoal_recipe *old = &w->recipe.recipe, *new = &again->recipe;
+    const shoal_recipe *old = w->recipe.recipe, *new = again->recipe;
     const shoal_mechanism *mechanism = shoal_mechanism_by_id(new->parts[0].mechanism);
     round_say("%s: %u cells where %s had %u; a record has %u bytes (%u before)", again->id,
               new->parts[0].size, w->recipe.id, old->parts[0].size, new->record_size,

@@ -4,9 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agg_size.h"
 #include "domain_dictionary.h"
+#include "recipe.h"
+
+#define DAY_S 86400u
 
 // Makes room for one more dictionary.
 // Returns: a zeroed slot, or NULL with `error` filled.
@@ -46,6 +50,14 @@ static agg_err load_dictionaries(serve_collection *collection, agg_error *error,
     return err;
 }
 
+// Returns: the seconds between a collection's ticks: as its recipe says, or, where that is the
+// default, as the configuration's `period` does.
+static uint32_t tick_of(const shoal_recipe *recipe, agg_period_kind period)
+{
+    if (recipe->block_tick_s != DAY_S || period != AGG_PERIOD_WEEK) return recipe->block_tick_s;
+    return 7 * DAY_S;
+}
+
 static agg_err load_one(serve_collections *collections, agg_error *error,
                         const serve_config *config, size_t i, agg_store *store, agg_log_fn talk,
                         void *talk_context)
@@ -53,6 +65,7 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
     serve_collection *made = &collections->list[i];
     agg_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
     if (err != SHOAL_OK) return err;
+    made->honest = config->honest;
     bool is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
     collections->n++; // serve_collections_release releases it from here on
     if (is_repeated) {
@@ -60,7 +73,9 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
                         config->recipes[i], made->recipe.id);
     }
     err = load_dictionaries(made, error, config, talk, talk_context);
-    return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, &made->recipe.recipe)
+    made->tick_s = tick_of(made->recipe.recipe, config->period);
+    return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, made->recipe.recipe,
+                                                  (int32_t)(time(NULL) / 86400))
                            : err;
 }
 
@@ -116,10 +131,21 @@ serve_collection *serve_collection_by_hash(const serve_collections *collections,
                                            const uint8_t hash[32])
 {
     for (size_t i = 0; i < collections->n; i++) {
-        if (memcmp(collections->list[i].recipe.recipe.recipe_hash, hash, 32) == 0)
+        if (memcmp(collections->list[i].recipe.recipe->recipe_hash, hash, 32) == 0)
             return &collections->list[i];
     }
     return NULL;
+}
+
+void serve_collection_say_too_few(agg_error *error, const serve_collection *collection,
+                                  int64_t now_s)
+{
+    char tick[AGG_MOMENT_SIZE];
+    agg_moment_print(tick, agg_tick_after(now_s, collection->tick_s));
+    agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
+             "closed blocks hold fewer reports than the recipe's minimum cohort of %u; the next "
+             "tick is at %s",
+             collection->recipe.recipe->cohort_minimum, tick);
 }
 
 const serve_dictionary *serve_dictionary_of(const serve_collection *collection, const char *name)

@@ -28,6 +28,8 @@ typedef enum serve_counter {
 typedef struct serve_collection {
     agg_recipe recipe;
     int64_t number;                 // in the store
+    uint32_t tick_s;                // seconds between ticks at which its blocks close
+    double honest;                  // share of honest reports that is assumed; 0: none stated
     serve_dictionary *dictionaries; // the first one answers a request that names none
     size_t n_dictionaries;
     atomic_ullong counters[COUNTER_COUNT]; // since the start
@@ -55,6 +57,12 @@ void serve_collections_release(serve_collections *collections);
 serve_collection *serve_collection_by_id(const serve_collections *collections, const char *id);
 serve_collection *serve_collection_by_hash(const serve_collections *collections,
                                            const uint8_t hash[32]);
+
+// Fills in the one answer to every question that closed blocks cannot answer, whatever waits: the
+// minimum and the next tick.
+//   now_s: seconds since 1970-01-01 00:00 UTC
+void serve_collection_say_too_few(agg_error *error, const serve_collection *collection,
+                                  int64_t now_s);
 
 // Returns: the dictionary of a name, or the first one when name is NULL; NULL when there is none.
 const serve_dictionary *serve_dictionary_of(const serve_collection *collection, const char *name);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's only script. It fetches the page again every two seconds while the page is visible,
 // and replaces its main element; result_page.c has rendered and escaped the new one. The page is
-// complete without the script.
+// complete without the script. Once the session is over it loads the page anew, which leads to the
+// page for signing in.
 #ifndef REFRESH_SCRIPT_H
 #define REFRESH_SCRIPT_H
 
@@ -11,6 +12,7 @@ static const char refresh_script[] =
     "  if (document.visibilityState === 'visible') {\n"
     "    try {\n"
     "      const response = await fetch(location.href, { cache: 'no-store' });\n"
+    "      if (response.status === 401) return location.reload();\n"
     "      const type = response.headers.get('Content-Type') ?? '';\n"
     "      if (response.ok && type.startsWith('text/html')) {\n"
     "        const next = new DOMParser().parseFromString(await response.text(), "

@@ -21,7 +21,7 @@ if(SHOAL_NATIVE)
     shoal_server_room(serve)
     target_link_libraries(shoal_serve PUBLIC shoal_store shoal_http PRIVATE PkgConfig::microhttpd)
 
-    target_sources(shoal PRIVATE cli/cmd_serve.c)
+    target_sources(shoal PRIVATE cli/cmd_serve.c cli/cmd_audit_log.c cli/cmd_store.c)
     target_compile_definitions(shoal PRIVATE SHOAL_WITH_SERVE)
     target_link_libraries(shoal PRIVATE shoal_serve)
 endif()

@@ -9,18 +9,15 @@
 
 #include "agg_file.h"
 #include "agg_size.h"
+#include "audit_log.h"
 #include "batch.h"
+#include "guarantee.h"
 #include "http_address.h"
 #include "json_walk.h"
+#include "serve_config_access.h"
+#include "serve_config_read.h"
 
-typedef struct reader {
-    serve_config *config;
-    agg_error *error;
-    const char *folder; // of the file, with its slash; "" for the working folder
-    size_t folder_len;
-} reader;
-
-typedef agg_err (*read_field)(reader *r, const cJSON *json);
+typedef agg_err (*read_field)(serve_config_reader *r, const cJSON *json);
 
 typedef struct field {
     const char *name;
@@ -28,47 +25,10 @@ typedef struct field {
     bool is_required;
 } field;
 
-static agg_err refuse(reader *r, const char *name, const char *why)
+static agg_err read_number(serve_config_reader *r, double *out, const cJSON *json, const char *name,
+                           double low, double high)
 {
-    return agg_fail(r->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s: %s", name, why);
-}
-
-// Copies a string that is not empty.
-// Returns: a string to free, or NULL with `error` filled.
-static char *copy_string(reader *r, const cJSON *json, const char *name)
-{
-    if (!cJSON_IsString(json) || json->valuestring[0] == '\0') {
-        (void)refuse(r, name, "must be a string that is not empty");
-        return NULL;
-    }
-    size_t size = strlen(json->valuestring) + 1;
-    char *copy = agg_alloc(r->error, size, 1);
-    if (copy != NULL) memcpy(copy, json->valuestring, size);
-    return copy;
-}
-
-// Copies a path. A relative path is joined to the file's folder.
-static char *copy_path(reader *r, const cJSON *json, const char *name)
-{
-    char *text = copy_string(r, json, name);
-    if (text == NULL || text[0] == '/' || r->folder_len == 0) return text;
-    size_t size = r->folder_len + strlen(text) + 1;
-    char *path = agg_alloc(r->error, size, 1);
-    if (path != NULL) snprintf(path, size, "%.*s%s", (int)r->folder_len, r->folder, text);
-    free(text);
-    return path;
-}
-
-static agg_err keep_path(reader *r, char **out, const cJSON *json, const char *name)
-{
-    *out = copy_path(r, json, name);
-    return *out == NULL ? r->error->code : SHOAL_OK;
-}
-
-static agg_err read_number(reader *r, double *out, const cJSON *json, const char *name, double low,
-                           double high)
-{
-    if (!cJSON_IsNumber(json)) return refuse(r, name, "must be a number");
+    if (!cJSON_IsNumber(json)) return serve_config_refuse(r, name, "must be a number");
     if (!(json->valuedouble >= low && json->valuedouble <= high)) {
         return agg_fail(r->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: must be %g to %g", name,
                         low, high);
@@ -77,92 +37,79 @@ static agg_err read_number(reader *r, double *out, const cJSON *json, const char
     return SHOAL_OK;
 }
 
-static agg_err read_whole(reader *r, double *out, const cJSON *json, const char *name, double low,
-                          double high)
+static agg_err read_whole(serve_config_reader *r, double *out, const cJSON *json, const char *name,
+                          double low, double high)
 {
     agg_err err = read_number(r, out, json, name, low, high);
     if (err != SHOAL_OK) return err;
-    return *out == (double)(uint64_t)*out ? SHOAL_OK : refuse(r, name, "must be a whole number");
+    return *out == (double)(uint64_t)*out ? SHOAL_OK
+                                          : serve_config_refuse(r, name, "must be a whole number");
 }
 
-static agg_err read_listen(reader *r, const cJSON *json)
+static agg_err read_listen(serve_config_reader *r, const cJSON *json)
 {
-    r->config->listen = copy_string(r, json, "listen");
+    r->config->listen = serve_config_string(r, json, "listen");
     if (r->config->listen == NULL) return r->error->code;
     return agg_http_address_read(&r->config->address, &r->config->is_loopback, r->config->listen)
                ? SHOAL_OK
-               : refuse(r, "listen", AGG_HTTP_ADDRESS_WHY);
+               : serve_config_refuse(r, "listen", AGG_HTTP_ADDRESS_WHY);
 }
 
-static agg_err read_store(reader *r, const cJSON *json)
+static agg_err read_store(serve_config_reader *r, const cJSON *json)
 {
-    return keep_path(r, &r->config->store, json, "store");
+    return serve_config_path(r, &r->config->store, json, "store");
 }
 
-static agg_err read_batch_secret_file(reader *r, const cJSON *json)
+static agg_err read_batch_secret_file(serve_config_reader *r, const cJSON *json)
 {
-    return keep_path(r, &r->config->batch_secret_file, json, "batch_secret_file");
+    return serve_config_path(r, &r->config->batch_secret_file, json, "batch_secret_file");
 }
 
-static agg_err read_read_token_file(reader *r, const cJSON *json)
-{
-    return keep_path(r, &r->config->read_token_file, json, "read_token_file");
-}
-
-static agg_err read_recipes(reader *r, const cJSON *json)
+static agg_err read_recipes(serve_config_reader *r, const cJSON *json)
 {
     int n = cJSON_IsArray(json) ? cJSON_GetArraySize(json) : 0;
-    if (n == 0) return refuse(r, "recipes", "must be a list of files, at least one");
+    if (n == 0) return serve_config_refuse(r, "recipes", "must be a list of files, at least one");
     r->config->recipes = agg_alloc(r->error, (size_t)n, sizeof *r->config->recipes);
     if (r->config->recipes == NULL) return AGG_ERR_MEMORY;
     const cJSON *one;
     cJSON_ArrayForEach(one, json)
     {
-        agg_err err = keep_path(r, &r->config->recipes[r->config->n_recipes], one, "recipes");
+        agg_err err =
+            serve_config_path(r, &r->config->recipes[r->config->n_recipes], one, "recipes");
         if (err != SHOAL_OK) return err;
         r->config->n_recipes++;
     }
     return SHOAL_OK;
 }
 
-static agg_err add_dictionary(reader *r, const char *recipe, const char *name, const cJSON *path)
+static agg_err add_dictionary(serve_config_reader *r, const char *recipe, const char *name,
+                              const cJSON *path)
 {
     size_t cap = r->config->n_dictionaries;
     agg_err err = agg_grow((void **)&r->config->dictionaries, &cap, cap + 1,
                            sizeof *r->config->dictionaries, r->error);
     if (err != SHOAL_OK) return err;
     serve_dictionary_path *slot = &r->config->dictionaries[r->config->n_dictionaries++];
-    *slot =
-        (serve_dictionary_path){strdup(recipe), strdup(name), copy_path(r, path, "dictionaries")};
+    *slot = (serve_dictionary_path){strdup(recipe), strdup(name),
+                                    serve_config_copy_path(r, path, "dictionaries")};
     if (slot->path == NULL) return r->error->code;
     if (slot->recipe != NULL && slot->name != NULL) return SHOAL_OK;
     return agg_fail(r->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
 }
 
-static agg_err refuse_repeated(reader *r, const cJSON *object, const char *name)
-{
-    for (const cJSON *a = object->child; a != NULL; a = a->next) {
-        for (const cJSON *b = a->next; b != NULL; b = b->next) {
-            if (strcmp(a->string, b->string) != 0) continue;
-            return agg_fail(r->error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s%s: given twice",
-                            name, a->string);
-        }
-    }
-    return SHOAL_OK;
-}
-
 // Reads {"recipe id": "file"} or {"recipe id": {"name": "file", ...}}.
-static agg_err read_dictionaries(reader *r, const cJSON *json)
+static agg_err read_dictionaries(serve_config_reader *r, const cJSON *json)
 {
-    if (!cJSON_IsObject(json)) return refuse(r, "dictionaries", "must be an object of recipe ids");
-    agg_err err = refuse_repeated(r, json, "dictionaries.");
+    if (!cJSON_IsObject(json))
+        return serve_config_refuse(r, "dictionaries", "must be an object of recipe ids");
+    agg_err err = serve_config_refuse_repeated(r, json, "dictionaries.");
     for (const cJSON *recipe = json->child; err == SHOAL_OK && recipe != NULL;
          recipe = recipe->next) {
         if (!cJSON_IsObject(recipe)) {
             err = add_dictionary(r, recipe->string, "default", recipe);
             continue;
         }
-        err = refuse_repeated(r, recipe, "dictionaries: ");
+        err = serve_config_refuse_repeated(r, recipe, "dictionaries: ");
         for (const cJSON *one = recipe->child; err == SHOAL_OK && one != NULL; one = one->next) {
             err = add_dictionary(r, recipe->string, one->string, one);
         }
@@ -170,19 +117,42 @@ static agg_err read_dictionaries(reader *r, const cJSON *json)
     return err;
 }
 
-static agg_err read_period(reader *r, const cJSON *json)
+static agg_err read_period(serve_config_reader *r, const cJSON *json)
 {
     if (cJSON_IsString(json) && agg_period_kind_parse(&r->config->period, json->valuestring))
         return SHOAL_OK;
-    return refuse(r, "period", "must be \"day\", \"week\" or \"all\"");
+    return serve_config_refuse(r, "period", "must be \"day\", \"week\" or \"all\"");
 }
 
-static agg_err read_fold_interval_s(reader *r, const cJSON *json)
+static agg_err read_retention(serve_config_reader *r, const cJSON *json)
+{
+    agg_retention *retention = &r->config->retention;
+    if (!cJSON_IsObject(json)) return serve_config_refuse(r, "retention", "must be an object");
+    agg_err err = serve_config_refuse_repeated(r, json, "retention.");
+    for (const cJSON *one = json->child; err == SHOAL_OK && one != NULL; one = one->next) {
+        bool is_days = strcmp(one->string, "days") == 0;
+        double value = 0;
+        if (!is_days && strcmp(one->string, "weeks") != 0)
+            return agg_fail(r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE,
+                            "retention.%s: unknown field", one->string);
+        err = read_whole(r, &value, one, is_days ? "retention.days" : "retention.weeks",
+                         is_days ? 1 : 0, 36500);
+        *(is_days ? &retention->days : &retention->weeks) = (uint32_t)value;
+    }
+    return err;
+}
+
+static agg_err read_fold_interval_s(serve_config_reader *r, const cJSON *json)
 {
     return read_number(r, &r->config->fold_interval_s, json, "fold_interval_s", 0.05, 86400);
 }
 
-static agg_err read_max_body(reader *r, const cJSON *json)
+static agg_err read_honest(serve_config_reader *r, const cJSON *json)
+{
+    return read_number(r, &r->config->honest, json, "honest", AGG_HONEST_MIN, 1);
+}
+
+static agg_err read_max_body(serve_config_reader *r, const cJSON *json)
 {
     double value = 0;
     agg_err err = read_whole(r, &value, json, "max_body", 1024, SHOAL_BATCH_SIZE_MAX);
@@ -190,7 +160,7 @@ static agg_err read_max_body(reader *r, const cJSON *json)
     return err;
 }
 
-static agg_err read_body_timeout_s(reader *r, const cJSON *json)
+static agg_err read_body_timeout_s(serve_config_reader *r, const cJSON *json)
 {
     double value = 0;
     agg_err err = read_whole(r, &value, json, "body_timeout_s", 1, 3600);
@@ -198,11 +168,20 @@ static agg_err read_body_timeout_s(reader *r, const cJSON *json)
     return err;
 }
 
-static agg_err read_threads(reader *r, const cJSON *json)
+static agg_err read_threads(serve_config_reader *r, const cJSON *json)
 {
     double value = 0;
     agg_err err = read_whole(r, &value, json, "threads", 1, 64);
     if (err == SHOAL_OK) r->config->threads = (uint32_t)value;
+    return err;
+}
+
+static agg_err read_audit_log_bytes(serve_config_reader *r, const cJSON *json)
+{
+    double value = 0;
+    agg_err err =
+        read_whole(r, &value, json, "audit_log_bytes", AGG_AUDIT_ROTATE_MIN, AGG_AUDIT_ROTATE_MAX);
+    if (err == SHOAL_OK) r->config->audit_log_bytes = (uint64_t)value;
     return err;
 }
 
@@ -212,19 +191,27 @@ static const field fields[] = {
     {"recipes", read_recipes, 1},
     {"dictionaries", read_dictionaries, 0},
     {"batch_secret_file", read_batch_secret_file, 1},
-    {"read_token_file", read_read_token_file, 0},
+    {"readers", serve_config_readers, 0},
+    {"read_token_file", serve_config_read_token_file, 0},
+    {"admin_token_file", serve_config_admin_token_file, 0},
+    {"proxy", serve_config_proxy, 0},
+    {"audit_log", serve_config_audit_log, 0},
+    {"audit_log_bytes", read_audit_log_bytes, 0},
     {"period", read_period, 0},
+    {"retention", read_retention, 0},
     {"fold_interval_s", read_fold_interval_s, 0},
+    {"honest", read_honest, 0},
     {"max_body", read_max_body, 0},
     {"body_timeout_s", read_body_timeout_s, 0},
     {"threads", read_threads, 0},
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
-static agg_err read_object(reader *r, const cJSON *json)
+static agg_err read_object(serve_config_reader *r, const cJSON *json)
 {
-    if (!cJSON_IsObject(json)) return refuse(r, "configuration", "must be a JSON object");
-    agg_err err = refuse_repeated(r, json, "");
+    if (!cJSON_IsObject(json))
+        return serve_config_refuse(r, "configuration", "must be a JSON object");
+    agg_err err = serve_config_refuse_repeated(r, json, "");
     uint32_t seen = 0;
     for (const cJSON *one = json->child; err == SHOAL_OK && one != NULL; one = one->next) {
         int i = 0;
@@ -241,27 +228,24 @@ static agg_err read_object(reader *r, const cJSON *json)
         err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE, "%s: missing",
                        fields[i].name);
     }
-    if (err == SHOAL_OK && !r->config->is_loopback && r->config->read_token_file == NULL) {
-        err = agg_fail(r->error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE,
-                       "read_token_file: missing, and %s is not a loopback address: everyone who "
-                       "reaches it could read results",
-                       r->config->listen);
-    }
+    if (err == SHOAL_OK) err = serve_config_check_access(r);
     return err;
 }
 
 agg_err serve_config_load(serve_config *config, agg_error *error, const char *path)
 {
     *config = (serve_config){.period = AGG_PERIOD_DAY,
+                             .retention = AGG_RETENTION_DEFAULT,
                              .fold_interval_s = 2,
                              .max_body = (size_t)16 << 20,
                              .body_timeout_s = 30,
-                             .threads = 4};
+                             .threads = 4,
+                             .audit_log_bytes = (uint64_t)64 << 20};
     agg_bytes bytes;
     agg_err err = agg_file_read(&bytes, error, path, SERVE_CONFIG_FILE_MAX);
     if (err != SHOAL_OK) return err;
     const char *slash = strrchr(path, '/');
-    reader r = {config, error, path, slash == NULL ? 0 : (size_t)(slash - path) + 1};
+    serve_config_reader r = {config, error, path, slash == NULL ? 0 : (size_t)(slash - path) + 1};
     cJSON *json = agg_json_parse(error, (const char *)bytes.data, bytes.len);
     err = json == NULL ? error->code : read_object(&r, json);
     cJSON_Delete(json);
@@ -285,6 +269,6 @@ void serve_config_release(serve_config *config)
     free(config->listen);
     free(config->store);
     free(config->batch_secret_file);
-    free(config->read_token_file);
+    serve_config_release_access(config);
     *config = (serve_config){0};
 }

@@ -13,14 +13,12 @@
 
 #define REST_FACTOR 10
 
-// Seconds after midnight at which a day closes: no batch is on its way into it any more.
-#define CLOSE_AFTER_S 60
-
 struct serve_folder {
     agg_store *store;
     const serve_collections *collections;
     serve_plan *plan; // of memory
     double interval_s;
+    agg_retention retention;
     unsigned n_threads;
     double *due_s; // when each collection may be folded again, on the monotonic clock
     pthread_t thread;
@@ -47,19 +45,24 @@ static agg_err check_room(serve_folder *folder, serve_collection *collection, ag
 
 static agg_err fold_one(serve_folder *folder, serve_collection *collection, agg_error *error)
 {
-    uint64_t n_batches = 0, n_released, n_forgotten;
-    int32_t today = (int32_t)((time(NULL) - CLOSE_AFTER_S) / 86400);
+    uint64_t n_batches = 0, n_closed, n_merged, n_forgotten;
+    int64_t now = time(NULL); // before the fold: what was put before a tick is folded at it
     agg_err err = check_room(folder, collection, error);
     if (err == SHOAL_OK)
         err = agg_store_fold(folder->store, &n_batches, error, collection->number,
-                             &collection->recipe.recipe, folder->n_threads);
+                             collection->recipe.recipe, folder->n_threads);
     if (err == SHOAL_OK) {
-        err = agg_store_release(folder->store, &n_released, error, collection->number,
-                                &collection->recipe.recipe, today);
+        err = agg_store_close_block(folder->store, &n_closed, error, collection->number,
+                                    collection->recipe.recipe, now, collection->tick_s);
+    }
+    if (err == SHOAL_OK) {
+        err = agg_store_merge_blocks(folder->store, &n_merged, error, collection->number,
+                                     collection->recipe.recipe, (int32_t)(now / 86400),
+                                     folder->retention);
     }
     if (err == SHOAL_OK) {
         err = agg_store_forget(folder->store, &n_forgotten, error, collection->number,
-                               &collection->recipe.recipe, today);
+                               collection->recipe.recipe, (int32_t)(now / 86400));
     }
     if (err != SHOAL_OK) {
         atomic_fetch_add(&collection->counters[COUNT_FOLD_FAILURES], 1);
@@ -122,14 +125,15 @@ static void release(serve_folder *folder)
 
 agg_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
                            const serve_collections *collections, serve_plan *plan,
-                           double interval_s)
+                           const serve_config *config)
 {
     serve_folder *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
     *made = (serve_folder){.store = store,
                            .collections = collections,
                            .plan = plan,
-                           .interval_s = interval_s,
+                           .interval_s = config->fold_interval_s,
+                           .retention = config->retention,
                            .n_threads = agg_parallel_cores()};
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);

@@ -7,15 +7,18 @@
 //     GET  /v1/sums/ID                    ?period= | ?from=&to=; the released part of a sum, as an
 //                                         accumulator; aggregation "sum" only
 //     GET  /, /recipes/ID                 the result page
+//     GET  /sign-in, POST /sign-in        for people: a token for a session's cookie
+//     POST /sign-out                      ends the session
 //     GET  /metrics, /healthz
 //
-// All GET routes except /healthz need the read token, as Bearer or, for browsers, as the password
-// of Basic. A server without a token is bound to loopback. It answers only requests whose Host is a
-// loopback name: a page of another origin could otherwise point its own name at this machine and
-// read results.
+// All other GET routes except /healthz need somebody known (serve_identity.h). A reader sees the
+// collections in its scope, and of others the same answers as of collections that do not exist.
+// Who administers sees live counts and no result. A server whose configuration names nobody is
+// bound to loopback. It answers only requests whose Host is a loopback name: a page of another
+// origin could otherwise point its own name at this machine and read results.
 //
-// Privacy: nothing about a request outlives it except counts. No address, header or time is kept or
-// logged.
+// Privacy: of a batch nothing outlives the request except its records. A question leaves a line in
+// the audit log (audit_log.h). No address and no header is kept or logged.
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
 

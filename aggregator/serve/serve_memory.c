@@ -7,11 +7,14 @@
 #endif
 
 #include "agg_parallel.h"
+#include "audit_log.h"
 #include "compound.h"
 #include "database.h"
 #include "estimate.h"
 #include "folder.h"
 #include "input_memory.h"
+#include "recipe.h"
+#include "serve_access.h"
 #include "serve_result.h"
 
 #define STEPS 8 // between the usual amount and the least
@@ -36,12 +39,6 @@ static uint64_t more_of(uint64_t a, uint64_t b)
 static size_t between(size_t least, size_t most, unsigned step)
 {
     return most <= least ? least : least + (most - least) / STEPS * step;
-}
-
-static bool keeps_records(const shoal_recipe *recipe)
-{
-    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
-    return compound != NULL && compound->keeps_records;
 }
 
 // Returns: the most bytes that a dictionary's rows take as JSON. Some characters need an escape.
@@ -83,7 +80,7 @@ static void add_dictionary(sizes *s, const serve_collection *one, const agg_dict
 static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one, agg_store *store,
                               unsigned n_threads)
 {
-    const shoal_recipe *recipe = &one->recipe.recipe;
+    const shoal_recipe *recipe = one->recipe.recipe;
     uint64_t sketches = cli_accumulator_memory(NULL, recipe), files = 0, waiting = 0;
     agg_err err = SHOAL_OK;
     s->held += JSON_OF_RECIPE * one->recipe.json_len;
@@ -91,28 +88,28 @@ static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one,
     for (size_t i = 0; i < one->n_dictionaries; i++)
         add_dictionary(s, one, &one->dictionaries[i].dictionary, sketches, n_threads);
     if (one->n_dictionaries == 0) s->result = more_of(s->result, 2 * sketches);
-    if (!keeps_records(recipe)) return SHOAL_OK;
+    if (!shoal_recipe_keeps_records(recipe)) return SHOAL_OK;
     err = agg_store_bytes(store, &files, &waiting, error, one->number);
     one->records_room = 2 * (files + waiting) + RECORDS_ROOM;
     s->records += RECORDS_TIMES * one->records_room;
     return err;
 }
 
-// Finds the bytes of the largest fold.
+// Finds the bytes of the largest fold, or of the largest merge of blocks, which adds accumulators.
 static agg_err find_fold(uint64_t *most, agg_error *error, const serve_collections *collections,
                          size_t fold_bytes, unsigned n_threads)
 {
     *most = 0;
     for (size_t i = 0; i < collections->n; i++) {
-        const shoal_recipe *recipe = &collections->list[i].recipe.recipe;
+        const shoal_recipe *recipe = collections->list[i].recipe.recipe;
         agg_accumulator acc;
         if (recipe->aggregation == SHOAL_AGGREGATION_SUM) continue;
         agg_err err = agg_accumulator_init(&acc, error, recipe);
         if (err != SHOAL_OK) return err;
         agg_folder_memory folder = agg_folder_memory_of(&acc, fold_bytes, n_threads);
         agg_accumulator_release(&acc);
-        *most =
-            more_of(*most, cli_accumulator_memory(NULL, recipe) + folder.buffer + folder.beside);
+        uint64_t sketches = cli_accumulator_memory(NULL, recipe);
+        *most = more_of(*most, sketches + more_of(sketches, folder.buffer + folder.beside));
     }
     return SHOAL_OK;
 }
@@ -137,7 +134,8 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
     uint64_t page = s->answer > 0 ? SERVE_PAGE_ROWS_MAX * (uint64_t)PAGE_ROW : 0;
     uint64_t answering =
         more_of(s->result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
-    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 2) + s->held +
+    uint64_t access = serve_access_memory(config) + agg_audit_log_memory();
+    plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 3) + s->held + access +
                   plan->kept_bytes + answering + s->records + folding + summing +
                   AGG_DATABASE_BYTES;
     return err;
@@ -162,7 +160,7 @@ agg_err serve_memory_check(serve_plan *plan, agg_error *error, serve_collection 
                            agg_store *store, bool *has_grown)
 {
     uint64_t files = 0, waiting = 0;
-    uint32_t size = collection->recipe.recipe.record_size;
+    uint32_t size = collection->recipe.recipe->record_size;
     *has_grown = false;
     if (collection->records_room == 0) return SHOAL_OK;
     agg_err err = agg_store_bytes(store, &files, &waiting, error, collection->number);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const refusal_names[REFUSAL_COUNT] = {
     "unauthorized", "content-type", "too-large", "recipe-hash", "damaged", "busy"};
@@ -11,6 +12,14 @@ static const char *const refusal_names[REFUSAL_COUNT] = {
 static void put_help(FILE *stream, const char *name, const char *help, const char *type)
 {
     fprintf(stream, "# HELP shoal_%s %s\n# TYPE shoal_%s %s\n", name, help, name, type);
+}
+
+// Returns: whether the metrics of a collection are shown to whoever asks. Who administers sees
+// every collection, and who reads those that it may read.
+static bool shows(const serve_request *r, size_t collection)
+{
+    return (serve_request_role(r) & SERVE_ADMINISTERS) != 0 ||
+           serve_person_reads(r->person, collection);
 }
 
 // Writes one line for each collection. The alphabet of recipe ids needs no escaping.
@@ -45,12 +54,13 @@ static void put_traffic(FILE *stream, const serve_state *state)
     fprintf(stream, "shoal_results_total %llu\n", (unsigned long long)atomic_load(&state->results));
 }
 
-static void put_gauge(FILE *stream, const serve_collections *collections,
-                      const agg_store_stats *stats, const char *name, const char *help,
-                      size_t offset)
+static void put_gauge(FILE *stream, const serve_request *r, const agg_store_stats *stats,
+                      const char *name, const char *help, size_t offset)
 {
+    const serve_collections *collections = r->state->parts.collections;
     put_help(stream, name, help, "gauge");
     for (size_t i = 0; i < collections->n; i++) {
+        if (!shows(r, i)) continue;
         uint64_t value;
         memcpy(&value, (const char *)&stats[i] + offset, sizeof value);
         fprintf(stream, "shoal_%s{recipe=\"%s\"} %llu\n", name, collections->list[i].recipe.id,
@@ -58,21 +68,38 @@ static void put_gauge(FILE *stream, const serve_collections *collections,
     }
 }
 
-static void put_state(FILE *stream, const serve_state *state, const agg_store_stats *stats)
+// Live counts: they move with every batch, so a reader who watched them would see single reports.
+static void put_live(FILE *stream, const serve_request *r, const agg_store_stats *stats)
 {
-    const serve_collections *c = state->parts.collections;
-    put_gauge(stream, c, stats, "store_batches", "Batches ever acknowledged.",
+    put_gauge(stream, r, stats, "store_batches", "Batches ever acknowledged.",
               offsetof(agg_store_stats, batches));
-    put_gauge(stream, c, stats, "store_waiting_batches", "Batches that are not folded yet.",
+    put_gauge(stream, r, stats, "store_waiting_batches", "Batches that are not folded yet.",
               offsetof(agg_store_stats, waiting_batches));
-    put_gauge(stream, c, stats, "store_waiting_bytes", "Bytes of batches that are not folded yet.",
+    put_gauge(stream, r, stats, "store_waiting_bytes", "Bytes of batches that are not folded yet.",
               offsetof(agg_store_stats, waiting_bytes));
-    put_gauge(stream, c, stats, "store_records", "Records folded.",
+    put_gauge(stream, r, stats, "store_records", "Records folded.",
               offsetof(agg_store_stats, records));
-    put_gauge(stream, c, stats, "store_released_records", "Records that results may be made of.",
+    put_help(stream, "audit_lines", "Lines of the audit log.", "gauge");
+    fprintf(stream, "shoal_audit_lines %llu\n",
+            (unsigned long long)agg_audit_log_lines(r->state->parts.audit));
+}
+
+// What readers see: closed blocks, and ticks, which are the clock's and the recipe's. Nothing that
+// waits moves it.
+static void put_released(FILE *stream, const serve_request *r, const agg_store_stats *stats)
+{
+    const serve_collections *c = r->state->parts.collections;
+    put_gauge(stream, r, stats, "store_released_records", "Records that results may be made of.",
               offsetof(agg_store_stats, released));
-    put_gauge(stream, c, stats, "store_periods", "Accumulators kept.",
-              offsetof(agg_store_stats, periods));
+    put_gauge(stream, r, stats, "store_blocks", "Blocks closed.",
+              offsetof(agg_store_stats, blocks));
+    put_help(stream, "store_next_tick_seconds", "When a block may close next, since 1970.",
+             "gauge");
+    for (size_t i = 0; i < c->n; i++) {
+        if (!shows(r, i)) continue;
+        fprintf(stream, "shoal_store_next_tick_seconds{recipe=\"%s\"} %lld\n", c->list[i].recipe.id,
+                (long long)agg_tick_after((int64_t)time(NULL), c->list[i].tick_s));
+    }
 }
 
 void serve_metrics_answer(serve_request *r)
@@ -93,8 +120,11 @@ void serve_metrics_answer(serve_request *r)
     } else {
         FILE *stream = agg_http_answer_open(&r->x.answer);
         if (stream != NULL) {
-            put_traffic(stream, state);
-            put_state(stream, state, stats);
+            if ((serve_request_role(r) & SERVE_ADMINISTERS) != 0) {
+                put_traffic(stream, state);
+                put_live(stream, r, stats);
+            }
+            put_released(stream, r, stats);
         }
         agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_METRICS);
     }

@@ -5,7 +5,8 @@
 
 #include "serve_request.h"
 
-// Answers with the counters since the start and the state of the store.
+// Answers with what the person may see: released records of the collections in scope, and for who
+// administers the counters since the start and the live counts of every collection.
 void serve_metrics_answer(serve_request *r);
 
 #endif

@@ -3,9 +3,11 @@
 #ifndef SERVE_PARTS_H
 #define SERVE_PARTS_H
 
+#include "audit_log.h"
 #include "collection.h"
 #include "http_listener.h"
 #include "http_secret.h"
+#include "serve_access.h"
 #include "serve_config.h"
 #include "serve_result.h"
 
@@ -14,9 +16,10 @@ typedef struct serve_parts {
     agg_store *store;
     const serve_collections *collections;
     serve_results *results;
-    const agg_http_secret *batch_secret;
-    const agg_http_secret *read_token; // NULL: there is no token
-    agg_http_room room;                // of the listener
+    const agg_http_secret *batch_secret; // of senders
+    serve_access *access;                // everybody else
+    agg_audit_log *audit;
+    agg_http_room room; // of the listener
 } serve_parts;
 
 #endif

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access, and questions to the results thread; see serve_request.h.
+// Senders, questions to the results thread, and the audit log; see serve_request.h.
 #include "serve_request.h"
 
 #include <string.h>
 
-void serve_request_check_reader(serve_request *r)
+unsigned serve_request_role(const serve_request *r)
 {
-    const agg_http_secret *token = r->state->parts.read_token;
-    if (token == NULL) {
-        if (agg_http_exchange_is_local(&r->x)) return;
-        agg_http_answer_error(&r->x.answer, 403, "host", 403,
-                              "without a read token only requests to a loopback name are answered; "
-                              "set read_token_file");
-        return;
-    }
-    if (agg_http_exchange_has_token(&r->x, token) || agg_http_exchange_has_password(&r->x, token))
-        return;
-    agg_http_exchange_refuse_access(&r->x, "Basic realm=\"shoal\", charset=\"UTF-8\"",
-                                    "the read token is missing or wrong");
+    return r->person == NULL ? 0 : r->person->rights;
+}
+
+serve_collection *serve_request_collection(const serve_request *r, const char *id)
+{
+    const serve_collections *all = r->state->parts.collections;
+    serve_collection *found = serve_collection_by_id(all, id);
+    if (found == NULL || !serve_person_reads(r->person, (size_t)(found - all->list))) return NULL;
+    return found;
 }
 
 void serve_request_check_sender(serve_request *r)
@@ -33,24 +30,56 @@ void serve_request_check_sender(serve_request *r)
     }
 }
 
+// Sends the answer on its way. Called by the audit log's thread, or where that has ended.
+static void logged(void *context, bool is_written)
+{
+    serve_request *r = context;
+    if (!is_written) {
+        if (r->session[0] != '\0') serve_sessions_end(r->state->parts.access->sessions, r->session);
+        agg_http_answer_error(&r->x.answer, 503, "audit-log", 503,
+                              "the audit log cannot be written, so nothing is answered");
+        r->x.answer.retry_after_s = 10;
+    }
+    agg_http_exchange_resume(&r->x);
+}
+
+void serve_request_conclude(serve_request *r)
+{
+    r->entry.who = r->person->name;
+    r->entry.via = r->via;
+    r->entry.top = r->job.top;
+    r->entry.status = r->x.answer.status;
+    r->entry.done = logged;
+    r->entry.context = r;
+    memcpy(r->entry.blocks, r->job.blocks, sizeof r->entry.blocks);
+    if (!r->is_held) {
+        r->is_held = true;
+        agg_http_exchange_suspend(&r->x); // first, because the line may be written at once
+    }
+    if (!agg_audit_log_submit(r->state->parts.audit, &r->entry)) logged(r, false);
+}
+
 // Called when the job is answered, by any thread.
-static void resume(void *context)
+static void answered(void *context)
 {
     serve_request *r = context;
     r->x.answer = r->job.answer;
     r->job.answer = (agg_http_answer){0};
-    agg_http_exchange_resume(&r->x);
+    serve_request_conclude(r);
 }
 
 void serve_request_ask(serve_request *r)
 {
-    r->job.done = resume;
+    r->job.done = answered;
     r->job.context = r;
+    r->job.scope = r->person->scope;
+    r->job.account = strcmp(r->via, "session") == 0 ? r->person->name : NULL;
+    r->is_held = true;
     agg_http_exchange_suspend(&r->x); // first, because the answer may come at once
     if (serve_results_ask(r->state->parts.results, &r->job)) return;
     agg_http_answer_error(&r->job.answer, 503, "busy", 503, "too many questions at once");
     r->job.answer.retry_after_s = 2;
-    resume(r);
+    answered(r);
 }
 
 void serve_request_answer_text(serve_request *r, unsigned status, const char *type,
@@ -59,4 +88,10 @@ void serve_request_answer_text(serve_request *r, unsigned status, const char *ty
     FILE *stream = agg_http_answer_open(&r->x.answer);
     if (stream != NULL) fputs(text, stream);
     agg_http_answer_close(&r->x.answer, stream, status, type);
+}
+
+void serve_request_redirect(serve_request *r, const char *location)
+{
+    serve_request_answer_text(r, 303, "text/plain; charset=utf-8", "");
+    snprintf(r->x.answer.location, sizeof r->x.answer.location, "%s", location);
 }

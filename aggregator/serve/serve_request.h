@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One request to `shoal serve` on its way, who may send it, and the questions that take their time.
-// Only this room includes this header.
+// One request to `shoal serve` on its way, the questions that take their time, and the line of the
+// audit log that every answer waits for. Only this room includes this header.
 #ifndef SERVE_REQUEST_H
 #define SERVE_REQUEST_H
 
 #include <stdatomic.h>
 
+#include "audit_log.h"
 #include "http_listener.h"
 #include "serve_parts.h"
 
@@ -38,6 +39,8 @@ typedef enum route {
     ROUTE_PAGE_ONE,
     ROUTE_SCRIPT,
     ROUTE_METRICS,
+    ROUTE_SIGN_IN,
+    ROUTE_SIGN_OUT,
     ROUTE_HEALTH
 } route;
 
@@ -45,20 +48,38 @@ typedef struct serve_request {
     agg_http_exchange x; // first: the listener allocates the whole struct
     serve_state *state;
     route route;
+    const serve_person *person; // who asks; NULL: nobody known
+    const char *via;            // how the person was told; static
     serve_job job;
+    agg_audit_entry entry;
+    bool is_held;                       // the exchange is suspended
+    char session[SERVE_SESSION_ID_MAX]; // that this request began; "" for none
 } serve_request;
 
-// Answers 401 or 403 unless the request may read results.
-void serve_request_check_reader(serve_request *r);
+// Returns: SERVE_READS, SERVE_ADMINISTERS, both, or 0 for nobody known.
+unsigned serve_request_role(const serve_request *r);
+
+// Returns: the collection of an id if the person may read it; NULL if there is none or the person
+// may not. The two look alike from outside.
+//   at: set to its number in the list
+serve_collection *serve_request_collection(const serve_request *r, const char *id);
 
 // Answers 401, 413, 415 or 503 unless the request may send a batch.
 void serve_request_check_sender(serve_request *r);
 
-// Hands r->job to the results thread and suspends the connection until the job is answered.
+// Hands r->job to the results thread and suspends the connection until the job is answered and
+// the answer is in the audit log.
 void serve_request_ask(serve_request *r);
+
+// Holds the answer back until its line is in the audit log. If the line cannot be written, the
+// answer becomes a 503. Nothing may touch the request after this call.
+void serve_request_conclude(serve_request *r);
 
 // Answers with a text of a media type.
 void serve_request_answer_text(serve_request *r, unsigned status, const char *type,
                                const char *text);
+
+// Answers 303.
+void serve_request_redirect(serve_request *r, const char *location);
 
 #endif

@@ -6,12 +6,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "estimate.h"
 #include "estimate_print.h"
 #include "guarantee.h"
+#include "recipe.h"
 #include "result_page.h"
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
@@ -27,7 +29,9 @@ typedef struct kept {
     uint64_t used;   // number of the question that used it last
     agg_error error; // code SHOAL_OK when there is an estimate
     agg_estimate estimate;
-    agg_guarantee guarantee; // of the estimate
+    agg_estimate_blocks blocks; // of the estimate
+    agg_released released;      // the same, as the ledger numbers them
+    agg_guarantee guarantee;    // of the estimate
 } kept;
 
 struct serve_results {
@@ -51,20 +55,35 @@ static void forget(kept *k)
     *k = (kept){0};
 }
 
-// Replaces the text of a cohort's error, which tells how many reports there are: a cohort that is
-// too small must not show that.
-static void hide_count(agg_error *error, const serve_collection *collection)
+// Returns: why there is no estimate, as a reader may know it. The estimator's own text tells how
+// many reports there are: a cohort that is too small must not show that.
+static agg_error why_not(const kept *k)
 {
-    if (error->code != AGG_ERR_COHORT) return;
-    agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
-             "fewer reports than the recipe's minimum cohort of %u",
-             collection->recipe.recipe.cohort_minimum);
+    agg_error error = k->error;
+    if (error.code == AGG_ERR_COHORT)
+        serve_collection_say_too_few(&error, k->collection, time(NULL));
+    return error;
 }
 
-static agg_err promise(kept *k)
+static void name_blocks(kept *k, const agg_released *released)
 {
-    agg_err err = agg_guarantee_run(&k->guarantee, &k->error, &k->collection->recipe.recipe,
-                                    k->estimate.n, 1);
+    k->released = *released;
+    k->blocks.n = released->n;
+    agg_day_print(k->blocks.first, released->first_day);
+    agg_day_print(k->blocks.last, released->last_day);
+    k->estimate.blocks = &k->blocks;
+}
+
+// Finds what the guarantee rests on: no block is ever smaller than the recipe allows, so the figure
+// holds for all of them. Retention merges blocks, but their parts were shown before, so the size of
+// today's blocks does not count. The days are those on which the reports arrived.
+static agg_err promise(kept *k, const agg_released *released)
+{
+    const shoal_recipe *recipe = k->collection->recipe.recipe;
+    const agg_release release = {.block = recipe->block_minimum,
+                                 .honest = k->collection->honest,
+                                 .days = (uint32_t)(released->last_day - released->first_day + 1)};
+    agg_err err = agg_guarantee_run(&k->guarantee, &k->error, recipe, k->estimate.n, &release);
     if (err != SHOAL_OK)
         agg_estimate_release(&k->estimate);
     else
@@ -75,8 +94,9 @@ static agg_err promise(kept *k)
 static void estimate(serve_results *results, kept *k)
 {
     agg_accumulator acc;
-    agg_err err = agg_store_load(results->store, &acc, &k->error, k->collection->number,
-                                 &k->collection->recipe.recipe, k->span);
+    agg_released released;
+    agg_err err = agg_store_load(results->store, &acc, &released, &k->error, k->collection->number,
+                                 k->collection->recipe.recipe, k->span);
     if (err != SHOAL_OK) {
         k->error.code = err;
         return;
@@ -85,9 +105,23 @@ static void estimate(serve_results *results, kept *k)
     err = agg_estimate_run(&k->estimate, &k->error, &k->collection->recipe, &acc,
                            &k->dictionary->dictionary, &options);
     agg_accumulator_release(&acc);
-    if (err == SHOAL_OK) err = promise(k);
+    if (err == SHOAL_OK) err = promise(k, &released);
+    if (err == SHOAL_OK) name_blocks(k, &released);
     k->error.code = err;
-    if (err != SHOAL_OK) hide_count(&k->error, k->collection);
+}
+
+void serve_job_note_blocks(serve_job *job, const serve_collection *collection,
+                           const agg_released *released)
+{
+    char one[SHOAL_NAME_MAX + 64];
+    size_t len = strlen(job->blocks), room = sizeof job->blocks - len;
+    if (released->n == 0) return;
+    int n = snprintf(one, sizeof one, "%s%s %lld-%lld", len == 0 ? "" : ", ", collection->recipe.id,
+                     (long long)released->first_number, (long long)released->last_number);
+    if ((size_t)n + sizeof ", ..." <= room)
+        memcpy(job->blocks + len, one, (size_t)n + 1);
+    else if (room >= sizeof ", ...")
+        memcpy(job->blocks + len, ", ...", sizeof ", ...");
 }
 
 // Internal errors name files, so they go to the server's own log only.
@@ -99,7 +133,6 @@ static void tell_log(const serve_collection *collection, const agg_error *error)
 static unsigned status_of(agg_err code)
 {
     if (code == AGG_ERR_COHORT) return 403;
-    if (code == SHOAL_ERR_RANGE) return 400; // the span cuts a stored period
     return code == AGG_ERR_IO || code == AGG_ERR_MEMORY ? 503 : 500;
 }
 
@@ -128,7 +161,7 @@ static void make_room(serve_results *results, const kept *but, size_t n)
 }
 
 // Returns: the estimate of a question, kept or made anew. Its error's code tells whether there is
-// one. The stamp is read first: after a fold in between the estimate is newer than its stamp, and
+// one. The stamp is read first: after a close in between the estimate is newer than its stamp, and
 // the next question makes it again.
 static const kept *answer_of(serve_results *results, const serve_collection *collection,
                              const serve_dictionary *dictionary, agg_span span)
@@ -174,9 +207,11 @@ static void answer_json(serve_results *results, serve_job *job)
         return;
     }
     if (status != 200) {
-        agg_http_answer_fail(&job->answer, status, &k->error);
+        agg_error why = why_not(k);
+        agg_http_answer_fail(&job->answer, status, &why);
         return;
     }
+    serve_job_note_blocks(job, job->collection, &k->released);
     agg_estimate shown = k->estimate;
     if (job->top > 0 && job->top < shown.n_rows) shown.n_rows = job->top;
     agg_error error;
@@ -191,6 +226,7 @@ static void answer_json(serve_results *results, serve_job *job)
 typedef struct section {
     agg_page_section page;
     agg_estimate estimate;
+    agg_estimate_blocks blocks;
     agg_guarantee guarantee;
     agg_estimate_row *rows;
     char note[512];
@@ -198,7 +234,7 @@ typedef struct section {
 } section;
 
 static void fill_section(serve_results *results, section *s, const serve_collection *collection,
-                         const serve_dictionary *dictionary, const serve_job *job)
+                         const serve_dictionary *dictionary, serve_job *job)
 {
     size_t top = job->top > 0 ? job->top : PAGE_ROWS,
            most = job->collection != NULL ? 1 : results->collections->n;
@@ -216,12 +252,13 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     const kept *k = answer_of(results, collection, dictionary, job->span);
     if (k->error.code != SHOAL_OK) {
         bool is_inside = status_of(k->error.code) >= 500;
+        agg_error why = why_not(k);
         if (is_inside) tell_log(collection, &k->error);
         snprintf(s->note, sizeof s->note, "%s",
-                 is_inside ? "The result could not be made; the server's log says why."
-                           : k->error.text);
+                 is_inside ? "The result could not be made; the server's log says why." : why.text);
         return;
     }
+    serve_job_note_blocks(job, collection, &k->released);
     size_t n_rows = k->estimate.n_rows < top ? k->estimate.n_rows : top;
     s->rows = agg_alloc(NULL, n_rows, sizeof *s->rows);
     if (s->rows == NULL) {
@@ -232,6 +269,8 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     s->estimate = k->estimate;
     s->estimate.rows = s->rows;
     s->estimate.n_rows = n_rows;
+    s->blocks = k->blocks;
+    s->estimate.blocks = &s->blocks;
     s->guarantee = k->guarantee;
     s->estimate.guarantee = &s->guarantee;
     s->page.estimate = &s->estimate;
@@ -248,7 +287,8 @@ static void write_page(serve_job *job, const section *made, size_t n)
                                .sections = sections,
                                .n_sections = n,
                                .script = "/refresh.js",
-                               .home = "/"};
+                               .home = "/",
+                               .account = job->account};
         agg_error error;
         (void)!agg_page_write(stream, &error, &page); // the stream keeps its failure
     }
@@ -259,18 +299,18 @@ static void write_page(serve_job *job, const section *made, size_t n)
 
 static void answer_page(serve_results *results, serve_job *job)
 {
-    size_t n = job->collection != NULL ? 1 : results->collections->n;
-    section *made = agg_alloc(NULL, n, sizeof *made);
+    size_t n = 0;
+    section *made = agg_alloc(NULL, results->collections->n, sizeof *made);
     if (made == NULL) {
         job->answer.status = 500;
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        const serve_collection *one =
-            job->collection != NULL ? job->collection : &results->collections->list[i];
-        const serve_dictionary *dictionary =
-            job->collection != NULL ? job->dictionary : serve_dictionary_of(one, NULL);
-        fill_section(results, &made[i], one, dictionary, job);
+    if (job->collection != NULL)
+        fill_section(results, &made[n++], job->collection, job->dictionary, job);
+    for (size_t i = 0; job->collection == NULL && i < results->collections->n; i++) {
+        const serve_collection *one = &results->collections->list[i];
+        if (job->scope != NULL && !job->scope[i]) continue;
+        fill_section(results, &made[n++], one, serve_dictionary_of(one, NULL), job);
     }
     write_page(job, made, n);
     for (size_t i = 0; i < n; i++) free(made[i].rows);

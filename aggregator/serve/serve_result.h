@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results, made on a thread of their own: an estimate may read hundreds of megabytes and take
-// seconds, and batches must not wait for it. Estimates are kept until a fold changes their
-// collection.
+// seconds, and batches must not wait for it. Estimates are kept until a block of their
+// collection closes.
 #ifndef SERVE_RESULT_H
 #define SERVE_RESULT_H
 
 #include <stdbool.h>
 
+#include "audit_log.h"
 #include "collection.h"
 #include "http_answer.h"
 
@@ -20,14 +21,22 @@ typedef struct serve_job {
     const serve_collection *collection; // NULL: the page of all collections
     const serve_dictionary *dictionary; // NULL where collection is
     agg_span span;
-    char period[32]; // the span as people read it; "" for all
-    size_t top;      // rows; 0: all
-    bool is_page;    // HTML instead of JSON
+    char period[32];     // the span as people read it; "" for all
+    size_t top;          // rows; 0: all
+    bool is_page;        // HTML instead of JSON
+    const bool *scope;   // collections that a page of all shows, by number; NULL: every one
+    const char *account; // whose session a page is shown in; NULL: none
+    char blocks[AGG_AUDIT_BLOCKS_MAX]; // set for the audit log: what the answer was made of
     agg_http_answer answer;
     void (*done)(void *context);
     void *context;
     struct serve_job *next; // private
 } serve_job;
+
+// Notes for the audit log that an answer is made of blocks of a collection, as "words 3-14": their
+// numbers in the store's ledger. Blocks that do not fit are left out, which "..." says.
+void serve_job_note_blocks(serve_job *job, const serve_collection *collection,
+                           const agg_released *released);
 
 // Starts the thread.
 //   kept_bytes: most bytes of estimates that are kept for later questions; one is always kept

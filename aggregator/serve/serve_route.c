@@ -10,8 +10,11 @@
 #include "bytes.h"
 #include "checksum.h"
 #include "print_text.h"
+#include "recipe.h"
 #include "refresh_script.h"
+#include "serve_identity.h"
 #include "serve_metrics.h"
+#include "sign_in.h"
 
 #define RECIPES "/v1/recipes/"
 #define RESULTS "/v1/results/"
@@ -31,6 +34,8 @@ static route route_of(const char *url)
     if (strcmp(url, "/") == 0) return ROUTE_PAGE_ALL;
     if (strcmp(url, "/refresh.js") == 0) return ROUTE_SCRIPT;
     if (strcmp(url, "/metrics") == 0) return ROUTE_METRICS;
+    if (strcmp(url, "/sign-in") == 0) return ROUTE_SIGN_IN;
+    if (strcmp(url, "/sign-out") == 0) return ROUTE_SIGN_OUT;
     if (strcmp(url, "/healthz") == 0) return ROUTE_HEALTH;
     if (starts_with(url, RECIPES)) return ROUTE_RECIPE;
     if (starts_with(url, RESULTS)) return ROUTE_RESULTS;
@@ -57,22 +62,37 @@ static void answer_not_found(serve_request *r, const char *message)
     agg_http_answer_error(&r->x.answer, 404, "not-found", 404, message);
 }
 
+// Returns: the methods that a route takes, as the header Allow lists them.
+static const char *allowed(route which)
+{
+    if (which == ROUTE_BATCHES || which == ROUTE_SIGN_OUT) return "POST";
+    return which == ROUTE_SIGN_IN ? "GET, HEAD, POST" : "GET, HEAD";
+}
+
+static bool takes(route which, const char *method)
+{
+    bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    const char *methods = allowed(which);
+    if (strcmp(method, "POST") == 0) return strstr(methods, "POST") != NULL;
+    return is_get && methods[0] == 'G';
+}
+
 void serve_route_start(serve_request *r, const char *method, const char *url)
 {
     r->route = route_of(url);
-    const char *allow = r->route == ROUTE_BATCHES ? "POST" : "GET, HEAD";
-    bool is_get = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     if (r->route == ROUTE_NONE) {
         answer_not_found(r, "no such path");
-    } else if (r->route == ROUTE_BATCHES ? strcmp(method, "POST") != 0 : !is_get) {
+    } else if (!takes(r->route, method)) {
         agg_http_answer_error(&r->x.answer, 405, "method", 405,
                               "this path does not take this method");
-        r->x.answer.allow = allow;
+        r->x.answer.allow = allowed(r->route);
     } else if (r->route == ROUTE_BATCHES) {
         serve_request_check_sender(r);
         if (r->x.answer.status != 0) count_refusal(r);
+    } else if (r->route == ROUTE_SIGN_IN || r->route == ROUTE_SIGN_OUT) {
+        sign_in_start(r);
     } else if (r->route != ROUTE_HEALTH) {
-        serve_request_check_reader(r);
+        serve_identity_find(r);
     }
 }
 
@@ -118,10 +138,9 @@ static void keep_batch(serve_request *r, serve_collection *collection, const sho
 {
     agg_put put;
     agg_error error;
-    agg_period period =
-        agg_period_of_day(r->state->parts.config->period, (int32_t)(time(NULL) / 86400));
+    int32_t today = (int32_t)(time(NULL) / 86400);
     agg_err err = agg_store_put(r->state->parts.store, &put, &error, collection->number,
-                                &collection->recipe.recipe, period, batch->id, r->x.body, r->x.len);
+                                collection->recipe.recipe, today, batch->id, r->x.body, r->x.len);
     if (err != SHOAL_OK) {
         refuse_put(r, &error);
     } else if (put == AGG_PUT_KNOWN) {
@@ -144,7 +163,7 @@ static void answer_batch(serve_request *r)
     if (err == SHOAL_OK) {
         collection = serve_collection_by_hash(r->state->parts.collections, batch.recipe_hash);
         err = collection != NULL ? shoal_batch_open(&batch, r->x.body, r->x.len,
-                                                    &collection->recipe.recipe, &bad_record)
+                                                    collection->recipe.recipe, &bad_record)
                                  : check_damage(&batch, r->x.body, r->x.len);
         if (err == SHOAL_OK && collection == NULL) err = SHOAL_ERR_RECIPE_HASH;
     }
@@ -168,10 +187,12 @@ static void answer_recipes(serve_request *r)
 {
     const serve_collections *collections = r->state->parts.collections;
     FILE *stream = agg_http_answer_open(&r->x.answer);
+    size_t n = 0;
     if (stream != NULL) {
         fputs("{\"recipes\":[", stream);
         for (size_t i = 0; i < collections->n; i++) {
-            if (i > 0) fputc(',', stream);
+            if (!serve_person_reads(r->person, i)) continue;
+            if (n++ > 0) fputc(',', stream);
             put_recipe(stream, &collections->list[i].recipe);
         }
         fputs("]}\n", stream);
@@ -183,7 +204,9 @@ static void answer_recipe(serve_request *r, const char *hash)
 {
     const serve_collections *collections = r->state->parts.collections;
     for (size_t i = 0; i < collections->n; i++) {
-        if (strcmp(collections->list[i].recipe.hash_hex, hash) != 0) continue;
+        if (strcmp(collections->list[i].recipe.hash_hex, hash) != 0 ||
+            !serve_person_reads(r->person, i))
+            continue;
         serve_request_answer_text(r, 200, AGG_HTTP_TYPE_JSON, collections->list[i].recipe.json);
         return;
     }
@@ -194,6 +217,11 @@ static void answer_recipe(serve_request *r, const char *hash)
 static void refuse_argument(serve_request *r, const char *message)
 {
     agg_http_answer_error(&r->x.answer, 400, "argument", 400, message);
+}
+
+static bool is_all(agg_span span)
+{
+    return span.first == AGG_SPAN_ALL.first && span.last == AGG_SPAN_ALL.last;
 }
 
 // Reads ?period=2026-11-21, 2026-W47 or all, or ?from=2026-11-01&to=2026-11-30. Without arguments
@@ -213,6 +241,9 @@ static void read_span(serve_request *r)
         refuse_argument(r, "from and to must be days, as 2026-11-21");
     } else if (r->job.span.first > r->job.span.last) {
         refuse_argument(r, "from must not be after to");
+    } else if (r->state->parts.config->period == AGG_PERIOD_ALL && !is_all(r->job.span)) {
+        agg_http_answer_error(&r->x.answer, 400, agg_err_name(SHOAL_ERR_RANGE), SHOAL_ERR_RANGE,
+                              "this server answers for all days together: its period is all");
     } else if (period != NULL && strcmp(period, "all") != 0) {
         snprintf(r->job.period, sizeof r->job.period, "%.20s", period);
     } else if (from != NULL || to != NULL) {
@@ -240,7 +271,7 @@ static void read_top(serve_request *r)
 
 static void read_collection(serve_request *r, const char *id)
 {
-    r->job.collection = serve_collection_by_id(r->state->parts.collections, id);
+    r->job.collection = serve_request_collection(r, id);
     if (r->job.collection == NULL) {
         answer_not_found(r, "no recipe has this id");
         return;
@@ -266,14 +297,10 @@ static void ask_result(serve_request *r, const char *id)
 static void write_sum(serve_request *r, const serve_collection *collection,
                       const agg_accumulator *acc)
 {
-    char message[96];
     agg_error error;
-    uint32_t minimum = collection->recipe.recipe.cohort_minimum;
-    if (acc->n < minimum) {
-        snprintf(message, sizeof message, "fewer reports than the recipe's minimum cohort of %u",
-                 minimum);
-        agg_http_answer_error(&r->x.answer, 403, agg_err_name(AGG_ERR_COHORT), (int)AGG_ERR_COHORT,
-                              message);
+    if (acc->n < collection->recipe.recipe->cohort_minimum) {
+        serve_collection_say_too_few(&error, collection, time(NULL));
+        agg_http_answer_fail(&r->x.answer, 403, &error);
         return;
     }
     FILE *stream = agg_http_answer_open(&r->x.answer);
@@ -282,26 +309,26 @@ static void write_sum(serve_request *r, const serve_collection *collection,
     agg_http_answer_close(&r->x.answer, stream, 200, AGG_HTTP_TYPE_BYTES);
 }
 
-// Answers with the released part of a sum, for the next round and for other commands: accumulators
+// Answers with the closed blocks of a sum, for the next round and for other commands: accumulators
 // of aggregation "sum" are not files.
 static void answer_sum(serve_request *r, const char *id)
 {
-    const serve_collection *collection = serve_collection_by_id(r->state->parts.collections, id);
-    if (collection == NULL || collection->recipe.recipe.aggregation != SHOAL_AGGREGATION_SUM) {
+    const serve_collection *collection = serve_request_collection(r, id);
+    if (collection == NULL || collection->recipe.recipe->aggregation != SHOAL_AGGREGATION_SUM) {
         answer_not_found(r, "no recipe of aggregation \"sum\" has this id");
         return;
     }
     read_span(r);
     if (r->x.answer.status != 0) return;
     agg_accumulator acc;
+    agg_released released;
     agg_error error;
-    agg_err err = agg_store_load(r->state->parts.store, &acc, &error, collection->number,
-                                 &collection->recipe.recipe, r->job.span);
+    agg_err err = agg_store_load(r->state->parts.store, &acc, &released, &error, collection->number,
+                                 collection->recipe.recipe, r->job.span);
     if (err == SHOAL_OK) {
         write_sum(r, collection, &acc);
+        if (r->x.answer.status == 200) serve_job_note_blocks(&r->job, collection, &released);
         agg_accumulator_release(&acc);
-    } else if (err == SHOAL_ERR_RANGE) {
-        agg_http_answer_fail(&r->x.answer, 400, &error);
     } else {
         fprintf(stderr, "shoal: serve: sum of %s: %s\n", collection->recipe.id, error.text);
         agg_http_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,
@@ -321,21 +348,83 @@ static void answer_health(serve_request *r)
     serve_request_answer_text(r, 200, AGG_HTTP_TYPE_JSON, "{\"status\":\"ok\"}\n");
 }
 
+// Returns: what the audit log calls a question of a route; NULL for what it does not log.
+static const char *question_of(route which)
+{
+    switch (which) {
+    case ROUTE_RESULTS: return "result";
+    case ROUTE_SUM: return "sum";
+    case ROUTE_PAGE_ALL:
+    case ROUTE_PAGE_ONE: return "page";
+    case ROUTE_METRICS: return "metrics";
+    case ROUTE_SIGN_IN: return "sign-in";
+    case ROUTE_SIGN_OUT: return "sign-out";
+    default: return NULL;
+    }
+}
+
+static void copy_argument(char out[AGG_AUDIT_TEXT_MAX], const serve_request *r, const char *name)
+{
+    const char *text = agg_http_exchange_argument(&r->x, name);
+    snprintf(out, AGG_AUDIT_TEXT_MAX, "%s", text == NULL ? "" : text);
+}
+
+// Notes what was asked, as it was asked, also where it is refused.
+static void note_question(serve_request *r, const char *url)
+{
+    const char *id = r->route == ROUTE_RESULTS    ? url + strlen(RESULTS)
+                     : r->route == ROUTE_SUM      ? url + strlen(SUMS)
+                     : r->route == ROUTE_PAGE_ONE ? url + strlen(PAGES)
+                                                  : "";
+    const char *from = agg_http_exchange_argument(&r->x, "from"),
+               *to = agg_http_exchange_argument(&r->x, "to");
+    r->entry.what = question_of(r->route);
+    if (r->route == ROUTE_METRICS || r->route == ROUTE_SIGN_IN || r->route == ROUTE_SIGN_OUT)
+        return;
+    snprintf(r->entry.collection, sizeof r->entry.collection, "%s", id);
+    copy_argument(r->entry.dictionary, r, "dictionary");
+    copy_argument(r->entry.span, r, "period");
+    if (r->entry.span[0] == '\0' && (from != NULL || to != NULL))
+        snprintf(r->entry.span, sizeof r->entry.span, "%.32s..%.32s", from == NULL ? "" : from,
+                 to == NULL ? "" : to);
+}
+
+// Answers a question that leaves a line in the audit log. A result's comes later, from its thread.
+static void answer_question(serve_request *r, const char *url)
+{
+    bool is_logged = true;
+    switch (r->route) {
+    case ROUTE_RESULTS: ask_result(r, url + strlen(RESULTS)); break;
+    case ROUTE_PAGE_ALL: ask_result(r, NULL); break;
+    case ROUTE_PAGE_ONE: ask_result(r, url + strlen(PAGES)); break;
+    case ROUTE_SUM: answer_sum(r, url + strlen(SUMS)); break;
+    case ROUTE_METRICS: serve_metrics_answer(r); break;
+    case ROUTE_SIGN_IN: is_logged = sign_in_answer(r); break;
+    default: is_logged = sign_out_answer(r); break;
+    }
+    if (is_logged && !r->is_held) serve_request_conclude(r);
+}
+
 void serve_route_answer(serve_request *r, const char *url)
 {
+    if (question_of(r->route) != NULL) {
+        bool is_sign = r->route == ROUTE_SIGN_IN || r->route == ROUTE_SIGN_OUT;
+        note_question(r, url);
+        if (!is_sign && r->route != ROUTE_METRICS) serve_identity_check(r, SERVE_READS);
+        if (r->x.answer.status == 0)
+            answer_question(r, url);
+        else
+            serve_request_conclude(r);
+        return;
+    }
     switch (r->route) {
     case ROUTE_BATCHES: answer_batch(r); break;
     case ROUTE_RECIPES: answer_recipes(r); break;
     case ROUTE_RECIPE: answer_recipe(r, url + strlen(RECIPES)); break;
-    case ROUTE_RESULTS: ask_result(r, url + strlen(RESULTS)); break;
-    case ROUTE_SUM: answer_sum(r, url + strlen(SUMS)); break;
-    case ROUTE_PAGE_ALL: ask_result(r, NULL); break;
-    case ROUTE_PAGE_ONE: ask_result(r, url + strlen(PAGES)); break;
     case ROUTE_SCRIPT:
         serve_request_answer_text(r, 200, AGG_HTTP_TYPE_SCRIPT, refresh_script);
         break;
-    case ROUTE_METRICS: serve_metrics_answer(r); break;
     case ROUTE_HEALTH: answer_health(r); break;
-    case ROUTE_NONE: answer_not_found(r, "no such path"); break;
+    default: answer_not_found(r, "no such path"); break;
     }
 }

@@ -3,12 +3,16 @@
 #include "serve_run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "agg_size.h"
+#include "audit_log.h"
 #include "http_address.h"
 #include "http_stop.h"
 #include "log.h"
 #include "memory_option.h"
+#include "serve_access.h"
 #include "serve_config.h"
 #include "serve_fold.h"
 #include "serve_http.h"
@@ -16,8 +20,10 @@
 
 typedef struct server {
     serve_config config;
-    agg_http_secret batch_secret, read_token;
+    agg_http_secret batch_secret;
+    serve_access access;
     agg_store *store;
+    agg_audit_log *audit;
     serve_collections collections;
     serve_results *results;
     serve_folder *folder;
@@ -31,9 +37,22 @@ static agg_err load(server *s, agg_error *error, const char *path)
     agg_err err = serve_config_load(&s->config, error, path);
     if (err == SHOAL_OK)
         err = agg_http_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
-    if (err == SHOAL_OK && s->config.read_token_file != NULL) {
-        err = agg_http_secret_load(&s->read_token, error, s->config.read_token_file);
-    }
+    if (err == SHOAL_OK) err = serve_access_open(&s->access, error, &s->config, &s->batch_secret);
+    return err;
+}
+
+// Opens the audit log that the configuration names, or the one in the store's folder.
+static agg_err open_audit(server *s, agg_error *error)
+{
+    const serve_config *config = &s->config;
+    if (config->audit_log != NULL)
+        return agg_audit_log_open(&s->audit, error, config->audit_log, config->audit_log_bytes);
+    size_t size = strlen(config->store) + sizeof "/" AGG_AUDIT_FOLDER;
+    char *folder = agg_alloc(error, size, 1);
+    if (folder == NULL) return AGG_ERR_MEMORY;
+    snprintf(folder, size, "%s/" AGG_AUDIT_FOLDER, config->store);
+    agg_err err = agg_audit_log_open(&s->audit, error, folder, config->audit_log_bytes);
+    free(folder);
     return err;
 }
 
@@ -44,7 +63,8 @@ static agg_err open_rooms(server *s, agg_error *error)
     if (err == SHOAL_OK)
         err = serve_collections_load(&s->collections, error, &s->config, s->store, agg_log_line,
                                      name);
-    return err;
+    if (err == SHOAL_OK) err = serve_access_find_scopes(&s->access, error, &s->collections);
+    return err == SHOAL_OK ? open_audit(s, error) : err;
 }
 
 uint64_t serve_data_limit(uint64_t memory_limit)
@@ -65,35 +85,40 @@ static agg_err plan_memory(server *s, agg_error *error, uint64_t limit)
 
 static agg_err start(server *s, agg_error *error)
 {
-    agg_err err =
-        serve_results_start(&s->results, error, s->store, &s->collections, s->plan.kept_bytes);
+    agg_err err = agg_audit_log_start(s->audit, error);
+    if (err == SHOAL_OK)
+        err =
+            serve_results_start(&s->results, error, s->store, &s->collections, s->plan.kept_bytes);
     if (err == SHOAL_OK) {
-        err = serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan,
-                                 s->config.fold_interval_s);
+        err =
+            serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan, &s->config);
     }
     const serve_parts parts = {.config = &s->config,
                                .store = s->store,
                                .collections = &s->collections,
                                .results = s->results,
                                .batch_secret = &s->batch_secret,
-                               .read_token =
-                                   s->config.read_token_file == NULL ? NULL : &s->read_token,
+                               .access = &s->access,
+                               .audit = s->audit,
                                .room = s->plan.room};
     return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &parts) : err;
 }
 
 // Ends the server: it takes no new connections, finishes the answers under way, and folds
 // everything that was acknowledged. Open connections may send requests until HTTP has stopped, so
-// the results are released after that.
+// the results and the audit log are released after that.
 static agg_err stop(server *s, agg_error *error)
 {
     if (s->http != NULL) serve_http_quiesce(s->http);
     serve_results_stop(s->results);
+    agg_audit_log_stop(s->audit); // the last answers wait for it, and HTTP for them
     serve_http_stop(s->http);
     serve_results_release(s->results);
+    agg_audit_log_close(s->audit);
     agg_err err = serve_folder_stop(s->folder, error);
     serve_collections_release(&s->collections);
     agg_store_close(s->store);
+    serve_access_release(&s->access);
     serve_config_release(&s->config);
     return err;
 }

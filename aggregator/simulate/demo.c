@@ -138,7 +138,7 @@ agg_err agg_demo_run(agg_demo *demo, agg_error *error)
     err = demo->counts_path != NULL ? agg_counts_load(&demo->counts, error, &demo->recipe,
                                                       demo->counts_path, agg_log_line, command)
                                     : made_up_counts(&demo->counts, error, &demo->recipe);
-    if (err == SHOAL_OK) err = agg_accumulator_init(&acc, error, &demo->recipe.recipe);
+    if (err == SHOAL_OK) err = agg_accumulator_init(&acc, error, demo->recipe.recipe);
     if (err != SHOAL_OK) return err;
     err = run(demo, error, &acc);
     agg_accumulator_release(&acc);

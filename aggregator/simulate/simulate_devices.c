@@ -15,6 +15,7 @@
 #include "item_label.h"
 #include "log.h"
 #include "memory_option.h"
+#include "recipe.h"
 #include "report_json.h"
 #include "simulation.h"
 
@@ -45,7 +46,7 @@ static agg_err write_reports(void *context, agg_error *error, const uint8_t *bat
     output *out = context;
     const uint8_t *record = batch + SHOAL_BATCH_HEADER;
     (void)len;
-    for (uint32_t i = 0; i < count; i++, record += out->recipe->recipe.record_size) {
+    for (uint32_t i = 0; i < count; i++, record += out->recipe->recipe->record_size) {
         agg_err err = agg_report_print(out->line, out->line_len - 1, out->recipe, record);
         if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
         if (fwrite(out->line, 1, out->line_len, out->stream) != out->line_len)
@@ -94,7 +95,7 @@ static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
                  "%llu of %llu contributions say that there is nothing to report",
                  (unsigned long long)drawn->n_nothing,
                  (unsigned long long)(s->n_devices - drawn->n_outside) *
-                     s->recipe->recipe.contributions);
+                     s->recipe->recipe->contributions);
         agg_log_line(command, text);
     }
     if (drawn->n_random > 0) {

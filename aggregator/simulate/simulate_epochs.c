@@ -13,6 +13,7 @@
 #include "log.h"
 #include "memory_option.h"
 #include "print_text.h"
+#include "recipe.h"
 #include "simulation.h"
 #include "track_simulation.h"
 
@@ -52,8 +53,8 @@ static agg_err write_epoch(void *context, agg_error *error, const agg_recipe *re
                            const agg_accumulator *acc)
 {
     writer *out = context;
-    uint32_t epoch = recipe->recipe.round_index;
-    out->n_updates += recipe->recipe.round_update;
+    uint32_t epoch = recipe->recipe->round_index;
+    out->n_updates += recipe->recipe->round_update;
     FILE *stream = open_epoch(out, error, epoch, "recipe.json");
     if (stream == NULL) return AGG_ERR_IO;
     fwrite(recipe->json, 1, recipe->json_len, stream);
@@ -79,7 +80,7 @@ static agg_err write_spent(writer *out, agg_error *error, const agg_recipe *reci
 {
     agg_file file;
     char run[65];
-    agg_hex(run, recipe->recipe.run_hash, 32);
+    agg_hex(run, recipe->recipe->run_hash, 32);
     snprintf(out->path, out->path_size, "%s/simulation.json", out->folder);
     agg_err err = agg_file_create(&file, error, out->path);
     if (err != SHOAL_OK) return err;
@@ -122,7 +123,7 @@ static agg_err run(writer *out, agg_error *error, const agg_recipe *recipe,
     track_spent spent;
     track_simulation s = {.recipe = recipe,
                           .counts = counts,
-                          .n_devices = o->n_devices > 0 ? o->n_devices : recipe->recipe.users,
+                          .n_devices = o->n_devices > 0 ? o->n_devices : recipe->recipe->users,
                           .n_epochs = o->n_epochs,
                           .n_threads = o->n_threads,
                           .sink = write_epoch,
@@ -133,7 +134,7 @@ static agg_err run(writer *out, agg_error *error, const agg_recipe *recipe,
     if (err != SHOAL_OK) return err;
     agg_simulation_seed(s.seed, o->seed);
     agg_progress_start(&progress, "simulate", "epochs",
-                       o->n_epochs > 0 ? o->n_epochs : recipe->recipe.epochs);
+                       o->n_epochs > 0 ? o->n_epochs : recipe->recipe->epochs);
     err = track_simulation_run(&spent, error, &s);
     agg_progress_end(&progress);
     if (err != SHOAL_OK) return err;

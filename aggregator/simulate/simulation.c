@@ -9,6 +9,7 @@
 #include "agg_size.h"
 #include "batch.h"
 #include "bytes.h"
+#include "recipe.h"
 #include "sha256.h"
 #include "trie.h"
 
@@ -47,7 +48,7 @@ static void batch_id(uint8_t id[16], const agg_simulation *s, uint64_t number)
     shoal_sha256_init(&sha);
     shoal_sha256_update(&sha, (const uint8_t *)label, sizeof label - 1);
     shoal_sha256_update(&sha, s->seed, sizeof s->seed);
-    shoal_sha256_update(&sha, s->recipe->recipe.recipe_hash, 32);
+    shoal_sha256_update(&sha, s->recipe->recipe->recipe_hash, 32);
     shoal_sha256_update(&sha, eight, sizeof eight);
     store64_le(eight, s->first);
     if (s->first > 0) shoal_sha256_update(&sha, eight, sizeof eight);
@@ -81,7 +82,7 @@ static int has_events(const agg_simulation *s)
 
 size_t agg_drawn_size(const agg_simulation *simulation)
 {
-    return has_events(simulation) ? simulation->recipe->recipe.parts[0].size
+    return has_events(simulation) ? simulation->recipe->recipe->parts[0].size
                                   : simulation->counts->n;
 }
 
@@ -102,7 +103,7 @@ static uint32_t find_value(const uint64_t *upto, size_t n, uint64_t draw)
 static agg_err run_device(uint8_t *record, uint32_t *drawn, const device_round *r, uint64_t device)
 {
     const agg_simulation *s = r->simulation;
-    int is_permanent = shoal_recipe_is_permanent(&s->recipe->recipe);
+    int is_permanent = shoal_recipe_is_permanent(s->recipe->recipe);
     shoal_permanent permanent;
     shoal_rng rng;
     if (is_permanent) {
@@ -114,10 +115,10 @@ static agg_err run_device(uint8_t *record, uint32_t *drawn, const device_round *
     const agg_text *value = &s->counts->values[*drawn];
     size_t width = s->counts->width;
     if (width == 1 && !agg_recipe_is_closed(s->recipe))
-        return shoal_record_randomize_string(record, &s->recipe->recipe,
+        return shoal_record_randomize_string(record, s->recipe->recipe,
                                              (const uint8_t *)value->bytes, value->len,
                                              is_permanent ? &permanent : NULL, &rng);
-    return shoal_record_randomize(record, &s->recipe->recipe, &s->counts->items[*drawn * width],
+    return shoal_record_randomize(record, s->recipe->recipe, &s->counts->items[*drawn * width],
                                   (uint32_t)width, is_permanent ? &permanent : NULL, &rng);
 }
 
@@ -145,7 +146,7 @@ static agg_err run_device_with_events(uint8_t *record, uint32_t *drawn, const de
                                       uint64_t device)
 {
     const agg_simulation *s = r->simulation;
-    const shoal_recipe *recipe = &s->recipe->recipe;
+    const shoal_recipe *recipe = s->recipe->recipe;
     uint32_t matching[AGG_EVENTS_MAX], n = 0;
     shoal_rng coins;
     shoal_rng_init_stream(&coins, r->coins, device);
@@ -162,7 +163,7 @@ static agg_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const devic
                                   uint64_t device)
 {
     const agg_simulation *s = r->simulation;
-    const shoal_recipe *recipe = &s->recipe->recipe;
+    const shoal_recipe *recipe = s->recipe->recipe;
     uint32_t words[AGG_EVENTS_MAX], n = 0;
     uint64_t items[SHOAL_TRIE_CONTRIBUTIONS_MAX];
     shoal_rng coins;
@@ -186,7 +187,7 @@ static void run_devices(void *context, unsigned part, unsigned n_parts)
     const agg_simulation *s = r->simulation;
     uint32_t start = (uint32_t)((uint64_t)r->count * part / n_parts);
     uint32_t stop = (uint32_t)((uint64_t)r->count * (part + 1) / n_parts);
-    size_t size = (size_t)s->recipe->recipe.record_size * r->per_device;
+    size_t size = (size_t)s->recipe->recipe->record_size * r->per_device;
     for (uint32_t i = start; i < stop && r->err[part] == SHOAL_OK; i++)
         r->err[part] =
             r->run(r->records + i * size, r->drawn + (size_t)i * r->per_device, r, r->first + i);
@@ -196,7 +197,7 @@ static void run_devices(void *context, unsigned part, unsigned n_parts)
 // records that are left.
 static uint32_t settle(agg_drawn *drawn, device_round *r)
 {
-    size_t size = r->simulation->recipe->recipe.record_size;
+    size_t size = r->simulation->recipe->recipe->record_size;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < r->count * r->per_device; i++) {
         drawn->n_outside += r->drawn[i] == OUTSIDE && i % r->per_device == 0;
@@ -212,13 +213,13 @@ static uint32_t settle(agg_drawn *drawn, device_round *r)
 
 static uint32_t records_per_device(const agg_simulation *s)
 {
-    return s->recipe->recipe.contributions > 0 ? s->recipe->recipe.contributions : 1;
+    return s->recipe->recipe->contributions > 0 ? s->recipe->recipe->contributions : 1;
 }
 
 // Returns: devices of one batch, at least one; no device has more than 64 records of 16 KiB.
 static uint32_t batch_devices(const agg_simulation *s)
 {
-    size_t fit = BATCH_BYTES / s->recipe->recipe.record_size;
+    size_t fit = BATCH_BYTES / s->recipe->recipe->record_size;
     return (fit < BATCH_RECORDS ? (uint32_t)fit : BATCH_RECORDS) / records_per_device(s);
 }
 
@@ -233,9 +234,9 @@ static agg_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, ui
         if (r->err[t] != SHOAL_OK) return agg_fail_core(error, r->err[t], AGG_EXIT_RUNTIME);
     uint32_t count = settle(drawn, r);
     if (count == 0) return SHOAL_OK;
-    size_t len = shoal_batch_size(&s->recipe->recipe, count);
+    size_t len = shoal_batch_size(s->recipe->recipe, count);
     batch_id(id, s, number);
-    agg_err err = shoal_batch_seal(batch, len, &s->recipe->recipe, count, id);
+    agg_err err = shoal_batch_seal(batch, len, s->recipe->recipe, count, id);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
     return sink(sink_context, error, batch, len, count);
 }
@@ -267,18 +268,18 @@ static void start_round(device_round *r, agg_drawn *drawn, const agg_simulation 
     memset(drawn->counts, 0, agg_drawn_size(s) * sizeof *drawn->counts);
     drawn->n_random = drawn->n_nothing = drawn->n_outside = 0;
     r->per_device = records_per_device(s);
-    r->run = !has_events(s)                        ? run_device
-             : s->recipe->recipe.contributions > 0 ? run_device_of_trie
-                                                   : run_device_with_events;
+    r->run = !has_events(s)                         ? run_device
+             : s->recipe->recipe->contributions > 0 ? run_device_of_trie
+                                                    : run_device_with_events;
     r->simulation = s;
     r->upto = upto;
     derive_seed(r->secrets, s, "shoal simulate secret", NULL);
-    derive_seed(r->coins, s, "shoal simulate coins", s->recipe->recipe.query_hash);
+    derive_seed(r->coins, s, "shoal simulate coins", s->recipe->recipe->query_hash);
 }
 
 uint64_t agg_simulation_memory(const agg_simulation *simulation)
 {
-    const shoal_recipe *recipe = &simulation->recipe->recipe;
+    const shoal_recipe *recipe = simulation->recipe->recipe;
     uint64_t most = batch_devices(simulation),
              n = (simulation->n_devices < most ? simulation->n_devices : most) *
                  records_per_device(simulation);
@@ -291,11 +292,11 @@ agg_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulat
 {
     const agg_simulation *s = simulation;
     uint32_t most = batch_devices(s) * records_per_device(s);
-    if (s->recipe->recipe.n_parts != s->counts->width && agg_recipe_is_closed(s->recipe))
+    if (s->recipe->recipe->n_parts != s->counts->width && agg_recipe_is_closed(s->recipe))
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
                         "counts of values do not say what such devices send");
     uint64_t *upto = agg_alloc(error, s->counts->n, sizeof *upto);
-    uint8_t *batch = agg_alloc(error, shoal_batch_size(&s->recipe->recipe, most), 1);
+    uint8_t *batch = agg_alloc(error, shoal_batch_size(s->recipe->recipe, most), 1);
     uint32_t *index = agg_alloc(error, most, sizeof *index);
     agg_err err = upto == NULL || batch == NULL || index == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     if (err == SHOAL_OK) {

@@ -11,6 +11,7 @@
 #include "epoch_sampler.h"
 #include "heavythresh.h"
 #include "next_epoch.h"
+#include "recipe.h"
 #include "record.h"
 #include "thresh.h"
 
@@ -22,7 +23,7 @@ typedef struct device {
 
 // The state of a device of heavythresh; its fractions are in world.fractions.
 typedef struct heavy_device {
-    shoal_epoch_books books;
+    shoal_epoch_ledger ledger;
     shoal_rng rng;
 } heavy_device;
 
@@ -76,8 +77,8 @@ agg_err track_items(uint64_t *items, agg_error *error, const agg_recipe *recipe,
 agg_err track_truth(double *truth, agg_error *error, const agg_recipe *recipe,
                     const epoch_counts *counts, uint64_t n_devices, uint32_t n_epochs)
 {
-    double low = (double)recipe->recipe.low_micro / 1e6,
-           high = (double)recipe->recipe.high_micro / 1e6;
+    double low = (double)recipe->recipe->low_micro / 1e6,
+           high = (double)recipe->recipe->high_micro / 1e6;
     uint64_t *items = agg_alloc(error, counts->values.n, sizeof *items);
     double *numbers = agg_alloc(error, counts->values.n, sizeof *numbers);
     agg_err err = items == NULL || numbers == NULL ? AGG_ERR_MEMORY
@@ -93,22 +94,22 @@ agg_err track_truth(double *truth, agg_error *error, const agg_recipe *recipe,
 
 // ---- one device, one epoch ----
 
-static void keep_books(worker *own, const world *w, const shoal_epoch_books *books)
+static void count_ledger(worker *own, const world *w, const shoal_epoch_ledger *ledger)
 {
-    uint32_t spent = 2 * books->vote_micro + books->estimate_micro;
-    own->n_spent += 4 * ((uint64_t)books->vote_micro + w->run.vote_micro) > w->run.eps_micro;
+    uint32_t spent = 2 * ledger->vote_micro + ledger->estimate_micro;
+    own->n_spent += 4 * ((uint64_t)ledger->vote_micro + w->run.vote_micro) > w->run.eps_micro;
     if (spent > own->privacy) own->privacy = spent;
 }
 
 static agg_err run_device(worker *own, const world *w, uint64_t i, const epoch_sampler *sampler)
 {
-    const shoal_recipe *r = &w->recipe->recipe;
+    const shoal_recipe *r = w->recipe->recipe;
     device *d = &w->devices[i];
     uint64_t items[2], mean = epoch_sampler_mean(sampler, &d->rng);
     if (shoal_thresh_step(items, &d->state, &w->run, r->round_index, r->round_update, mean) !=
         SHOAL_EPOCH_ACCEPTED)
         return SHOAL_ERR_ARGUMENT;
-    keep_books(own, w, &d->state.books);
+    count_ledger(own, w, &d->state.ledger);
     return shoal_record_randomize(w->records + i * r->record_size, r, items, 2, NULL, &d->rng);
 }
 
@@ -138,17 +139,18 @@ static void project(uint32_t *positive, const worker *own, const world *w)
 static agg_err run_heavy_device(worker *own, const world *w, uint64_t i,
                                 const epoch_sampler *sampler)
 {
-    const shoal_recipe *r = &w->recipe->recipe;
+    const shoal_recipe *r = w->recipe->recipe;
     heavy_device *d = &w->heavy_devices[i];
     uint32_t *reference = w->fractions + 2 * i * w->w;
     uint64_t vote = 0, sends = 0;
     epoch_sampler_counts(own->counts, sampler, &d->rng);
     project(own->now, own, w);
     shoal_heavythresh_fractions(own->now, own->now, w->w, r->samples);
-    if (shoal_heavythresh_step(&vote, &sends, &d->books, reference, reference + w->w, &w->run, w->w,
-                               r->round_index, r->round_update, own->now) != SHOAL_EPOCH_ACCEPTED)
+    if (shoal_heavythresh_step(&vote, &sends, &d->ledger, reference, reference + w->w, &w->run,
+                               w->w, r->round_index, r->round_update,
+                               own->now) != SHOAL_EPOCH_ACCEPTED)
         return SHOAL_ERR_ARGUMENT;
-    keep_books(own, w, &d->books);
+    count_ledger(own, w, &d->ledger);
     shoal_heavythresh_record(w->records + i * r->record_size, r, vote, sends, reference, &d->rng);
     return SHOAL_OK;
 }
@@ -181,7 +183,7 @@ static void run_part(void *context, unsigned part, unsigned n_parts)
 
 static agg_err set_samplers(world *w, agg_error *error)
 {
-    const shoal_recipe *r = &w->recipe->recipe;
+    const shoal_recipe *r = w->recipe->recipe;
     uint32_t epoch = r->round_index < r->epochs
                          ? r->round_index
                          : r->epochs; // the closing epoch has no law of its own
@@ -197,7 +199,7 @@ static agg_err set_samplers(world *w, agg_error *error)
 static agg_err settle(track_spent *spent, agg_error *error, const world *w)
 {
     uint64_t n_spent = 0;
-    uint32_t privacy = 0, at = w->recipe->recipe.round_index - 1;
+    uint32_t privacy = 0, at = w->recipe->recipe->round_index - 1;
     for (unsigned t = 0; t < w->simulation->n_threads; t++) {
         const worker *own = &w->workers[t];
         if (own->err != SHOAL_OK) return agg_fail_core(error, own->err, AGG_EXIT_RUNTIME);
@@ -208,7 +210,7 @@ static agg_err settle(track_spent *spent, agg_error *error, const world *w)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
                         "a device has spent %.6f of epsilon %.6f: this must never happen",
                         privacy / 1e6, w->run.eps_micro / 1e6);
-    if (at == w->recipe->recipe.epochs) at--; // the closing reports count to the last epoch
+    if (at == w->recipe->recipe->epochs) at--; // the closing reports count to the last epoch
     spent->n = at + 1;
     spent->votes_spent[at] = (double)n_spent / (double)w->simulation->n_devices;
     spent->privacy[at] = privacy / 1e6;
@@ -226,8 +228,8 @@ static agg_err run_epoch(track_spent *spent, agg_accumulator *acc, agg_error *er
     err = settle(spent, error, w);
     for (uint64_t i = 0; i < s->n_devices && err == SHOAL_OK; i += most) {
         uint32_t count = s->n_devices - i < most ? (uint32_t)(s->n_devices - i) : most;
-        err = agg_accumulator_add(acc, error, w->records + i * w->recipe->recipe.record_size, count,
-                                  s->n_threads);
+        err = agg_accumulator_add(acc, error, w->records + i * w->recipe->recipe->record_size,
+                                  count, s->n_threads);
     }
     return err;
 }
@@ -257,7 +259,7 @@ static agg_err live_epoch(track_spent *spent, int *is_over, agg_error *error, wo
     agg_accumulator acc;
     agg_recipe after = {0};
     w->recipe = recipe;
-    agg_err err = agg_accumulator_init(&acc, error, &recipe->recipe);
+    agg_err err = agg_accumulator_init(&acc, error, recipe->recipe);
     if (err != SHOAL_OK) return err;
     err = run_epoch(spent, &acc, error, w);
     if (err == SHOAL_OK) err = s->sink(s->sink_context, error, recipe, &acc);
@@ -323,7 +325,7 @@ static void start_devices(world *w)
 static void fill_signs(world *w, uint8_t *bits)
 {
     uint32_t key[8];
-    shoal_heavythresh_key(key, w->simulation->recipe->recipe.seed);
+    shoal_heavythresh_key(key, w->simulation->recipe->recipe->seed);
     for (uint32_t v = 0; v < w->n_values; v++) {
         uint8_t *out = w->signs + (size_t)(v / 8) * w->w;
         shoal_heavythresh_signs(bits, w->w, key, w->items[v]);
@@ -362,7 +364,7 @@ static agg_err build(world *w, agg_error *error)
     w->items = agg_alloc(error, w->n_values, sizeof *w->items);
     w->first = agg_alloc(error, (size_t)w->n_groups + 1, sizeof *w->first);
     w->samplers = agg_alloc(error, w->n_groups, sizeof *w->samplers);
-    w->records = agg_alloc(error, (size_t)s->n_devices, s->recipe->recipe.record_size);
+    w->records = agg_alloc(error, (size_t)s->n_devices, s->recipe->recipe->record_size);
     w->workers = agg_alloc(error, s->n_threads, sizeof *w->workers);
     if (w->items == NULL || w->first == NULL || w->samplers == NULL || w->records == NULL ||
         w->workers == NULL)
@@ -381,7 +383,7 @@ static agg_err build(world *w, agg_error *error)
 
 static agg_err check(agg_error *error, const track_simulation *s)
 {
-    const shoal_recipe *r = &s->recipe->recipe;
+    const shoal_recipe *r = s->recipe->recipe;
     if (r->epochs == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s: is no recipe of a run over epochs", s->recipe->id);
@@ -397,7 +399,7 @@ static agg_err check(agg_error *error, const track_simulation *s)
 
 uint64_t track_simulation_memory(const track_simulation *simulation)
 {
-    const shoal_recipe *r = &simulation->recipe->recipe;
+    const shoal_recipe *r = simulation->recipe->recipe;
     uint64_t w = shoal_evolving_stated(r).projection, n_values = simulation->counts->values.n;
     uint64_t a_device =
         r->record_size + (w > 0 ? sizeof(heavy_device) + 2 * w * sizeof(uint32_t) : sizeof(device));
@@ -410,7 +412,7 @@ uint64_t track_simulation_memory(const track_simulation *simulation)
 agg_err track_simulation_run(track_spent *spent, agg_error *error,
                              const track_simulation *simulation)
 {
-    const shoal_recipe *r = &simulation->recipe->recipe;
+    const shoal_recipe *r = simulation->recipe->recipe;
     memset(spent, 0, sizeof *spent);
     agg_err err = check(error, simulation);
     if (err != SHOAL_OK) return err;

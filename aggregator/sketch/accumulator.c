@@ -7,6 +7,7 @@
 
 #include "accumulator_parts.h"
 #include "compound.h"
+#include "recipe.h"
 
 agg_err agg_accumulator_init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes,
                                    uint32_t n_parts)
@@ -24,12 +25,6 @@ agg_err agg_accumulator_init_parts(agg_accumulator *acc, agg_error *error, const
     return SHOAL_OK;
 }
 
-bool agg_accumulator_recipe_keeps_records(const shoal_recipe *recipe)
-{
-    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
-    return compound != NULL && compound->keeps_records;
-}
-
 agg_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe)
 {
     agg_shape shapes[SHOAL_PARTS_MAX];
@@ -39,7 +34,7 @@ agg_err agg_accumulator_init(agg_accumulator *acc, agg_error *error, const shoal
     for (uint32_t i = 0; i < recipe->n_parts; i++)
         shapes[i] = (agg_shape){recipe->parts[i].mechanism, recipe->parts[i].k, recipe->parts[i].m};
     agg_err err = agg_accumulator_init_parts(acc, error, shapes, recipe->n_parts);
-    if (err == SHOAL_OK && agg_accumulator_recipe_keeps_records(recipe))
+    if (err == SHOAL_OK && shoal_recipe_keeps_records(recipe))
         agg_record_set_init(&acc->set, acc->record_size);
     return err;
 }

@@ -38,7 +38,8 @@
 
 #include "agg_error.h"
 #include "claims.h"
-#include "recipe.h"
+#include "name.h"
+#include "recipe_ref.h"
 #include "record_set.h"
 #include "sketch.h"
 

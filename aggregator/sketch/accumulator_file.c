@@ -11,6 +11,8 @@
 #include "agg_size.h"
 #include "bytes.h"
 #include "checksum.h"
+#include "compound.h"
+#include "recipe.h"
 
 #define HEADER AGG_ACCUMULATOR_HEADER
 #define SHAPE AGG_ACCUMULATOR_SHAPE
@@ -53,7 +55,7 @@ agg_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_re
         uint64_t n_rows = kind->has_rows ? part->k : 0;
         sum += 4 * (n_rows + (uint64_t)(kind->is_one_row ? 1 : part->k) * part->m);
     }
-    *size = agg_accumulator_recipe_keeps_records(recipe) ? AGG_RECORD_SET_BYTES : sum;
+    *size = shoal_recipe_keeps_records(recipe) ? AGG_RECORD_SET_BYTES : sum;
     return SHOAL_OK;
 }
 

@@ -23,9 +23,6 @@
 // none of its ids, and has an id, since otherwise the file is of an older version.
 bool agg_accumulator_claims_fit(const agg_claims *claims, uint64_t n);
 
-// Returns: whether accumulators of a finished recipe keep records.
-bool agg_accumulator_recipe_keeps_records(const shoal_recipe *recipe);
-
 // Makes an empty sketch of each shape. On error *acc is released.
 //   acc: zeroed but for its hash, id and n
 agg_err agg_accumulator_init_parts(agg_accumulator *acc, agg_error *error, const agg_shape *shapes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Days, ISO weeks and spans; see period.h. The calendar is Howard Hinnant's "chrono-compatible
-// low-level date algorithms".
+// Days, ISO weeks, spans and ticks; see period.h. The calendar is Howard Hinnant's
+// "chrono-compatible low-level date algorithms".
 #include "period.h"
 
 #include <stdio.h>
@@ -53,11 +53,16 @@ agg_span agg_period_span(agg_period period)
     return AGG_SPAN_ALL;
 }
 
-agg_overlap agg_period_overlap(agg_period period, agg_span span)
+bool agg_span_overlaps(agg_span a, agg_span b)
 {
-    agg_span own = agg_period_span(period);
-    if (own.last < span.first || own.first > span.last) return AGG_OUTSIDE;
-    return own.first >= span.first && own.last <= span.last ? AGG_WITHIN : AGG_ACROSS;
+    return a.first <= b.last && b.first <= a.last;
+}
+
+int32_t agg_month_of_day(int32_t day)
+{
+    int32_t y, m, d;
+    date_of_day(&y, &m, &d, day);
+    return day - (d - 1);
 }
 
 bool agg_period_kind_parse(agg_period_kind *kind, const char *text)
@@ -131,4 +136,31 @@ void agg_day_print(char out[11], int32_t day)
     // The casts tell the compiler that each field has its digits.
     snprintf(out, 11, "%04u-%02u-%02u", (unsigned)y % 10000u, (unsigned)m % 100u,
              (unsigned)d % 100u);
+}
+
+#define DAY_S 86400
+#define FIRST_TICK ((int64_t)4 * DAY_S) // Monday 1970-01-05 00:00 UTC
+
+int64_t agg_tick_before(int64_t now_s, uint32_t tick_s)
+{
+    return now_s < FIRST_TICK ? 0 : now_s - (now_s - FIRST_TICK) % tick_s;
+}
+
+int64_t agg_tick_after(int64_t now_s, uint32_t tick_s)
+{
+    return now_s < FIRST_TICK ? FIRST_TICK : agg_tick_before(now_s, tick_s) + tick_s;
+}
+
+int32_t agg_tick_day(int64_t tick)
+{
+    return tick <= 0 ? 0 : (int32_t)((tick - 1) / DAY_S);
+}
+
+void agg_moment_print(char out[AGG_MOMENT_SIZE], int64_t now_s)
+{
+    char day[11];
+    unsigned second = (unsigned)(now_s % DAY_S);
+    agg_day_print(day, (int32_t)(now_s / DAY_S));
+    snprintf(out, AGG_MOMENT_SIZE, "%sT%02u:%02u:%02uZ", day, second / 3600 % 24u,
+             second / 60 % 60u, second % 60u);
 }

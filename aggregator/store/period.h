@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Periods: the days that one accumulator of the store covers. A day is a number of days since
-// 1970-01-01 in UTC. This file is calendar arithmetic and reads no clock.
+// Days, spans of days that a question names, and ticks. A day is a number of days since 1970-01-01
+// in UTC. This file is calendar arithmetic and reads no clock.
 //
-// A store keeps its counts by day, by ISO week (Monday to Sunday) or all in one period. A question
-// names a span of days. It is answered from the stored periods within the span, and refused when
-// the span cuts a stored period.
+// A tick is a moment at which blocks may close: every tick_s seconds, counted from Monday
+// 1970-01-05 00:00 UTC, so that ticks of a day fall on midnight and ticks of a week on the midnight
+// before a Monday.
+//
+// Stores of version 2 kept their counts by period: by day, by ISO week (Monday to Sunday) or all in
+// one. The configuration of `shoal serve` still names ticks in these words.
 #ifndef PERIOD_H
 #define PERIOD_H
 
@@ -30,16 +33,17 @@ typedef struct agg_span {
 } agg_span;
 #define AGG_SPAN_ALL ((agg_span){INT32_MIN, INT32_MAX})
 
-typedef enum agg_overlap { AGG_OUTSIDE = 0, AGG_WITHIN = 1, AGG_ACROSS = 2 } agg_overlap;
-
 // Returns: the period of a kind that holds a day.
 agg_period agg_period_of_day(agg_period_kind kind, int32_t day);
 
 // Returns: the days of a period.
 agg_span agg_period_span(agg_period period);
 
-// Returns: whether a period lies outside a span, within it, or across its edge.
-agg_overlap agg_period_overlap(agg_period period, agg_span span);
+// Returns: whether two spans have a day in common.
+bool agg_span_overlaps(agg_span a, agg_span b);
+
+// Returns: the first day of a day's month.
+int32_t agg_month_of_day(int32_t day);
 
 // Reads "day", "week" or "all".
 // Returns: false for any other text; *kind is unchanged then.
@@ -56,5 +60,23 @@ bool agg_span_parse(agg_span *span, const char *text);
 // Writes "YYYY-MM-DD" and a NUL.
 //   day: 0 .. 2932896 (the last day of the year 9999)
 void agg_day_print(char out[11], int32_t day);
+
+// Returns: the last tick at or before a moment; 0 before the first one.
+//   now_s: seconds since 1970-01-01 00:00 UTC
+//   tick_s: seconds between two ticks, at least 1
+int64_t agg_tick_before(int64_t now_s, uint32_t tick_s);
+
+// Returns: the first tick after a moment.
+int64_t agg_tick_after(int64_t now_s, uint32_t tick_s);
+
+// Returns: the UTC day that a tick ends: the day of the second before it. So a tick at midnight
+// belongs to the day that is over.
+int32_t agg_tick_day(int64_t tick);
+
+#define AGG_MOMENT_SIZE 21
+
+// Writes "YYYY-MM-DDThh:mm:ssZ" and a NUL.
+//   now_s: 0 .. the end of the year 9999
+void agg_moment_print(char out[AGG_MOMENT_SIZE], int64_t now_s);
 
 #endif

@@ -6,8 +6,10 @@
 
 #include "agg_size.h"
 #include "compound.h"
+#include "recipe.h"
 #include "store_batch.h"
 #include "store_files.h"
+#include "store_migrate.h"
 #include "store_sum.h"
 
 agg_err agg_store_open(agg_store **store, agg_error *error, const char *folder)
@@ -93,35 +95,46 @@ static agg_err check_sum(agg_error *error, const shoal_recipe *recipe)
 }
 
 agg_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error,
-                             const shoal_recipe *recipe)
+                             const shoal_recipe *recipe, int32_t today)
 {
     agg_err checked = check_sum(error, recipe);
     if (checked != SHOAL_OK) return checked;
     pthread_mutex_lock(&store->db_mutex);
     agg_err err = find_recipe(store, collection, error, recipe);
     pthread_mutex_unlock(&store->db_mutex);
-    return err;
+    return err == SHOAL_OK ? agg_store_migrate(store, error, *collection, recipe, today) : err;
+}
+
+// Refuses a small batch, unless it was acknowledged before: its sender would keep it for ever.
+static agg_err refuse_small(agg_store *store, bool *is_known, agg_error *error, int64_t collection,
+                            const shoal_recipe *recipe, const uint8_t id[16])
+{
+    pthread_mutex_lock(&store->db_mutex);
+    agg_err err = agg_store_find_id(store, is_known, error, collection, id);
+    pthread_mutex_unlock(&store->db_mutex);
+    if (err != SHOAL_OK || *is_known) return err;
+    return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_PRIVACY,
+                    "the batch has fewer records than batch.minimum, %u: it would tell too much "
+                    "about each",
+                    recipe->batch_minimum);
 }
 
 agg_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection,
-                      const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
+                      const shoal_recipe *recipe, int32_t today, const uint8_t id[16],
                       const uint8_t *bytes, size_t len)
 {
     bool is_known = false;
-    agg_err err =
-        recipe->aggregation == SHOAL_AGGREGATION_SUM
-            ? agg_store_put_sum(store, &is_known, error, collection, recipe, period, id, bytes, len)
-            : agg_store_put_waiting(store, &is_known, error, collection, period, id, bytes, len);
+    shoal_batch batch;
+    agg_err err = shoal_batch_peek(&batch, bytes, len); // the caller has opened it
+    if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_IO);
+    if (batch.count < recipe->batch_minimum)
+        err = refuse_small(store, &is_known, error, collection, recipe, id);
+    else if (recipe->aggregation == SHOAL_AGGREGATION_SUM)
+        err = agg_store_put_sum(store, &is_known, error, collection, recipe, today, id, bytes, len);
+    else
+        err = agg_store_put_waiting(store, &is_known, error, collection, today, id, bytes, len);
     if (err == SHOAL_OK) *put = is_known ? AGG_PUT_KNOWN : AGG_PUT_STORED;
     return err;
-}
-
-agg_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_error *error, int64_t collection,
-                       const shoal_recipe *recipe, agg_span span)
-{
-    return recipe->aggregation == SHOAL_AGGREGATION_SUM
-               ? agg_store_load_released(store, acc, error, collection, recipe, span)
-               : agg_store_files_load(store, acc, error, collection, recipe, span);
 }
 
 agg_err agg_store_stamp(agg_store *store, uint64_t *stamp, agg_error *error, int64_t collection)
@@ -167,7 +180,7 @@ agg_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error
                                    .waiting_batches = waiting[0],
                                    .waiting_bytes = waiting[1],
                                    .records = folded[0],
-                                   .periods = folded[1],
+                                   .blocks = released[1],
                                    .released = released[0]};
     return err;
 }

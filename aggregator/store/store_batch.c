@@ -30,27 +30,26 @@ agg_err agg_store_add_id(agg_store *store, agg_error *error, int64_t collection,
 }
 
 static agg_err add_waiting(agg_store *store, bool *is_known, agg_error *error, int64_t collection,
-                           agg_period period, const uint8_t id[16], const uint8_t *bytes,
-                           size_t len)
+                           int32_t today, const uint8_t id[16], const uint8_t *bytes, size_t len)
 {
     agg_err err = agg_store_find_id(store, is_known, error, collection, id);
     if (err != SHOAL_OK || *is_known) return err;
     err = agg_store_add_id(store, error, collection, id);
     if (err != SHOAL_OK) return err;
-    const int64_t integers[] = {collection, period.kind, period.start};
-    sqlite3_stmt *add = agg_database_bind(&store->database, STATEMENT_WAITING_ADD, integers, 3);
-    agg_statement_bind_bytes(add, 4, bytes, len);
+    const int64_t integers[] = {collection, today};
+    sqlite3_stmt *add = agg_database_bind(&store->database, STATEMENT_WAITING_ADD, integers, 2);
+    agg_statement_bind_bytes(add, 3, bytes, len);
     return agg_database_run(&store->database, error, add, "keep a batch");
 }
 
 agg_err agg_store_put_waiting(agg_store *store, bool *is_known, agg_error *error,
-                              int64_t collection, agg_period period, const uint8_t id[16],
+                              int64_t collection, int32_t today, const uint8_t id[16],
                               const uint8_t *bytes, size_t len)
 {
     pthread_mutex_lock(&store->db_mutex);
     agg_err err = agg_database_begin(&store->database, error);
     if (err == SHOAL_OK) {
-        err = add_waiting(store, is_known, error, collection, period, id, bytes, len);
+        err = add_waiting(store, is_known, error, collection, today, id, bytes, len);
         err = agg_database_end(&store->database, error, err, "keep a batch");
     }
     pthread_mutex_unlock(&store->db_mutex);

@@ -6,7 +6,7 @@
 
 #include "store_statements.h"
 
-// Looks a batch's id up. Call inside a transaction.
+// Looks a batch's id up. Call with db_mutex held.
 agg_err agg_store_find_id(agg_store *store, bool *is_known, agg_error *error, int64_t collection,
                           const uint8_t id[16]) SHOAL_MUST_CHECK;
 
@@ -16,7 +16,7 @@ agg_err agg_store_add_id(agg_store *store, agg_error *error, int64_t collection,
 
 // Keeps a batch for the next fold, unless its id is known; see agg_store_put.
 agg_err agg_store_put_waiting(agg_store *store, bool *is_known, agg_error *error,
-                              int64_t collection, agg_period period, const uint8_t id[16],
+                              int64_t collection, int32_t today, const uint8_t id[16],
                               const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
 
 #endif

@@ -9,61 +9,32 @@
 #include "batch.h"
 #include "compound.h"
 #include "folder.h"
+#include "recipe.h"
 #include "store_files.h"
 
-// The fold of one period.
+// The fold of one block.
 typedef struct fold {
     agg_store *store;
     const shoal_recipe *recipe;
     int64_t collection;
-    agg_period period;
-    int64_t last;       // the fold takes waiting batches up to this number
-    int64_t generation; // of the accumulator that exists; 0 when there is none
+    agg_block before, after; // the block's row; both are the same until the accumulator is saved
+    int64_t last;            // the fold takes waiting batches up to this number
     uint64_t n_batches;
     agg_accumulator acc;
 } fold;
 
-// ---- planning ----
-
 // A fold takes the batches that wait when it begins, so that it ends: later ones are left to the
 // next fold.
-static agg_err find_last(fold *f, agg_error *error)
+static agg_err plan(fold *f, agg_error *error)
 {
     agg_database *database = &f->store->database;
     pthread_mutex_lock(&f->store->db_mutex);
     agg_err err = agg_database_read_integer(
         database, &f->last, error,
         agg_database_bind(database, STATEMENT_WAITING_LAST, &f->collection, 1), "look for batches");
+    if (err == SHOAL_OK) err = agg_store_find_open(f->store, &f->before, error, f->collection);
     pthread_mutex_unlock(&f->store->db_mutex);
-    return err;
-}
-
-// Finds a period that still has batches of this fold. Call with db_mutex held.
-static agg_err find_period(fold *f, bool *is_found, agg_error *error)
-{
-    agg_database *database = &f->store->database;
-    const int64_t key[] = {f->collection, f->last};
-    sqlite3_stmt *find = agg_database_bind(database, STATEMENT_WAITING_PERIOD, key, 2);
-    agg_err err = agg_database_step(database, is_found, error, find, "look for batches");
-    if (err == SHOAL_OK && *is_found)
-        err = agg_store_read_period(f->store, &f->period, error, find, 0);
-    agg_statement_end(find);
-    return err;
-}
-
-// Finds the next period to fold and the generation of its accumulator.
-static agg_err plan(fold *f, bool *is_found, agg_error *error)
-{
-    agg_database *database = &f->store->database;
-    pthread_mutex_lock(&f->store->db_mutex);
-    agg_err err = find_period(f, is_found, error);
-    if (err == SHOAL_OK && *is_found) {
-        const int64_t key[] = {f->collection, f->period.kind, f->period.start};
-        err = agg_database_read_integer(
-            database, &f->generation, error,
-            agg_database_bind(database, STATEMENT_ACCUMULATOR_FIND, key, 3), "find an accumulator");
-    }
-    pthread_mutex_unlock(&f->store->db_mutex);
+    f->after = f->before;
     return err;
 }
 
@@ -74,15 +45,17 @@ static agg_err plan(fold *f, bool *is_found, agg_error *error)
 //   number: of the last batch taken; advances
 static agg_err next_batch(fold *f, agg_bytes *bytes, agg_error *error, int64_t *number)
 {
-    const int64_t key[] = {f->collection, f->period.kind, f->period.start, *number, f->last};
+    const int64_t key[] = {f->collection, *number, f->last};
     bool is_row = false;
     pthread_mutex_lock(&f->store->db_mutex);
     agg_database *database = &f->store->database;
-    sqlite3_stmt *next = agg_database_bind(database, STATEMENT_WAITING_NEXT, key, 5);
+    sqlite3_stmt *next = agg_database_bind(database, STATEMENT_WAITING_NEXT, key, 3);
     agg_err err = agg_database_step(database, &is_row, error, next, "read a batch");
     if (err == SHOAL_OK && is_row) {
+        int32_t arrival = (int32_t)sqlite3_column_int64(next, 2);
         *number = sqlite3_column_int64(next, 0);
         err = agg_statement_copy(&bytes->data, &bytes->len, error, next, 1);
+        if (arrival < f->after.arrival) f->after.arrival = arrival;
     }
     agg_statement_end(next);
     pthread_mutex_unlock(&f->store->db_mutex);
@@ -124,49 +97,56 @@ static agg_err add_batches(fold *f, agg_folder *folder, agg_error *error)
 // Reads the accumulator that exists, or starts an empty one.
 static agg_err start_accumulator(fold *f, agg_error *error)
 {
-    if (f->generation == 0) return agg_accumulator_init(&f->acc, error, f->recipe);
-    return agg_store_file_load(f->store, &f->acc, error, f->collection, f->recipe, f->period,
-                               f->generation);
+    return f->before.file[0] == '\0'
+               ? agg_accumulator_init(&f->acc, error, f->recipe)
+               : agg_store_file_load(f->store, &f->acc, error, f->recipe, f->before.file);
 }
 
-// Names the new file and deletes the batches that are in it, in one transaction.
-static agg_err commit(fold *f, agg_error *error)
+// Names the new file in the open block's row and deletes the batches that are in it.
+static agg_err set_folded(fold *f, agg_error *error)
 {
     agg_database *database = &f->store->database;
-    const int64_t kind = f->period.kind, start = f->period.start;
-    const int64_t set[] = {f->collection, kind, start, f->generation + 1, (int64_t)f->acc.n};
-    const int64_t gone[] = {f->collection, kind, start, f->last};
+    const int64_t gone[] = {f->collection, f->last};
+    f->after.records = (int64_t)f->acc.n;
+    agg_err err = agg_store_set_block(f->store, error, f->collection, &f->after, false, NULL, 0);
+    if (err != SHOAL_OK) return err;
+    return agg_database_run(database, error,
+                            agg_database_bind(database, STATEMENT_WAITING_DELETE, gone, 2),
+                            "delete batches");
+}
+
+// Names the new file of a block that forgot its records.
+static agg_err set_forgotten(fold *f, agg_error *error)
+{
+    agg_database *database = &f->store->database;
+    const int64_t row[] = {f->collection, f->after.number, f->after.generation};
+    sqlite3_stmt *set = agg_database_bind(database, STATEMENT_BLOCK_FILE, row, 3);
+    sqlite3_bind_text(set, 4, f->after.file, -1, SQLITE_STATIC);
+    return agg_database_run(database, error, set, "name an accumulator");
+}
+
+// Saves the next generation, names it in one transaction and removes the file of the last one.
+static agg_err replace_generation(fold *f, agg_error *error,
+                                  agg_err (*set)(fold *f, agg_error *error))
+{
+    agg_database *database = &f->store->database;
+    f->after.generation++;
+    agg_block_name_file(&f->after, f->collection);
+    agg_err err = agg_store_file_save(f->store, &f->acc, error, f->after.file);
+    if (err != SHOAL_OK) return err;
     pthread_mutex_lock(&f->store->db_mutex);
-    agg_err err = agg_database_begin(database, error);
-    if (err == SHOAL_OK) {
-        err = agg_database_run(database, error,
-                               agg_database_bind(database, STATEMENT_ACCUMULATOR_SET, set, 5),
-                               "name an accumulator");
-        if (err == SHOAL_OK)
-            err = agg_database_run(database, error,
-                                   agg_database_bind(database, STATEMENT_WAITING_DELETE, gone, 4),
-                                   "delete batches");
-        err = agg_database_end(database, error, err, "commit a fold");
-    }
+    err = agg_database_begin(database, error);
+    if (err == SHOAL_OK) err = agg_database_end(database, error, set(f, error), "commit a fold");
     if (err == SHOAL_OK) (void)agg_database_checkpoint(database); // else at the next fold
     pthread_mutex_unlock(&f->store->db_mutex);
-    return err;
-}
-
-// Saves the next generation, names it and removes the file of the last one.
-static agg_err replace_generation(fold *f, agg_error *error)
-{
-    agg_err err =
-        agg_store_file_save(f->store, &f->acc, error, f->collection, f->period, f->generation + 1);
-    if (err == SHOAL_OK) err = commit(f, error);
     // After a failed commit the database still names the old file, or it is unknown which one. Both
     // files stay then.
-    if (err == SHOAL_OK && f->generation > 0)
-        agg_store_file_remove(f->store, f->collection, f->period, f->generation);
+    if (err == SHOAL_OK && f->before.file[0] != '\0')
+        agg_store_file_remove(f->store, f->before.file);
     return err;
 }
 
-static agg_err fold_period(fold *f, agg_error *error, unsigned n_threads)
+static agg_err fold_waiting(fold *f, agg_error *error, unsigned n_threads)
 {
     agg_err err = start_accumulator(f, error);
     if (err != SHOAL_OK) return err;
@@ -176,7 +156,7 @@ static agg_err fold_period(fold *f, agg_error *error, unsigned n_threads)
         err = add_batches(f, &folder, error);
         agg_folder_release(&folder);
     }
-    if (err == SHOAL_OK) err = replace_generation(f, error);
+    if (err == SHOAL_OK) err = replace_generation(f, error, set_folded);
     agg_accumulator_release(&f->acc);
     return err;
 }
@@ -186,12 +166,8 @@ agg_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error, 
 {
     fold f = {.store = store, .recipe = recipe, .collection = collection};
     pthread_mutex_lock(&store->fold_mutex);
-    agg_err err = find_last(&f, error);
-    bool is_found = f.last > 0;
-    while (err == SHOAL_OK && is_found) {
-        err = plan(&f, &is_found, error);
-        if (err == SHOAL_OK && is_found) err = fold_period(&f, error, n_threads);
-    }
+    agg_err err = plan(&f, error);
+    if (err == SHOAL_OK && f.last > 0) err = fold_waiting(&f, error, n_threads);
     pthread_mutex_unlock(&store->fold_mutex);
     *n_batches = f.n_batches;
     return err;
@@ -204,53 +180,50 @@ void agg_store_set_fold_bytes(agg_store *store, size_t bytes)
 
 // ---- forgetting ----
 
-// Returns: the last day on which a period's records are kept. A period that never closes takes
-// records until the recipe expires.
-static int64_t last_kept_day(agg_period period, const shoal_recipe *recipe)
-{
-    int64_t last = agg_period_span(period).last;
-    if (period.kind == AGG_PERIOD_ALL) last = recipe->expires_day;
-    return last + recipe->keep_days;
-}
-
-// Rewrites the period's accumulator without its records, if it has any.
-static agg_err forget_period(fold *f, uint64_t *n_periods, agg_error *error)
+// Rewrites the block's accumulator without its records, if it has any.
+static agg_err forget_block(fold *f, uint64_t *n_blocks, agg_error *error)
 {
     bool has_records = false;
-    agg_err err =
-        agg_store_file_peek(f->store, &has_records, error, f->collection, f->period, f->generation);
+    if (f->before.file[0] == '\0') return SHOAL_OK;
+    agg_err err = agg_store_file_peek(f->store, &has_records, error, f->before.file);
     if (err != SHOAL_OK || !has_records) return err;
     err = start_accumulator(f, error);
     if (err != SHOAL_OK) return err;
     agg_accumulator_forget(&f->acc);
-    err = replace_generation(f, error);
+    f->after = f->before;
+    err = replace_generation(f, error, set_forgotten);
     agg_accumulator_release(&f->acc);
-    *n_periods += err == SHOAL_OK;
+    *n_blocks += err == SHOAL_OK;
     return err;
 }
 
-static bool keeps_records(const shoal_recipe *recipe)
+// The open block's records go once the recipe is over for keep_days: it may never hold enough to
+// close.
+static agg_err forget_open(fold *f, uint64_t *n_blocks, agg_error *error, int32_t today)
 {
-    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
-    return compound != NULL && compound->keeps_records;
+    if (today <= (int64_t)f->recipe->expires_day + f->recipe->keep_days) return SHOAL_OK;
+    pthread_mutex_lock(&f->store->db_mutex);
+    agg_err err = agg_store_find_open(f->store, &f->before, error, f->collection);
+    pthread_mutex_unlock(&f->store->db_mutex);
+    return err == SHOAL_OK ? forget_block(f, n_blocks, error) : err;
 }
 
-agg_err agg_store_forget(agg_store *store, uint64_t *n_periods, agg_error *error,
-                         int64_t collection, const shoal_recipe *recipe, int32_t today)
+agg_err agg_store_forget(agg_store *store, uint64_t *n_blocks, agg_error *error, int64_t collection,
+                         const shoal_recipe *recipe, int32_t today)
 {
     fold f = {.store = store, .recipe = recipe, .collection = collection};
-    agg_stored *list = NULL;
+    agg_block *list = NULL;
     size_t n = 0;
-    *n_periods = 0;
-    if (!keeps_records(recipe)) return SHOAL_OK;
+    *n_blocks = 0;
+    if (!shoal_recipe_keeps_records(recipe)) return SHOAL_OK;
     pthread_mutex_lock(&store->fold_mutex);
-    agg_err err = agg_store_files_list(store, &list, &n, error, collection);
+    agg_err err = agg_store_list_blocks(store, &list, &n, error, collection);
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
-        if (today <= last_kept_day(list[i].period, recipe)) continue;
-        f.period = list[i].period;
-        f.generation = list[i].generation;
-        err = forget_period(&f, n_periods, error);
+        if (today <= (int64_t)list[i].last_day + recipe->keep_days) continue;
+        f.before = list[i];
+        err = forget_block(&f, n_blocks, error);
     }
+    if (err == SHOAL_OK) err = forget_open(&f, n_blocks, error, today);
     pthread_mutex_unlock(&store->fold_mutex);
     free(list);
     return err;

@@ -2,7 +2,7 @@
 // The store's schema and its statements; see store_statements.h.
 #include "store_statements.h"
 
-#define DATABASE_VERSION 2
+#define DATABASE_VERSION 3
 
 // The table of known ids has no row numbers, so that the order of arrival is not kept. Waiting
 // batches have numbers only so that a fold deletes exactly the batches that it took.
@@ -22,7 +22,7 @@ static const char schema_1[] =
     "WITHOUT ROWID;"
     "PRAGMA user_version = 1;";
 
-// Recipes of aggregation "sum" have their sums and the sums' releases here. `block` is the first
+// Recipes of aggregation "sum" had their sums and the sums' releases here. `block` is the first
 // day of a release's block. Its `body` is NULL until the sum changes after the release.
 static const char schema_2[] =
     "CREATE TABLE sums(collection INTEGER NOT NULL, kind INTEGER NOT NULL, start INTEGER NOT NULL,"
@@ -33,7 +33,37 @@ static const char schema_2[] =
     "start));"
     "PRAGMA user_version = 2;";
 
-static const char *const upgrades[DATABASE_VERSION] = {schema_1, schema_2};
+// Blocks, the ledger of what is released. Number 1 closed first. `arrival` is the day on which the
+// block's first batch came; `first_day` to `last_day` are the days on which it closed, several only
+// where blocks were merged, and `first_number` is then the number of the first one of them. A block
+// of aggregation "reports" is a file, a block of "sum" a body. The open block has days of 0.
+//
+// `accumulators`, `sums` and `released` keep what version 2 wrote until its recipe is served again:
+// store_migrate.c makes blocks of them then. A waiting batch has its day of arrival in `start`.
+static const char schema_3[] =
+    "CREATE TABLE blocks(collection INTEGER NOT NULL, number INTEGER NOT NULL,"
+    " first_number INTEGER NOT NULL, is_closed INTEGER NOT NULL, arrival INTEGER NOT NULL,"
+    " first_day INTEGER NOT NULL, last_day INTEGER NOT NULL, records INTEGER NOT NULL,"
+    " generation INTEGER NOT NULL, file TEXT, body BLOB, PRIMARY KEY(collection, number));"
+    "CREATE UNIQUE INDEX one_open_block ON blocks(collection) WHERE is_closed = 0;"
+    "CREATE TRIGGER closed_blocks_stay BEFORE UPDATE OF collection, number, first_number,"
+    " is_closed, arrival, first_day, last_day, records, body ON blocks WHEN OLD.is_closed"
+    " BEGIN SELECT RAISE(ABORT, 'a closed block never changes'); END;"
+    "CREATE TABLE ticks(collection INTEGER PRIMARY KEY, tick INTEGER NOT NULL,"
+    " stamp INTEGER NOT NULL);"
+    "DROP INDEX waiting_period;"
+    "CREATE INDEX waiting_collection ON waiting(collection, number);"
+    "PRAGMA user_version = 3;";
+
+static const char *const upgrades[DATABASE_VERSION] = {schema_1, schema_2, schema_3};
+
+#define BLOCK_COLUMNS                                                                              \
+    "number, first_number, arrival, first_day, last_day, records, generation, file"
+// The names of all files of accumulators, those of version 2 among them.
+#define ALL_FILES                                                                                  \
+    "SELECT file FROM blocks WHERE file IS NOT NULL"                                               \
+    " UNION ALL SELECT printf('c%d-%s%d-g%d.acc', collection, substr('adw', kind + 1, 1), start,"  \
+    " generation) FROM accumulators"
 
 static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_RECIPE_FIND] = "SELECT collection FROM recipes WHERE recipe_hash = ?1",
@@ -41,58 +71,68 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_KNOWN_FIND] = "SELECT 1 FROM known WHERE collection = ?1 AND id = ?2",
     [STATEMENT_KNOWN_ADD] = "INSERT INTO known(collection, id) VALUES(?1, ?2)",
     [STATEMENT_WAITING_ADD] =
-        "INSERT INTO waiting(collection, kind, start, body) VALUES(?1, ?2, ?3, ?4)",
+        "INSERT INTO waiting(collection, kind, start, body) VALUES(?1, 1, ?2, ?3)",
     [STATEMENT_WAITING_LAST] = "SELECT max(number) FROM waiting WHERE collection = ?1",
-    [STATEMENT_WAITING_PERIOD] =
-        "SELECT kind, start FROM waiting WHERE collection = ?1 AND number <= ?2 LIMIT 1",
-    [STATEMENT_WAITING_NEXT] =
-        "SELECT number, body FROM waiting WHERE collection = ?1 AND kind = ?2 AND start = ?3"
-        " AND number > ?4 AND number <= ?5 ORDER BY number LIMIT 1",
-    [STATEMENT_WAITING_DELETE] =
-        "DELETE FROM waiting WHERE collection = ?1 AND kind = ?2 AND start = ?3 AND number <= ?4",
-    [STATEMENT_ACCUMULATOR_FIND] =
-        "SELECT generation FROM accumulators WHERE collection = ?1 AND kind = ?2 AND start = ?3",
-    [STATEMENT_ACCUMULATOR_SET] =
-        "INSERT OR REPLACE INTO accumulators(collection, kind, start, generation, records)"
-        " VALUES(?1, ?2, ?3, ?4, ?5)",
-    [STATEMENT_ACCUMULATORS] = "SELECT kind, start, generation FROM accumulators WHERE collection "
-                               "= ?1 ORDER BY kind, start",
-    [STATEMENT_ACCUMULATOR_ALL] = "SELECT collection, kind, start, generation FROM accumulators",
-    [STATEMENT_SUM_FIND] =
-        "SELECT body FROM sums WHERE collection = ?1 AND kind = ?2 AND start = ?3",
-    [STATEMENT_SUM_SET] =
-        "INSERT INTO sums(collection, kind, start, records, body) VALUES(?1, ?2, ?3, ?4, ?5)"
-        " ON CONFLICT DO UPDATE SET records = excluded.records, body = excluded.body",
-    [STATEMENT_SUMS] =
-        "SELECT kind, start, s.records, ifnull(r.records, 0), ifnull(block, start) FROM sums AS s"
-        " LEFT JOIN released AS r USING(collection, kind, start)"
-        " WHERE collection = ?1 ORDER BY kind, start",
-    [STATEMENT_RELEASED_KEEP] =
-        "UPDATE released SET body = (SELECT body FROM sums AS s WHERE s.collection = ?1 AND "
-        "s.kind = ?2 AND s.start = ?3)"
-        " WHERE collection = ?1 AND kind = ?2 AND start = ?3 AND body IS NULL",
-    [STATEMENT_RELEASE] = "INSERT OR REPLACE INTO released(collection, kind, start, block, records)"
-                          " SELECT collection, kind, start, ?4, records FROM sums"
-                          " WHERE collection = ?1 AND kind = ?2 AND start = ?3",
-    [STATEMENT_RELEASED] =
-        "SELECT kind, start, records, records, block FROM released WHERE collection = ?1"
-        " ORDER BY kind, block, start",
-    [STATEMENT_RELEASED_FIND] = "SELECT ifnull(r.body, s.body) FROM released AS r"
-                                " JOIN sums AS s USING(collection, kind, start)"
-                                " WHERE collection = ?1 AND kind = ?2 AND start = ?3",
-    [STATEMENT_STAMP] =
-        "SELECT (SELECT ifnull(sum(generation), 0) FROM accumulators WHERE collection = ?1)"
-        " + (SELECT ifnull(sum(records), 0) FROM released WHERE collection = ?1)",
+    [STATEMENT_WAITING_NEXT] = "SELECT number, body, start FROM waiting WHERE collection = ?1"
+                               " AND number > ?2 AND number <= ?3 ORDER BY number LIMIT 1",
+    [STATEMENT_WAITING_DELETE] = "DELETE FROM waiting WHERE collection = ?1 AND number <= ?2",
+    [STATEMENT_BLOCK_OPEN] =
+        "SELECT " BLOCK_COLUMNS " FROM blocks WHERE collection = ?1 AND is_closed = 0",
+    [STATEMENT_BLOCK_LAST] = "SELECT max(number) FROM blocks WHERE collection = ?1",
+    [STATEMENT_BLOCK_LAST_DAY] =
+        "SELECT max(last_day) FROM blocks WHERE collection = ?1 AND is_closed",
+    [STATEMENT_BLOCK_SET] =
+        "INSERT INTO blocks(collection, is_closed, " BLOCK_COLUMNS ", body)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+        " ON CONFLICT(collection, number) DO UPDATE SET arrival = excluded.arrival,"
+        " records = excluded.records, generation = excluded.generation, file = excluded.file,"
+        " body = excluded.body",
+    [STATEMENT_BLOCK_CLOSE] = "UPDATE blocks SET is_closed = 1, arrival = min(arrival, ?2),"
+                              " first_day = ?2, last_day = ?2 WHERE collection = ?1 AND"
+                              " is_closed = 0",
+    [STATEMENT_BLOCK_FILE] =
+        "UPDATE blocks SET generation = ?3, file = ?4 WHERE collection = ?1 AND number = ?2",
+    [STATEMENT_BLOCK_BODY] = "SELECT body FROM blocks WHERE collection = ?1 AND number = ?2",
+    [STATEMENT_BLOCK_DELETE] =
+        "DELETE FROM blocks WHERE collection = ?1 AND number BETWEEN ?2 AND ?3",
+    [STATEMENT_BLOCKS] = "SELECT " BLOCK_COLUMNS " FROM blocks WHERE collection = ?1 AND is_closed"
+                         " ORDER BY number",
+    [STATEMENT_FILES] = ALL_FILES,
+    [STATEMENT_FILE_FIND] = "SELECT 1 FROM (" ALL_FILES ") WHERE file = ?1",
+    [STATEMENT_TICK] = "SELECT tick FROM ticks WHERE collection = ?1",
+    [STATEMENT_TICK_SET] = "INSERT INTO ticks(collection, tick, stamp) VALUES(?1, ?2, 0)"
+                           " ON CONFLICT DO UPDATE SET tick = excluded.tick",
+    [STATEMENT_STAMP] = "SELECT stamp FROM ticks WHERE collection = ?1",
+    [STATEMENT_STAMP_CHANGE] = "INSERT INTO ticks(collection, tick, stamp) VALUES(?1, 0, 1)"
+                               " ON CONFLICT DO UPDATE SET stamp = stamp + 1",
     [STATEMENT_STATISTICS_BATCHES] = "SELECT count(*) FROM known WHERE collection = ?1",
     [STATEMENT_STATISTICS_WAITING] =
         "SELECT count(*), ifnull(sum(length(body)), 0) FROM waiting WHERE collection = ?1",
-    [STATEMENT_STATISTICS_FOLDED] = "SELECT ifnull(sum(records), 0), count(*) FROM (SELECT records "
-                                    "FROM accumulators WHERE collection = ?1"
-                                    " UNION ALL SELECT records FROM sums WHERE collection = ?1)",
+    [STATEMENT_STATISTICS_FOLDED] =
+        "SELECT ifnull(sum(records), 0) FROM blocks WHERE collection = ?1",
     [STATEMENT_STATISTICS_RELEASED] =
-        "SELECT ifnull(sum(records), 0) FROM (SELECT records FROM accumulators WHERE collection = "
-        "?1"
-        " UNION ALL SELECT records FROM released WHERE collection = ?1)",
+        "SELECT ifnull(sum(records), 0), count(*) FROM blocks WHERE collection = ?1 AND is_closed",
+    [STATEMENT_REMOVE_FIND] = "SELECT collection FROM recipes WHERE recipe = ?1"
+                              " OR lower(hex(recipe_hash)) = ?1 LIMIT 1",
+    [STATEMENT_REMOVE_RECIPE] = "DELETE FROM recipes WHERE collection = ?1",
+    [STATEMENT_REMOVE_KNOWN] = "DELETE FROM known WHERE collection = ?1",
+    [STATEMENT_REMOVE_WAITING] = "DELETE FROM waiting WHERE collection = ?1",
+    [STATEMENT_REMOVE_BLOCKS] = "DELETE FROM blocks WHERE collection = ?1",
+    [STATEMENT_REMOVE_TICK] = "DELETE FROM ticks WHERE collection = ?1",
+    [STATEMENT_OLD_WAITING] =
+        "UPDATE waiting SET kind = 1, start = CASE kind WHEN 0 THEN ?2 ELSE start END"
+        " WHERE collection = ?1 AND kind <> 1",
+    [STATEMENT_OLD_ACCUMULATORS] =
+        "SELECT kind, start, records, generation FROM accumulators WHERE collection = ?1",
+    [STATEMENT_OLD_SUMS] = "SELECT kind, start, s.records, ifnull(r.records, 0), ifnull(block, 0)"
+                           " FROM sums AS s LEFT JOIN released AS r USING(collection, kind, start)"
+                           " WHERE collection = ?1",
+    [STATEMENT_OLD_SUM] = "SELECT s.body, r.body FROM sums AS s"
+                          " LEFT JOIN released AS r USING(collection, kind, start)"
+                          " WHERE collection = ?1 AND kind = ?2 AND start = ?3",
+    [STATEMENT_OLD_ACCUMULATORS_DELETE] = "DELETE FROM accumulators WHERE collection = ?1",
+    [STATEMENT_OLD_SUMS_DELETE] = "DELETE FROM sums WHERE collection = ?1",
+    [STATEMENT_OLD_RELEASED_DELETE] = "DELETE FROM released WHERE collection = ?1",
 };
 
 agg_err agg_store_open_database(agg_store *store, agg_error *error, const char *folder)
@@ -103,17 +143,4 @@ agg_err agg_store_open_database(agg_store *store, agg_error *error, const char *
                                                .statements = statement_sql,
                                                .n_statements = STATEMENT_COUNT};
     return agg_database_open(&store->database, error, folder, &layout);
-}
-
-agg_err agg_store_read_period(const agg_store *store, agg_period *period, agg_error *error,
-                              sqlite3_stmt *statement, int column)
-{
-    int64_t kind = sqlite3_column_int64(statement, column);
-    if (kind != AGG_PERIOD_ALL && kind != AGG_PERIOD_DAY && kind != AGG_PERIOD_WEEK)
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
-                        "store %s: the database names a period of an unknown kind",
-                        store->database.folder);
-    *period =
-        (agg_period){(agg_period_kind)kind, (int32_t)sqlite3_column_int64(statement, column + 1)};
-    return SHOAL_OK;
 }

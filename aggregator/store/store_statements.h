@@ -9,7 +9,7 @@
 #include "database.h"
 #include "period.h"
 
-// Indices of the statements.
+// Indices of the statements. Those of OLD_ read what version 2 kept by period.
 enum statement {
     STATEMENT_RECIPE_FIND,
     STATEMENT_RECIPE_ADD,
@@ -17,33 +17,49 @@ enum statement {
     STATEMENT_KNOWN_ADD,
     STATEMENT_WAITING_ADD,
     STATEMENT_WAITING_LAST,
-    STATEMENT_WAITING_PERIOD,
     STATEMENT_WAITING_NEXT,
     STATEMENT_WAITING_DELETE,
-    STATEMENT_ACCUMULATOR_FIND,
-    STATEMENT_ACCUMULATOR_SET,
-    STATEMENT_ACCUMULATORS,
-    STATEMENT_ACCUMULATOR_ALL,
-    STATEMENT_SUM_FIND,
-    STATEMENT_SUM_SET,
-    STATEMENT_SUMS,
-    STATEMENT_RELEASED_KEEP,
-    STATEMENT_RELEASE,
-    STATEMENT_RELEASED,
-    STATEMENT_RELEASED_FIND,
+    STATEMENT_BLOCK_OPEN,
+    STATEMENT_BLOCK_LAST,
+    STATEMENT_BLOCK_LAST_DAY,
+    STATEMENT_BLOCK_SET,
+    STATEMENT_BLOCK_CLOSE,
+    STATEMENT_BLOCK_FILE,
+    STATEMENT_BLOCK_BODY,
+    STATEMENT_BLOCK_DELETE,
+    STATEMENT_BLOCKS,
+    STATEMENT_FILES,
+    STATEMENT_FILE_FIND,
+    STATEMENT_TICK,
+    STATEMENT_TICK_SET,
     STATEMENT_STAMP,
+    STATEMENT_STAMP_CHANGE,
     STATEMENT_STATISTICS_BATCHES,
     STATEMENT_STATISTICS_WAITING,
     STATEMENT_STATISTICS_FOLDED,
     STATEMENT_STATISTICS_RELEASED,
+    STATEMENT_REMOVE_FIND,
+    STATEMENT_REMOVE_RECIPE,
+    STATEMENT_REMOVE_KNOWN,
+    STATEMENT_REMOVE_WAITING,
+    STATEMENT_REMOVE_BLOCKS,
+    STATEMENT_REMOVE_TICK,
+    STATEMENT_OLD_WAITING,
+    STATEMENT_OLD_ACCUMULATORS,
+    STATEMENT_OLD_SUMS,
+    STATEMENT_OLD_SUM,
+    STATEMENT_OLD_ACCUMULATORS_DELETE,
+    STATEMENT_OLD_SUMS_DELETE,
+    STATEMENT_OLD_RELEASED_DELETE,
     STATEMENT_COUNT
 };
 
 typedef struct agg_store agg_store;
 struct agg_store {
     agg_database database;
-    // A thread takes locks in the order fold, files, db. `db` guards the database; `files` keeps an
-    // accumulator's file from being removed while it is read; `fold` lets one fold run at a time.
+    // A thread takes locks in the order fold, files, db. `db` guards the database; `files` keeps
+    // closed blocks from being removed while they are read; `fold` lets one fold, close or
+    // migration run at a time.
     pthread_mutex_t db_mutex, files_mutex, fold_mutex;
     bool has_old_sums; // under db_mutex: the write-ahead log holds sums that later ones replaced
     // The queue of batches that wait for a transaction of sums; see store_sum.c. No thread holds
@@ -58,10 +74,5 @@ struct agg_store {
 // Opens the store's database in its folder; see agg_database_open.
 agg_err agg_store_open_database(agg_store *store, agg_error *error,
                                 const char *folder) SHOAL_MUST_CHECK;
-
-// Reads a period of the current row: its kind from `column`, its start from the next one.
-// Returns: AGG_ERR_IO for a kind that this program does not know.
-agg_err agg_store_read_period(const agg_store *store, agg_period *period, agg_error *error,
-                              sqlite3_stmt *statement, int column) SHOAL_MUST_CHECK;
 
 #endif

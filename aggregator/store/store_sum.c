@@ -2,21 +2,22 @@
 // Putting batches into sums; see store_sum.h. Nothing here writes a record or reads a clock.
 //
 // A thread that puts a batch sums it in memory first, then queues the sum. One thread at a time
-// works the queue off: it takes all entries of one sum through one transaction while the other
-// threads wait. So threads that put at the same time share one sync.
+// works the queue off: it takes all entries of one collection through one transaction while the
+// other threads wait. So threads that put at the same time share one sync.
 #include "store_sum.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "batch.h"
+#include "recipe.h"
 #include "store_batch.h"
 
 // One batch in the queue.
 typedef struct agg_sum_put {
     int64_t collection;
     const shoal_recipe *recipe;
-    agg_period period;
+    int32_t today;
     const uint8_t *id;
     agg_accumulator sum; // of this batch alone
     bool is_known;
@@ -26,20 +27,14 @@ typedef struct agg_sum_put {
     struct agg_sum_put *next;
 } agg_sum_put;
 
-static bool is_same_sum(const agg_sum_put *a, const agg_sum_put *b)
-{
-    return a->collection == b->collection && a->period.kind == b->period.kind &&
-           a->period.start == b->period.start;
-}
-
 // ---- one sum ----
 
 agg_err agg_store_read_sum(const agg_store *store, agg_accumulator *acc, agg_error *error,
-                           const shoal_recipe *recipe, sqlite3_stmt *row)
+                           const shoal_recipe *recipe, sqlite3_stmt *row, int column)
 {
     const char *folder = store->database.folder;
-    const void *body = sqlite3_column_blob(row, 0);
-    int len = sqlite3_column_bytes(row, 0);
+    const void *body = sqlite3_column_blob(row, column);
+    int len = sqlite3_column_bytes(row, column);
     FILE *stream = body == NULL ? NULL : fmemopen((void *)(uintptr_t)body, (size_t)len, "rb");
     if (stream == NULL)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: a sum cannot be read", folder);
@@ -51,18 +46,27 @@ agg_err agg_store_read_sum(const agg_store *store, agg_accumulator *acc, agg_err
     return err;
 }
 
-// Reads the sum that exists, or starts an empty one.
-static agg_err start_sum(agg_store *store, agg_accumulator *acc, const agg_sum_put *of)
+agg_err agg_store_block_sum(agg_store *store, agg_accumulator *acc, agg_error *error,
+                            int64_t collection, const shoal_recipe *recipe, int64_t number)
 {
-    const int64_t key[] = {of->collection, of->period.kind, of->period.start};
+    const int64_t key[] = {collection, number};
     bool is_row = false;
-    sqlite3_stmt *find = agg_database_bind(&store->database, STATEMENT_SUM_FIND, key, 3);
-    agg_err err = agg_database_step(&store->database, &is_row, of->error, find, "find a sum");
-    if (err == SHOAL_OK)
-        err = is_row ? agg_store_read_sum(store, acc, of->error, of->recipe, find)
-                     : agg_accumulator_init(acc, of->error, of->recipe);
+    sqlite3_stmt *find = agg_database_bind(&store->database, STATEMENT_BLOCK_BODY, key, 2);
+    agg_err err = agg_database_step(&store->database, &is_row, error, find, "read a sum");
+    if (err == SHOAL_OK && !is_row)
+        err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: a block is missing",
+                       store->database.folder);
+    if (err == SHOAL_OK) err = agg_store_read_sum(store, acc, error, recipe, find, 0);
     agg_statement_end(find);
     return err;
+}
+
+// Reads the open block's sum, or starts an empty one.
+static agg_err start_sum(agg_store *store, agg_accumulator *acc, const agg_block *open,
+                         const agg_sum_put *of)
+{
+    if (open->records == 0) return agg_accumulator_init(acc, of->error, of->recipe);
+    return agg_store_block_sum(store, acc, of->error, of->collection, of->recipe, open->number);
 }
 
 // Writes an accumulator into memory.
@@ -77,26 +81,22 @@ static agg_err encode_sum(char **body, size_t *len, agg_error *error, const agg_
     return err;
 }
 
-// Replaces a sum. A sum that is released stays as it was released: the first change after its
-// release keeps a copy.
-static agg_err write_sum(agg_store *store, const agg_accumulator *acc, const agg_sum_put *of)
+agg_err agg_store_set_sum(agg_store *store, agg_error *error, int64_t collection,
+                          const agg_block *block, bool is_closed, const agg_accumulator *acc)
 {
-    const int64_t key[] = {of->collection, of->period.kind, of->period.start, (int64_t)acc->n};
-    agg_database *database = &store->database;
     char *body = NULL;
     size_t len = 0;
-    agg_err err = encode_sum(&body, &len, of->error, acc);
+    agg_err err = encode_sum(&body, &len, error, acc);
     if (err == SHOAL_OK)
-        err = agg_database_run(database, of->error,
-                               agg_database_bind(database, STATEMENT_RELEASED_KEEP, key, 3),
-                               "keep what is released");
-    if (err == SHOAL_OK) {
-        sqlite3_stmt *set = agg_database_bind(database, STATEMENT_SUM_SET, key, 4);
-        agg_statement_bind_bytes(set, 5, body, len);
-        err = agg_database_run(database, of->error, set, "keep a sum");
-    }
+        err = agg_store_set_block(store, error, collection, block, is_closed, body, len);
     free(body);
     return err;
+}
+
+void agg_store_drop_old_sums(agg_store *store)
+{
+    if (store->has_old_sums && agg_database_checkpoint(&store->database))
+        store->has_old_sums = false;
 }
 
 // ---- one transaction ----
@@ -115,18 +115,24 @@ static agg_err add_one(agg_store *store, agg_accumulator *acc, agg_sum_put *p, a
 static agg_err add_all(agg_store *store, agg_sum_put *first)
 {
     agg_accumulator acc;
-    agg_err err = start_sum(store, &acc, first);
+    agg_block open;
+    agg_err err = agg_store_find_open(store, &open, first->error, first->collection);
+    if (err == SHOAL_OK) err = start_sum(store, &acc, &open, first);
     if (err != SHOAL_OK) return err;
     uint64_t before = acc.n;
-    for (agg_sum_put *p = first; err == SHOAL_OK && p != NULL; p = p->next)
+    for (agg_sum_put *p = first; err == SHOAL_OK && p != NULL; p = p->next) {
         err = add_one(store, &acc, p, first->error);
-    if (err == SHOAL_OK && acc.n > before) err = write_sum(store, &acc, first);
+        if (!p->is_known && p->err == SHOAL_OK && p->today < open.arrival) open.arrival = p->today;
+    }
+    open.records = (int64_t)acc.n;
+    if (err == SHOAL_OK && acc.n > before)
+        err = agg_store_set_sum(store, first->error, first->collection, &open, false, &acc);
     agg_accumulator_release(&acc);
     return err;
 }
 
-// Puts a list of batches of the same sum in one transaction: all are durable on return, or none is
-// and each has the error.
+// Puts a list of batches of one collection in one transaction: all are durable on return, or none
+// is and each has the error.
 static void commit_all(agg_store *store, agg_sum_put *first)
 {
     pthread_mutex_lock(&store->db_mutex);
@@ -146,14 +152,14 @@ static void commit_all(agg_store *store, agg_sum_put *first)
 
 // ---- the queue ----
 
-// Takes the queue's first batch and all others of the same sum off the queue, in their order. Call
-// with sum_mutex held.
+// Takes the queue's first batch and all others of its collection off the queue, in their order.
+// Call with sum_mutex held.
 static agg_sum_put *take_group(agg_store *store)
 {
     agg_sum_put *group = NULL, **group_last = &group, **link = &store->sum_first;
     while (*link != NULL) {
         agg_sum_put *p = *link;
-        if (group != NULL && !is_same_sum(group, p)) {
+        if (group != NULL && group->collection != p->collection) {
             link = &p->next;
             continue;
         }
@@ -197,13 +203,6 @@ static agg_err sum_batch(agg_sum_put *own, const uint8_t *bytes, size_t len)
     shoal_batch batch;
     agg_err err = shoal_batch_peek(&batch, bytes, len); // the caller has opened it
     if (err != SHOAL_OK) return agg_fail_core(own->error, err, AGG_EXIT_IO);
-    if (batch.count < own->recipe->batch_minimum) {
-        return agg_fail(own->error, SHOAL_ERR_RANGE, AGG_EXIT_PRIVACY,
-                        "the batch has fewer records than batch.minimum, %u: their sum would tell "
-                        "too much about "
-                        "each",
-                        own->recipe->batch_minimum);
-    }
     err = agg_accumulator_init(&own->sum, own->error, own->recipe);
     return err == SHOAL_OK ? agg_accumulator_add(&own->sum, own->error, bytes + SHOAL_BATCH_HEADER,
                                                  batch.count, 1)
@@ -211,11 +210,11 @@ static agg_err sum_batch(agg_sum_put *own, const uint8_t *bytes, size_t len)
 }
 
 agg_err agg_store_put_sum(agg_store *store, bool *is_known, agg_error *error, int64_t collection,
-                          const shoal_recipe *recipe, agg_period period, const uint8_t id[16],
+                          const shoal_recipe *recipe, int32_t today, const uint8_t id[16],
                           const uint8_t *bytes, size_t len)
 {
     agg_sum_put own = {
-        .collection = collection, .recipe = recipe, .period = period, .id = id, .error = error};
+        .collection = collection, .recipe = recipe, .today = today, .id = id, .error = error};
     own.err = sum_batch(&own, bytes, len);
     if (own.err == SHOAL_OK) queue(store, &own);
     if (own.err == SHOAL_OK) *is_known = own.is_known;

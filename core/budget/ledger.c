@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "checksum.h"
+#include "recipe.h"
 #include "sha256.h"
 
 static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'l', 'e', 'd'};

@@ -13,7 +13,7 @@
 #ifndef SHOAL_LEDGER_H
 #define SHOAL_LEDGER_H
 
-#include "recipe.h"
+#include "recipe_ref.h"
 
 #define SHOAL_LEDGER_DAYS 400u
 #define SHOAL_LEDGER_ENTRIES_MAX 8192u

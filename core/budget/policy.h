@@ -57,7 +57,8 @@
 #ifndef SHOAL_POLICY_H
 #define SHOAL_POLICY_H
 
-#include "recipe.h"
+#include "name.h"
+#include "recipe_ref.h"
 
 #define SHOAL_POLICY_KEYS_MAX 4u
 #define SHOAL_POLICY_STREAMS_MAX 4u

@@ -96,9 +96,14 @@ static shoal_err check_required(shoal_recipe_builder *builder)
     return SHOAL_OK;
 }
 
+// Checks fields that belong together, and fills in the default that another field states.
 static shoal_err check_pairs(shoal_recipe_builder *builder)
 {
-    const shoal_recipe *recipe = &builder->recipe;
+    shoal_recipe *recipe = &builder->recipe;
+    if (recipe->block_minimum == 0) recipe->block_minimum = recipe->cohort_minimum;
+    if (recipe->block_minimum < recipe->cohort_minimum)
+        return shoal_builder_refuse(builder, "block.minimum", SHOAL_ERR_RANGE,
+                                    "is below cohort.minimum");
     if (recipe->text_min > recipe->text_max)
         return shoal_builder_refuse(builder, "text.min", SHOAL_ERR_RANGE, "is above text.max");
     if ((recipe->cohort_eps_micro == 0) != (recipe->cohort_delta_exp == 0))

@@ -3,6 +3,7 @@
 #include "compound.h"
 
 #include "name.h"
+#include "recipe.h"
 
 // A module that carries only some compounds is compiled with its own list.
 #ifndef SHOAL_CARRIED_COMPOUNDS
@@ -35,4 +36,10 @@ const char *shoal_recipe_mechanism_name(const shoal_recipe *recipe)
     const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
     if (compound != NULL) return compound->name;
     return mechanism != NULL ? mechanism->name : NULL;
+}
+
+bool shoal_recipe_keeps_records(const shoal_recipe *recipe)
+{
+    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
+    return compound != NULL && compound->keeps_records;
 }

@@ -5,6 +5,7 @@
 #include "bytes.h"
 #include "checksum.h"
 #include "compound.h"
+#include "recipe.h"
 
 #define MAGIC "shoalrun"
 #define VERSION 1u
@@ -45,15 +46,15 @@ const char *shoal_epoch_refusal_text(shoal_epoch_refusal refusal)
 
 // ---- the ledger ----
 
-shoal_epoch_refusal shoal_epoch_check(const shoal_epoch_books *books, const shoal_evolving *run,
+shoal_epoch_refusal shoal_epoch_check(const shoal_epoch_ledger *ledger, const shoal_evolving *run,
                                       uint32_t index, uint32_t is_update)
 {
-    if (index <= books->epoch) return SHOAL_EPOCH_ANSWERED;
+    if (index <= ledger->epoch) return SHOAL_EPOCH_ANSWERED;
     if (index > run->epochs && (index > run->epochs + 1 || !is_update)) return SHOAL_EPOCH_LATE;
     return index == 1 && is_update ? SHOAL_EPOCH_FIRST : SHOAL_EPOCH_ACCEPTED;
 }
 
-uint64_t shoal_epoch_vote(shoal_epoch_books *books, const shoal_evolving *run, uint32_t index,
+uint64_t shoal_epoch_vote(shoal_epoch_ledger *ledger, const shoal_evolving *run, uint32_t index,
                           uint64_t distance)
 {
     uint64_t yes = 0; // mask
@@ -65,19 +66,19 @@ uint64_t shoal_epoch_vote(shoal_epoch_books *books, const shoal_evolving *run, u
         yes = (divides & is_above) | (yes & ~is_above);
     }
     // The cap: 4 (c_V + a) <= epsilon.
-    uint64_t paid = 4 * ((uint64_t)books->vote_micro + run->vote_micro);
+    uint64_t paid = 4 * ((uint64_t)ledger->vote_micro + run->vote_micro);
     yes &= 0 - (uint64_t)(index <= run->epochs);
     yes &= ((run->eps_micro - paid) >> 63) - 1;
-    books->vote_micro += run->vote_micro & (uint32_t)yes;
+    ledger->vote_micro += run->vote_micro & (uint32_t)yes;
     return SHOAL_NUMBER_ONE & yes;
 }
 
-uint64_t shoal_epoch_estimate(shoal_epoch_books *books, const shoal_evolving *run,
+uint64_t shoal_epoch_estimate(shoal_epoch_ledger *ledger, const shoal_evolving *run,
                               uint32_t is_update)
 {
-    uint64_t spent = 2 * ((uint64_t)books->estimate_micro + run->estimate_micro);
+    uint64_t spent = 2 * ((uint64_t)ledger->estimate_micro + run->estimate_micro);
     if (!is_update || spent > run->eps_micro) return 0;
-    books->estimate_micro += run->estimate_micro;
+    ledger->estimate_micro += run->estimate_micro;
     return UINT64_MAX;
 }
 
@@ -133,25 +134,25 @@ static int is_whole(const uint8_t *state, size_t len, const shoal_recipe *recipe
 }
 
 // Reads the ledger from a state of the recipe's run. Returns: ACCEPTED, STATE, RUN.
-static shoal_epoch_refusal read_books(shoal_epoch_books *books, const uint8_t *state, size_t len,
-                                      const shoal_recipe *recipe)
+static shoal_epoch_refusal read_ledger(shoal_epoch_ledger *ledger, const uint8_t *state, size_t len,
+                                       const shoal_recipe *recipe)
 {
     if (!is_whole(state, len, recipe)) return SHOAL_EPOCH_STATE;
     if (memcmp(state + AT_RUN, recipe->run_hash, 32) != 0) return SHOAL_EPOCH_RUN;
-    *books = (shoal_epoch_books){load32_le(state + AT_EPOCH), load32_le(state + AT_VOTE),
-                                 load32_le(state + AT_ESTIMATE)};
-    int is_within = 4 * (uint64_t)books->vote_micro <= recipe->eps_micro &&
-                    2 * (uint64_t)books->estimate_micro <= recipe->eps_micro &&
-                    books->epoch <= recipe->epochs + 1;
+    *ledger = (shoal_epoch_ledger){load32_le(state + AT_EPOCH), load32_le(state + AT_VOTE),
+                                   load32_le(state + AT_ESTIMATE)};
+    int is_within = 4 * (uint64_t)ledger->vote_micro <= recipe->eps_micro &&
+                    2 * (uint64_t)ledger->estimate_micro <= recipe->eps_micro &&
+                    ledger->epoch <= recipe->epochs + 1;
     return is_within ? SHOAL_EPOCH_ACCEPTED : SHOAL_EPOCH_STATE;
 }
 
-shoal_epoch_refusal shoal_run_open(shoal_epoch_books *books, shoal_evolving *run,
+shoal_epoch_refusal shoal_run_open(shoal_epoch_ledger *ledger, shoal_evolving *run,
                                    const uint8_t *state, size_t len, const shoal_recipe *recipe)
 {
     if (shoal_run_size(recipe) == 0 || recipe->round_index == 0) return SHOAL_EPOCH_NOT_TRACKED;
-    shoal_epoch_books own;
-    shoal_epoch_refusal refusal = read_books(&own, state, len, recipe);
+    shoal_epoch_ledger own;
+    shoal_epoch_refusal refusal = read_ledger(&own, state, len, recipe);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
     shoal_evolving figures = shoal_evolving_of(recipe);
     if (recipe->round_index == own.epoch + 1 && own.epoch > 0 &&
@@ -159,17 +160,17 @@ shoal_epoch_refusal shoal_run_open(shoal_epoch_books *books, shoal_evolving *run
         return SHOAL_EPOCH_FOLLOWS;
     refusal = shoal_epoch_check(&own, &figures, recipe->round_index, recipe->round_update);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
-    *books = own;
+    *ledger = own;
     *run = figures;
     return SHOAL_EPOCH_ACCEPTED;
 }
 
-void shoal_run_close(uint8_t *state, size_t len, const shoal_epoch_books *books,
+void shoal_run_close(uint8_t *state, size_t len, const shoal_epoch_ledger *ledger,
                      const shoal_recipe *recipe)
 {
-    store32_le(state + AT_EPOCH, books->epoch);
-    store32_le(state + AT_VOTE, books->vote_micro);
-    store32_le(state + AT_ESTIMATE, books->estimate_micro);
+    store32_le(state + AT_EPOCH, ledger->epoch);
+    store32_le(state + AT_VOTE, ledger->vote_micro);
+    store32_le(state + AT_ESTIMATE, ledger->estimate_micro);
     memcpy(state + AT_LAST, recipe->query_hash, 32);
     seal(state, len);
 }
@@ -178,13 +179,13 @@ shoal_err shoal_run_spent_of(shoal_run_spent *spent, const uint8_t *state, size_
                              const shoal_recipe *recipe)
 {
     if (shoal_run_size(recipe) == 0) return SHOAL_ERR_ARGUMENT;
-    shoal_epoch_books books;
-    shoal_epoch_refusal refusal = read_books(&books, state, len, recipe);
+    shoal_epoch_ledger ledger;
+    shoal_epoch_refusal refusal = read_ledger(&ledger, state, len, recipe);
     if (refusal != SHOAL_EPOCH_ACCEPTED)
         return refusal == SHOAL_EPOCH_RUN ? SHOAL_ERR_RECIPE_HASH : SHOAL_ERR_LEDGER;
     *spent = (shoal_run_spent){
-        books.epoch, books.vote_micro / recipe->parts[SHOAL_EVOLVING_VOTE].eps_micro,
-        books.estimate_micro / recipe->parts[SHOAL_EVOLVING_ESTIMATE].eps_micro,
-        2 * books.vote_micro + books.estimate_micro};
+        ledger.epoch, ledger.vote_micro / recipe->parts[SHOAL_EVOLVING_VOTE].eps_micro,
+        ledger.estimate_micro / recipe->parts[SHOAL_EVOLVING_ESTIMATE].eps_micro,
+        2 * ledger.vote_micro + ledger.estimate_micro};
     return SHOAL_OK;
 }

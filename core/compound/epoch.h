@@ -58,14 +58,14 @@ const char *shoal_epoch_refusal_text(shoal_epoch_refusal refusal);
 
 // ---- a device's ledger of one run, for programs that keep states themselves (a simulation) ----
 
-typedef struct shoal_epoch_books {
+typedef struct shoal_epoch_ledger {
     uint32_t epoch;                      // last index answered, 0 before the first
     uint32_t vote_micro, estimate_micro; // c_V, c_E
-} shoal_epoch_books;
+} shoal_epoch_ledger;
 
 // Checks whether epoch `index` may be answered. Returns: ACCEPTED, ANSWERED, LATE or FIRST.
 //   is_update: whether the recipe states that the epoch before was an update
-shoal_epoch_refusal shoal_epoch_check(const shoal_epoch_books *books, const shoal_evolving *run,
+shoal_epoch_refusal shoal_epoch_check(const shoal_epoch_ledger *ledger, const shoal_evolving *run,
                                       uint32_t index, uint32_t is_update);
 
 // Decides the vote and debits a yes. Of the thresholds that the distance exceeds, the highest,
@@ -73,12 +73,12 @@ shoal_epoch_refusal shoal_epoch_check(const shoal_epoch_books *books, const shoa
 //   distance: distance of the epoch's mean from the reference, in units of 2^-32; 0 without data
 // Returns: the vote's item, SHOAL_NUMBER_ONE or 0.
 // Timing: constant in the distance and in c_V.
-uint64_t shoal_epoch_vote(shoal_epoch_books *books, const shoal_evolving *run, uint32_t index,
+uint64_t shoal_epoch_vote(shoal_epoch_ledger *ledger, const shoal_evolving *run, uint32_t index,
                           uint64_t distance);
 
 // Decides whether an estimate is sent, and debits it.
 // Returns: the mask of the estimate's item, all ones or zero.
-uint64_t shoal_epoch_estimate(shoal_epoch_books *books, const shoal_evolving *run,
+uint64_t shoal_epoch_estimate(shoal_epoch_ledger *ledger, const shoal_evolving *run,
                               uint32_t is_update);
 
 // ---- the state as bytes ----
@@ -95,12 +95,12 @@ shoal_err shoal_run_init(uint8_t *state, size_t cap, size_t *len,
                          const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
 // Reads a run's ledger and checks everything about the recipe to be answered.
-//   books, run: written if accepted
-shoal_epoch_refusal shoal_run_open(shoal_epoch_books *books, shoal_evolving *run,
+//   ledger, run: written if accepted
+shoal_epoch_refusal shoal_run_open(shoal_epoch_ledger *ledger, shoal_evolving *run,
                                    const uint8_t *state, size_t len, const shoal_recipe *recipe);
 
 // Writes the ledger and the checksum back after the recipe is answered.
-void shoal_run_close(uint8_t *state, size_t len, const shoal_epoch_books *books,
+void shoal_run_close(uint8_t *state, size_t len, const shoal_epoch_ledger *ledger,
                      const shoal_recipe *recipe);
 
 // What a run has spent on this device, for display.

@@ -17,6 +17,7 @@
 #include "bytes.h"
 #include "compound.h"
 #include "probability.h"
+#include "recipe.h"
 #include "whole.h"
 
 #define LOG_BITS 40

@@ -41,7 +41,7 @@
 
 #include <stdint.h>
 
-#include "recipe.h"
+#include "recipe_ref.h"
 
 #define SHOAL_EVOLVING_STEP_BITS 48
 

@@ -5,6 +5,7 @@
 #include "bytes.h"
 #include "chacha20.h"
 #include "one_bit_mean.h"
+#include "recipe.h"
 #include "record.h"
 
 #define BLOCK_BYTES 64u
@@ -107,18 +108,18 @@ static uint64_t distance_of(const uint32_t *a, const uint32_t *b, uint32_t w)
 }
 
 shoal_epoch_refusal shoal_heavythresh_step(uint64_t *vote, uint64_t *sends,
-                                           shoal_epoch_books *books, uint32_t *reference,
+                                           shoal_epoch_ledger *ledger, uint32_t *reference,
                                            uint32_t *previous, const shoal_evolving *run,
                                            uint32_t w, uint32_t index, uint32_t is_update,
                                            const uint32_t *now)
 {
-    shoal_epoch_refusal refusal = shoal_epoch_check(books, run, index, is_update);
+    shoal_epoch_refusal refusal = shoal_epoch_check(ledger, run, index, is_update);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
     if (is_update) memcpy(reference, previous, w * sizeof *reference);
-    *vote = shoal_epoch_vote(books, run, index, now != NULL ? distance_of(now, reference, w) : 0);
-    *sends = shoal_epoch_estimate(books, run, is_update);
+    *vote = shoal_epoch_vote(ledger, run, index, now != NULL ? distance_of(now, reference, w) : 0);
+    *sends = shoal_epoch_estimate(ledger, run, is_update);
     if (now != NULL) memcpy(previous, now, w * sizeof *previous);
-    books->epoch = index;
+    ledger->epoch = index;
     return SHOAL_EPOCH_ACCEPTED;
 }
 
@@ -152,12 +153,12 @@ shoal_epoch_refusal shoal_heavythresh_answer(uint8_t *record, uint8_t *state, si
                                              const shoal_counted *values, uint32_t n,
                                              uint32_t *scratch, shoal_rng *rng)
 {
-    shoal_epoch_books books;
+    shoal_epoch_ledger ledger;
     shoal_evolving run;
     uint64_t vote, sends;
     uint32_t key[8];
     if (recipe->mechanism != shoal_heavythresh_id) return SHOAL_EPOCH_NOT_TRACKED;
-    shoal_epoch_refusal refusal = shoal_run_open(&books, &run, state, len, recipe);
+    shoal_epoch_refusal refusal = shoal_run_open(&ledger, &run, state, len, recipe);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
     uint32_t w = recipe->parts[SHOAL_EVOLVING_ESTIMATE].k;
     uint32_t *reference = scratch, *previous = scratch + w, *now = scratch + 2 * (size_t)w;
@@ -165,15 +166,15 @@ shoal_epoch_refusal shoal_heavythresh_answer(uint8_t *record, uint8_t *state, si
     if (n > 0 && shoal_heavythresh_project(now, w, key, values, n) != SHOAL_OK)
         return SHOAL_EPOCH_NOT_TRACKED;
     load_words(scratch, state + SHOAL_RUN_HEADER, 2 * w);
-    refusal = shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, w,
+    refusal = shoal_heavythresh_step(&vote, &sends, &ledger, reference, previous, &run, w,
                                      recipe->round_index, recipe->round_update, n > 0 ? now : NULL);
     if (refusal == SHOAL_EPOCH_ACCEPTED) {
         shoal_heavythresh_record(record, recipe, vote, sends, reference, rng);
         store_words(state + SHOAL_RUN_HEADER, scratch, 2 * w);
-        shoal_run_close(state, len, &books, recipe);
+        shoal_run_close(state, len, &ledger, recipe);
     }
     wipe(scratch, 3 * (size_t)w * sizeof *scratch);
-    wipe(&books, sizeof books);
+    wipe(&ledger, sizeof ledger);
     wipe(&vote, sizeof vote);
     return refusal;
 }
@@ -185,13 +186,10 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
 }
 
 const shoal_compound shoal_heavythresh_compound = {
-    shoal_heavythresh_id,
-    "heavythresh",
-    SHOAL_DOMAIN_OPEN,
-    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_THRESH | SHOAL_TAKES_ESTIMATE | SHOAL_TAKES_SEED,
-     SHOAL_TAKES_PROJECTION | SHOAL_TAKES_UPDATE},
-    0,
-    0,
-    expand,
-    NULL,
+    .id = shoal_heavythresh_id,
+    .name = "heavythresh",
+    .domain = SHOAL_DOMAIN_OPEN,
+    .takes = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_THRESH | SHOAL_TAKES_ESTIMATE | SHOAL_TAKES_SEED,
+              SHOAL_TAKES_PROJECTION | SHOAL_TAKES_UPDATE},
+    .expand = expand,
 };

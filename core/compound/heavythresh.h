@@ -66,12 +66,13 @@ void shoal_heavythresh_fractions(uint32_t *fractions, const uint32_t *positive, 
 // after the call.
 //   vote: the vote's item; written if accepted
 //   sends: mask of the estimate's item; written if accepted
-//   books, reference, previous (w each): unchanged unless accepted; reference and previous begin at
+//   ledger, reference, previous (w each): unchanged unless accepted; reference and previous begin
+//   at
 //     2^30
 //   now: the epoch's w fractions, or NULL without data
-// Timing: constant in fractions and books; whether there are data shows.
+// Timing: constant in the fractions and the ledger; whether there are data shows.
 shoal_epoch_refusal shoal_heavythresh_step(uint64_t *vote, uint64_t *sends,
-                                           shoal_epoch_books *books, uint32_t *reference,
+                                           shoal_epoch_ledger *ledger, uint32_t *reference,
                                            uint32_t *previous, const shoal_evolving *run,
                                            uint32_t w, uint32_t index, uint32_t is_update,
                                            const uint32_t *now);

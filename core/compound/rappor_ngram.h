@@ -27,6 +27,7 @@
 #define SHOAL_RAPPOR_NGRAM_H
 
 #include "compound.h"
+#include "recipe.h"
 
 #define SHOAL_NGRAM_PAD 0u // byte after a string's end
 

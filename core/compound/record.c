@@ -4,6 +4,17 @@
 
 #include "bytes.h"
 #include "compound.h"
+#include "recipe.h"
+
+uint32_t shoal_record_size(const shoal_recipe *recipe)
+{
+    return recipe->record_size;
+}
+
+uint32_t shoal_record_text_size(const shoal_recipe *recipe)
+{
+    return recipe->text_size;
+}
 
 static const shoal_mechanism *mechanism_of(const shoal_part *part)
 {

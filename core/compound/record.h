@@ -4,10 +4,14 @@
 #ifndef SHOAL_RECORD_H
 #define SHOAL_RECORD_H
 
-#include "recipe.h"
+#include "recipe_ref.h"
+
+// Returns: bytes of a finished recipe's record; characters of its text form.
+uint32_t shoal_record_size(const shoal_recipe *recipe);
+uint32_t shoal_record_text_size(const shoal_recipe *recipe);
 
 // Randomizes one event.
-//   record: recipe->record_size bytes, written on OK
+//   record: shoal_record_size bytes, written on OK
 //   items: n_items == recipe->n_parts items; closed domains take an index in [0, size) or
 //     SHOAL_ITEM_NONE. ARGUMENT for a compound of strings, which chooses its items itself
 //   permanent: the device's own secret, the same for every report; may be NULL unless
@@ -31,16 +35,16 @@ shoal_err shoal_record_randomize_string(uint8_t *record, const shoal_recipe *rec
                                         const shoal_permanent *permanent,
                                         shoal_rng *rng) SHOAL_MUST_CHECK;
 
-// Returns: SHOAL_ERR_RECORD unless the recipe's randomizer could have written these record_size
-// bytes.
+// Returns: SHOAL_ERR_RECORD unless the recipe's randomizer could have written these
+// shoal_record_size bytes.
 shoal_err shoal_record_check(const shoal_recipe *recipe, const uint8_t *record) SHOAL_MUST_CHECK;
 
-// Writes the record's text form: recipe->text_size characters, no terminator.
+// Writes the record's text form: shoal_record_text_size characters, no terminator.
 shoal_err shoal_record_to_text(char *text, size_t cap, const shoal_recipe *recipe,
                                const uint8_t *record) SHOAL_MUST_CHECK;
 
 // Reads a text record; accepts only texts that shoal_record_to_text writes.
-//   record: recipe->record_size bytes; the record on OK, zeros if a text of the right length is
+//   record: shoal_record_size bytes; the record on OK, zeros if a text of the right length is
 //     refused, else untouched
 //   position: where reading stopped, written on error; may be NULL
 shoal_err shoal_record_from_text(uint8_t *record, const shoal_recipe *recipe, const char *text,

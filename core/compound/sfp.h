@@ -26,6 +26,7 @@
 #define SHOAL_SFP_H
 
 #include "compound.h"
+#include "recipe.h"
 
 enum { SHOAL_SFP_FRAGMENT = 0, SHOAL_SFP_STRING = 1 }; // parts
 

@@ -3,6 +3,7 @@
 #include "thresh.h"
 
 #include "bytes.h"
+#include "recipe.h"
 #include "record.h"
 
 void shoal_thresh_start(shoal_thresh *state)
@@ -22,16 +23,16 @@ shoal_epoch_refusal shoal_thresh_step(uint64_t items[2], shoal_thresh *state,
                                       uint64_t mean)
 {
     uint64_t is_none = 0 - (mean >> 63);
-    shoal_epoch_refusal refusal = shoal_epoch_check(&state->books, run, index, is_update);
+    shoal_epoch_refusal refusal = shoal_epoch_check(&state->ledger, run, index, is_update);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
     if (is_update) state->reference = state->previous;
     uint64_t now = (mean & ~is_none) | (state->previous & is_none);
     uint64_t distance = distance_of(now, state->reference) & ~is_none;
-    items[SHOAL_EVOLVING_VOTE] = shoal_epoch_vote(&state->books, run, index, distance);
+    items[SHOAL_EVOLVING_VOTE] = shoal_epoch_vote(&state->ledger, run, index, distance);
     items[SHOAL_EVOLVING_ESTIMATE] =
-        state->previous & shoal_epoch_estimate(&state->books, run, is_update);
+        state->previous & shoal_epoch_estimate(&state->ledger, run, is_update);
     state->previous = now;
-    state->books.epoch = index;
+    state->ledger.epoch = index;
     return SHOAL_EPOCH_ACCEPTED;
 }
 
@@ -45,7 +46,7 @@ shoal_epoch_refusal shoal_thresh_answer(uint8_t *record, uint8_t *state, size_t 
     if (recipe->mechanism != shoal_thresh_id || recipe->n_parts != 2 ||
         !shoal_part_has_item(&recipe->parts[1], mean))
         return SHOAL_EPOCH_NOT_TRACKED;
-    shoal_epoch_refusal refusal = shoal_run_open(&own.books, &run, state, len, recipe);
+    shoal_epoch_refusal refusal = shoal_run_open(&own.ledger, &run, state, len, recipe);
     if (refusal != SHOAL_EPOCH_ACCEPTED) return refusal;
     own.reference = load64_le(means);
     own.previous = load64_le(means + 8);
@@ -56,7 +57,7 @@ shoal_epoch_refusal shoal_thresh_answer(uint8_t *record, uint8_t *state, size_t 
     if (refusal == SHOAL_EPOCH_ACCEPTED) {
         store64_le(means, own.reference);
         store64_le(means + 8, own.previous);
-        shoal_run_close(state, len, &own.books, recipe);
+        shoal_run_close(state, len, &own.ledger, recipe);
     }
     wipe(&own, sizeof own);
     wipe(items, sizeof items);
@@ -70,12 +71,9 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
 }
 
 const shoal_compound shoal_thresh_compound = {
-    shoal_thresh_id,
-    "thresh",
-    SHOAL_DOMAIN_NUMBER,
-    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_THRESH | SHOAL_TAKES_RANGE, SHOAL_TAKES_UPDATE},
-    0,
-    0,
-    expand,
-    NULL,
+    .id = shoal_thresh_id,
+    .name = "thresh",
+    .domain = SHOAL_DOMAIN_NUMBER,
+    .takes = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_THRESH | SHOAL_TAKES_RANGE, SHOAL_TAKES_UPDATE},
+    .expand = expand,
 };

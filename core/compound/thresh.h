@@ -22,7 +22,7 @@
 #include "epoch.h"
 
 typedef struct shoal_thresh {
-    shoal_epoch_books books;
+    shoal_epoch_ledger ledger;
     uint64_t reference,
         previous; // means of the last update and of the last epoch with data, in units of 2^-32
 } shoal_thresh;

@@ -40,6 +40,7 @@
 #define SHOAL_TRIE_H
 
 #include "compound.h"
+#include "encoding.h"
 
 #define SHOAL_TRIE_CONTRIBUTIONS_MAX 64u
 #define SHOAL_TRIE_WORDS_MAX 4096u // words of one device that are looked at

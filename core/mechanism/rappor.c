@@ -6,6 +6,7 @@
 #include "poly1.h"
 #include "probability.h"
 #include "row_record.h"
+#include "wide.h"
 
 #define MILLION 1000000u
 
@@ -26,29 +27,18 @@ static uint64_t flip_threshold(uint32_t f_micro)
     return (((uint64_t)f_micro << 32) + 2 * MILLION - 1) / (2 * MILLION) << 32;
 }
 
-// The 128-bit number high * 2^64 + low. This file does not use the `wide` of base/wide.h.
-typedef struct wide {
-    uint64_t high, low;
-} wide;
-
-// Returns x * y.
-static wide multiply(uint64_t x, uint64_t y)
-{
-    uint64_t x0 = (uint32_t)x, x1 = x >> 32, y0 = (uint32_t)y, y1 = y >> 32;
-    uint64_t low = x0 * y0, middle = x1 * y0 + (low >> 32), other = x0 * y1 + (uint32_t)middle;
-    return (wide){x1 * y1 + (middle >> 32) + (other >> 32), other << 32 | (uint32_t)low};
-}
-
 // Returns floor(x / 4).
 static wide quarter(wide x)
 {
-    return (wide){x.high >> 2, x.low >> 2 | x.high << 62};
+    return (wide){.low = x.low >> 2 | x.high << 62, .high = x.high >> 2};
 }
 
+// Returns x + y mod 2^128.
 static wide sum(wide x, wide y)
 {
-    uint64_t low = x.low + y.low;
-    return (wide){x.high + y.high + (low < x.low), low};
+    wide z = {.high = x.high + y.high};
+    z.low = wide_add(x.low, y.low, &z.high);
+    return z;
 }
 
 static int is_below(wide x, wide y)
@@ -61,11 +51,13 @@ static uint64_t divide(wide a, wide b)
 {
     uint64_t quotient = 0;
     for (int i = 0; i < 64; i++) {
+        uint64_t borrow = 0;
         a = sum(a, a);
         quotient <<= 1;
         if (is_below(a, b)) continue;
         quotient |= 1;
-        a = (wide){a.high - b.high - (a.low < b.low), a.low - b.low};
+        a.low = wide_sub(a.low, b.low, &borrow);
+        a.high -= b.high + borrow;
     }
     return quotient;
 }
@@ -73,7 +65,7 @@ static uint64_t divide(wide a, wide b)
 void shoal_rappor_effective(uint64_t *p_star, uint64_t *q_star, const shoal_part *part)
 {
     uint64_t p = part->pqf_threshold[SHOAL_RAPPOR_P], q = part->pqf_threshold[SHOAL_RAPPOR_Q];
-    uint64_t move = multiply(part->pqf_threshold[SHOAL_RAPPOR_F], q - p).high;
+    uint64_t move = wide_mul(part->pqf_threshold[SHOAL_RAPPOR_F], q - p).high;
     *p_star = p + move;
     *q_star = q - move;
 }
@@ -87,11 +79,11 @@ void shoal_rappor_effective(uint64_t *p_star, uint64_t *q_star, const shoal_part
 // rounded down and `truth` up, so the epsilon computed from T is an upper bound.
 static uint64_t pair_threshold(const shoal_part *part)
 {
-    const wide one = {0, 1};
+    const wide one = {.low = 1};
     uint64_t p_star, q_star;
     shoal_rappor_effective(&p_star, &q_star, part);
-    wide lie = quarter(multiply(p_star, 0 - q_star));
-    wide truth = sum(quarter(multiply(q_star, 0 - p_star)), one);
+    wide lie = quarter(wide_mul(p_star, 0 - q_star));
+    wide truth = sum(quarter(wide_mul(q_star, 0 - p_star)), one);
     return divide(lie, sum(lie, truth));
 }
 

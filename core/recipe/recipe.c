@@ -6,6 +6,16 @@
 #include "number_item.h"
 #include "recipe_fields.h"
 
+const shoal_part *shoal_recipe_part(const shoal_recipe *recipe, uint32_t i)
+{
+    return &recipe->parts[i];
+}
+
+const shoal_part *shoal_recipe_value_part(const shoal_recipe *recipe)
+{
+    return &recipe->parts[recipe->value_part];
+}
+
 shoal_err shoal_recipe_check_day(const shoal_recipe *recipe, uint32_t day)
 {
     return day > recipe->expires_day ? SHOAL_ERR_EXPIRED : SHOAL_OK;

@@ -31,46 +31,10 @@
 #include "encoding.h"
 #include "mechanism.h"
 #include "name.h"
+#include "recipe_choices.h"
+#include "recipe_ref.h"
 #include "shoal_err.h"
 #include "url.h"
-
-#define SHOAL_PARTS_MAX 8        // parts of one record
-#define SHOAL_VALUE_MAX 256      // bytes of one value or string
-#define SHOAL_CANONICAL_MAX 4096 // bytes of a recipe's canonical form
-
-#define SHOAL_ALPHABET_MAX 128     // bytes of a candidates' alphabet
-#define SHOAL_KNOWN_MAX (1u << 17) // words that devices do not report
-
-#define SHOAL_VARIABLES_MAX SHOAL_PARTS_MAX
-#define SHOAL_EPOCHS_MAX 65536 // epochs of a run
-
-#define SHOAL_SPLIT_MAX 2         // fields that a collection is split by
-#define SHOAL_SPLIT_VALUES_MAX 31 // listed values of one split field
-
-enum shoal_value_kind {
-    SHOAL_VALUE_WORD = 1,
-    SHOAL_VALUE_HOST,
-    SHOAL_VALUE_SITE,
-    SHOAL_VALUE_ITEM,
-    SHOAL_VALUE_NUMBER,
-    SHOAL_VALUE_FIELDS,   // the fields of an event, encoded as `encoding` states
-    SHOAL_VALUE_VARIABLES // one value per entry of `variables`; recipes cannot state this kind by
-                          // name
-};
-enum shoal_text_form { SHOAL_FORM_NONE = 0, SHOAL_FORM_NFC = 1 };
-enum shoal_text_case { SHOAL_CASE_KEEP = 0, SHOAL_CASE_LOWER = 1 };
-enum shoal_fresh { SHOAL_FRESH_WAIT = 0, SHOAL_FRESH_ALLOW = 1 };
-enum shoal_oracle { SHOAL_ORACLE_CMS = 0, SHOAL_ORACLE_OLH = 1 }; // mechanism of the parts of sfp
-enum shoal_sampler {
-    SHOAL_SAMPLER_RANDOM = 0,
-    SHOAL_SAMPLER_GREEDY = 1
-}; // trie: which of a device's words it reports
-enum shoal_aggregation {
-    SHOAL_AGGREGATION_REPORTS = 0, // records are kept until they are folded
-    SHOAL_AGGREGATION_SUM = 1,     // only sums reach the aggregator's disk
-    SHOAL_AGGREGATION_DAP =
-        2 // two servers add up shares of reports, and neither can read a report (dap.h)
-};
 
 // A field that splits the collection. It is approved as not sensitive, and its value names the part
 // of the collection that a report goes to.
@@ -104,7 +68,7 @@ typedef struct shoal_variable {
 #define SHOAL_FIELD(tag, modules, path, kind, member, ...) SHOAL_MEMBER_##kind(member)
 #define SHOAL_OWN(...)
 
-typedef struct shoal_recipe {
+struct shoal_recipe {
 #include "recipe_fields.def"
     // The fields that are not single numbers.
     uint64_t stated[2];        // one bit per row of this build, set if the recipe states the field
@@ -133,7 +97,7 @@ typedef struct shoal_recipe {
     uint8_t run_hash[32];   // hash without `part` and `round`, the same in all epochs of a run
     shoal_name key; // name of the collection in reports: the recipe's name, then "/" and each entry
                     // of `part`
-} shoal_recipe;
+};
 
 #undef SHOAL_FIELD
 #undef SHOAL_OWN
@@ -148,51 +112,8 @@ typedef struct shoal_recipe {
 #undef SHOAL_MEMBER_COUNT
 #undef SHOAL_MEMBER_SIGNED
 
-// Returns: the part whose items are whole values.
-static inline const shoal_part *shoal_recipe_value_part(const shoal_recipe *recipe)
-{
-    return &recipe->parts[recipe->value_part];
-}
-
-// Finds a parameter that reports state: a number of the recipe under "parameters.". A list of
-// values counts as the parameter "size", with its length.
-//   name: written; static, without "parameters."
-//   micro: written, in micro-units
-//   index: 0, 1, ... in the order of the rows
-// Returns: whether there are more than `index` parameters.
-bool shoal_recipe_parameter(const char **name, int64_t *micro, const shoal_recipe *recipe,
-                            uint32_t index);
-
-// Returns: whether a device needs a permanent secret of its own to make records of this recipe.
-bool shoal_recipe_is_permanent(const shoal_recipe *recipe);
-
-// Returns: the item of a number. A closed domain divides low .. high into `size` equal buckets; the
-// item is the bucket that holds the number, or the nearest end for a number outside. In the number
-// domain the item is the fraction of the range, rounded down exactly, or an end for a number
-// outside.
-//   micro: the number in micro-units; the recipe's value must be "number"
-// Timing: constant in micro.
-uint64_t shoal_recipe_number_item(const shoal_recipe *recipe, int64_t micro);
-
-// Returns: the item of a number for variable i of a joint recipe.
-uint64_t shoal_variable_number_item(const shoal_recipe *recipe, uint32_t i, int64_t micro);
-
 // Copies the recipe's fields into a part, as the column `part` of recipe_fields.def states.
 //   part: written; its mechanism, hash and domain (0) are those of a recipe with one mechanism
 void shoal_recipe_fill_part(shoal_part *part, const shoal_recipe *recipe);
-
-// Writes the signed bytes of a finished recipe: the canonical bytes without `part`.
-// Returns: SPACE if they do not fit into cap bytes; SHOAL_CANONICAL_MAX is always enough.
-shoal_err shoal_recipe_signed(uint8_t *out, size_t cap, size_t *len,
-                              const shoal_recipe *recipe) SHOAL_MUST_CHECK;
-
-// Returns: SHOAL_ERR_EXPIRED if day is after the recipe's last day, else SHOAL_OK.
-//   day: days since 1970-01-01 UTC
-shoal_err shoal_recipe_check_day(const shoal_recipe *recipe, uint32_t day) SHOAL_MUST_CHECK;
-
-// Computes the actual epsilon of one report: the sum over all parts, recomputed from the thresholds
-// and rounded up.
-//   eps_micro: written, in micro-units, at most cost_micro
-shoal_err shoal_recipe_epsilon(uint32_t *eps_micro, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
 #endif

@@ -4,6 +4,12 @@
 
 #include "sha256.h"
 
+// Returns: the number that the canonical bytes leave out.
+static uint64_t default_of(const shoal_recipe_row *row, const shoal_recipe *recipe)
+{
+    return row->flags & SHOAL_AS_COHORT ? recipe->cohort_minimum : row->f.initial;
+}
+
 static void put_row(shoal_canonical *w, const shoal_recipe *recipe, size_t i)
 {
     const shoal_recipe_row *row = &shoal_recipe_rows[i];
@@ -18,7 +24,7 @@ static void put_row(shoal_canonical *w, const shoal_recipe *recipe, size_t i)
         shoal_canonical_field(w, row->tag, name.bytes, name.len);
     } else if (f->kind == FIELD_BYTES) {
         if (shoal_recipe_states(recipe, i)) shoal_canonical_field(w, row->tag, at, 32);
-    } else if (shoal_field_get(f, recipe) != f->initial) {
+    } else if (shoal_field_get(f, recipe) != default_of(row, recipe)) {
         store64_be(eight, shoal_field_get(f, recipe));
         shoal_canonical_field(w, row->tag, eight, sizeof eight);
     }

@@ -13,9 +13,10 @@ enum {
     SHOAL_REQUIRED = 1 << 0, // every recipe states the field
     SHOAL_OF_VARIABLE =
         1 << 1, // in a joint recipe each variable states the field, and the recipe does not
-    SHOAL_OF_ROUND = 1 << 2,  // the hash of a run leaves the field out
-    SHOAL_OF_PART = 1 << 3,   // the signed bytes and the hash of a run leave the field out
-    SHOAL_OF_SERVERS = 1 << 4 // only recipes with protocol dap state the field
+    SHOAL_OF_ROUND = 1 << 2,   // the hash of a run leaves the field out
+    SHOAL_OF_PART = 1 << 3,    // the signed bytes and the hash of a run leave the field out
+    SHOAL_OF_SERVERS = 1 << 4, // only recipes with protocol dap state the field
+    SHOAL_AS_COHORT = 1 << 5   // the default is the recipe's cohort.minimum, not `initial`
 };
 
 // The `part` of a row whose number no part takes.

@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "checksum.h"
+#include "recipe.h"
 
 static const uint8_t magic[8] = {'s', 'h', 'o', 'a', 'l', 'b', 'a', 't'};
 #define VERSION 1u

@@ -19,8 +19,10 @@
 #ifndef SHOAL_DAP_H
 #define SHOAL_DAP_H
 
+#include "name.h"
 #include "prio3.h"
-#include "recipe.h"
+#include "recipe_ref.h"
+#include "url.h"
 
 #define SHOAL_DAP_TAG "dap-18" // in every domain separation; the only place of the version
 #define SHOAL_DAP_TASK_ID 32

@@ -3,6 +3,7 @@
 // no pointer in it, so that a WebAssembly module may be given a copy of another module's recipe.
 #include "bytes.h"
 #include "dap.h"
+#include "recipe.h"
 #include "split.h"
 
 #define DAY_S UINT64_C(86400)
@@ -26,7 +27,7 @@ shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe, co
     task->leader = recipe->leader;
     task->helper = recipe->helper;
     task->time_precision_s = precision;
-    task->min_batch_size = recipe->cohort_minimum;
+    task->min_batch_size = recipe->block_minimum; // a batch is released whole, so it is a block
     task->interval.duration =
         (end + precision - 1) / precision; // the first unit after the last moment of `expires`
     task->vdaf = split.prio3;

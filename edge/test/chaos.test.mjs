@@ -62,6 +62,7 @@ async function chaos(t, runtime, makeAggregator) {
   const recipe = await makeRecipe({
     batch: { minimum: MINIMUM, max_age_s: 1 },
     cohort: { minimum: 1 },
+    block: { tick_s: 1 },
   });
   const aggregator = makeAggregator(recipe);
   await aggregator.start();

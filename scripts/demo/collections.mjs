@@ -11,8 +11,9 @@ export const NEW_BYTES = 10; // of a word, at most, in the second act
 const DAY_MS = 86_400_000;
 
 /**
- * The recipe of a demo: fresh storage is let in, nothing waits, and a person may send thousands of
- * reports a day.
+ * The recipe of a demo: fresh storage is let in, nothing waits, a person may send thousands of
+ * reports a day, and blocks of ten reports or more close every second. A site's recipe lets none of
+ * this.
  * @param {any} own
  */
 const recipe = (own) => ({
@@ -23,7 +24,8 @@ const recipe = (own) => ({
   limit: { per_day: 10_000 },
   send: { sample: 1, delay_s: 0, fresh: 'allow' },
   batch: { minimum: 10, max_age_s: 2 },
-  cohort: { minimum: 1000 },
+  cohort: { minimum: 10 },
+  block: { tick_s: 1 },
   expires: new Date(Date.now() + 30 * DAY_MS).toISOString().slice(0, 10),
   ...own,
 });

@@ -252,12 +252,15 @@ async function collect({ binary, at, hour }) {
   const access = ['--key', at('collector/key.json'), '--token-file', at('collector.token')];
   const span = ['--from', moment(hour), '--to', moment(next), '--wait', String(WAIT_S)];
   const out = ['-o', at('split.acc')];
-  const command = ['collect', '--recipe', at('recipe.json'), ...access, ...span, ...out];
+  const honest = ['--honest', '0.9'];
+  const command = ['collect', '--recipe', at('recipe.json'), ...access, ...span, ...honest, ...out];
   const { stderr } = await execute(binary, command);
   const said = stderr.split('\n').map((line) => line.replace('shoal: collect: ', ''));
   return {
     said: said
-      .filter((line) => /^\d+ reports, from|^epsilon per report|^central epsilon/.test(line))
+      .filter((line) =>
+        /^\d+ reports, from|^epsilon per report|^central epsilon|^The central/.test(line),
+      )
       .join('\n      '),
   };
 }

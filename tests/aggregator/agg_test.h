@@ -52,6 +52,12 @@ static inline void read_recipe(agg_recipe *recipe, const char *text)
         fail_msg("%s", error.text);
 }
 
+// The members of a recipe that was read, for a test that changes one.
+static inline shoal_recipe *fields_of(agg_recipe *recipe)
+{
+    return (shoal_recipe *)recipe->recipe;
+}
+
 static inline void sketch_recipe(agg_recipe *recipe, const char *sketch, double epsilon, unsigned k,
                                  unsigned m)
 {
@@ -65,19 +71,18 @@ static inline void sketch_recipe(agg_recipe *recipe, const char *sketch, double 
 static inline uint8_t *make_records(const agg_recipe *recipe, uint32_t count, uint64_t first)
 {
     static const uint8_t seed[32] = {7};
-    size_t size = recipe->recipe.record_size;
+    size_t size = shoal_record_size(recipe->recipe);
     uint8_t *records = malloc(count * size + 1);
     shoal_rng rng;
     assert_non_null(records);
     for (uint32_t i = 0; i < count; i++) {
         char value[16];
-        uint64_t item = (first + i) % recipe->recipe.parts[0].m;
+        uint64_t item = (first + i) % shoal_recipe_part(recipe->recipe, 0)->m;
         int len = snprintf(value, sizeof value, "value%u", (unsigned)((first + i) % 10));
         if (!agg_recipe_is_closed(recipe))
             assert_true(agg_recipe_item(&item, recipe, value, (size_t)len));
         shoal_rng_init_stream(&rng, seed, first + i);
-        assert_ok(
-            shoal_record_randomize(records + i * size, &recipe->recipe, &item, 1, NULL, &rng));
+        assert_ok(shoal_record_randomize(records + i * size, recipe->recipe, &item, 1, NULL, &rng));
     }
     return records;
 }
@@ -109,7 +114,7 @@ static inline void read_acc(agg_accumulator *acc, const agg_recipe *recipe, cons
                             uint32_t count, unsigned n_threads)
 {
     agg_error error;
-    assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
+    assert_ok(agg_accumulator_init(acc, &error, recipe->recipe));
     assert_ok(agg_accumulator_add(acc, &error, records, count, n_threads));
 }
 

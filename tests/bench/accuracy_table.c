@@ -22,6 +22,7 @@
 #include "batch.h"
 #include "estimator.h"
 #include "part_recipe.h"
+#include "recipe.h"
 #include "simulation.h"
 
 #define DEVICES 100000u
@@ -51,7 +52,7 @@ static void make_recipe(agg_recipe *recipe, const shoal_part *part, const char *
     int is_number = part->domain == SHOAL_DOMAIN_NUMBER;
     const agg_recipe_frame frame = {"accuracy", "bench", "s",    is_number ? "number" : "item",
                                     seed_hex,   "0",     "1000", "2099-12-31",
-                                    1,          0,       NULL};
+                                    1,          0,       0,      NULL};
     char *text = NULL;
     size_t len = 0;
     agg_error error;
@@ -69,7 +70,7 @@ static void make_counts(agg_dictionary *counts, const agg_recipe *recipe)
 {
     char text[VALUES * 24];
     size_t len = 0;
-    int is_number = recipe->recipe.value == SHOAL_VALUE_NUMBER;
+    int is_number = recipe->recipe->value == SHOAL_VALUE_NUMBER;
     agg_error error;
     for (uint32_t i = 0; i < VALUES; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%.10g\t%.0f\n",
@@ -98,7 +99,7 @@ typedef struct sums {
 static void collect(sums *s, const agg_recipe *recipe, const agg_dictionary *counts,
                     uint64_t devices, const char *name)
 {
-    const shoal_part *part = &recipe->recipe.parts[0];
+    const shoal_part *part = &recipe->recipe->parts[0];
     const agg_account *account = agg_account_of(part->mechanism);
     agg_simulation simulation = {
         .recipe = recipe, .counts = counts, .n_devices = devices, .n_threads = 2};
@@ -108,7 +109,7 @@ static void collect(sums *s, const agg_recipe *recipe, const agg_dictionary *cou
     agg_drawn out = {.counts = drawn};
     static agg_count estimated[VALUES];
     agg_simulation_seed(simulation.seed, name);
-    check(agg_accumulator_init(&acc, &error, &recipe->recipe), "no memory");
+    check(agg_accumulator_init(&acc, &error, recipe->recipe), "no memory");
     check(agg_simulation_run(&out, &error, &simulation, fold, &acc), "the simulation failed");
     int is_mean = part->domain == SHOAL_DOMAIN_NUMBER;
     size_t rows = is_mean ? 1 : VALUES;

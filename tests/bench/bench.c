@@ -151,8 +151,8 @@ void bench_records(uint8_t *records, const agg_recipe *recipe, uint32_t count)
         shoal_rng rng;
         shoal_rng_init_stream(&rng, seed, i);
         uint64_t item = shoal_rng_u64(&rng);
-        bench_check(shoal_record_randomize(records + (size_t)i * recipe->recipe.record_size,
-                                           &recipe->recipe, &item, 1, NULL, &rng),
+        bench_check(shoal_record_randomize(records + (size_t)i * shoal_record_size(recipe->recipe),
+                                           recipe->recipe, &item, 1, NULL, &rng),
                     "a record is refused");
     }
 }

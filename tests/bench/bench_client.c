@@ -29,9 +29,10 @@ static void real(void *context)
         shoal_rng rng;
         uint64_t item = i * 0x9e3779b97f4a7c15; // any fingerprint
         shoal_rng_init_stream(&rng, seed, i);
-        bench_check(shoal_record_randomize(c->records + (size_t)i * c->recipe.recipe.record_size,
-                                           &c->recipe.recipe, &item, 1, NULL, &rng),
-                    "a record is refused");
+        bench_check(
+            shoal_record_randomize(c->records + (size_t)i * shoal_record_size(c->recipe.recipe),
+                                   c->recipe.recipe, &item, 1, NULL, &rng),
+            "a record is refused");
     }
 }
 
@@ -47,7 +48,7 @@ static void naive(void *context)
     const double flip = 0.11920292202211755; // 1 / (e^2 + 1)
     client *c = context;
     for (uint32_t i = 0; i < NAIVE_RECORDS; i++) {
-        uint8_t *bits = c->records + (size_t)i * c->recipe.recipe.record_size + 4;
+        uint8_t *bits = c->records + (size_t)i * shoal_record_size(c->recipe.recipe) + 4;
         uint32_t column = i % COLUMNS;
         memset(bits, 0, COLUMNS / 8);
         for (uint32_t l = 0; l < COLUMNS; l++)
@@ -58,7 +59,7 @@ static void naive(void *context)
 static void read_records(void *context)
 {
     client *c = context;
-    bench_keep(bench_read(c->records, (size_t)RECORDS * c->recipe.recipe.record_size));
+    bench_keep(bench_read(c->records, (size_t)RECORDS * shoal_record_size(c->recipe.recipe)));
 }
 
 #define STREAM_BLOCKS 16u
@@ -140,7 +141,7 @@ void bench_client(void)
 {
     client c;
     bench_recipe(&c.recipe, "cms", 65536, COLUMNS);
-    c.records = bench_alloc(RECORDS, c.recipe.recipe.record_size);
+    c.records = bench_alloc(RECORDS, shoal_record_size(c.recipe.recipe));
     bench_run(&(bench_step){"randomize 1024 bits, native",
                             "record",
                             "a double and a system call a bit",

@@ -10,6 +10,7 @@
 #include "estimator.h"
 #include "folder.h"
 #include "poly1.h"
+#include "record.h"
 
 #define COLUMNS 1024u
 #define ROWS_MAX 65536u
@@ -67,7 +68,7 @@ static void fold_into(fold *f, uint32_t k, const char *name, double aim_read)
         uint8_t *record = f->records + (size_t)i * f->size;
         store32_le(record, load32_le(record) & (k - 1));
     }
-    bench_check(agg_accumulator_init(&f->acc, &error, &recipe.recipe), "out of memory");
+    bench_check(agg_accumulator_init(&f->acc, &error, recipe.recipe), "out of memory");
     bench_check(agg_folder_init(&f->folder, &error, &f->acc, 0, 1), "out of memory");
     f->with_sketch = k == ROWS_MAX;
     bench_run_variants(&(bench_step){name,
@@ -95,7 +96,7 @@ static void real_lookup(void *context)
 {
     lookup *l = context;
     agg_error error;
-    const shoal_part *part = &l->recipe.recipe.parts[0];
+    const shoal_part *part = shoal_recipe_part(l->recipe.recipe, 0);
     bench_check(agg_estimator_of(part->mechanism)
                     ->support(l->sums, &error, part, l->sketch, l->items, WORDS, 1),
                 "the look-up failed");
@@ -130,7 +131,7 @@ static void look_up(const agg_sketch *sketch)
     l->sketch = sketch;
     l->rows = bench_alloc(ROWS_MAX, sizeof *l->rows);
     for (uint32_t j = 0; j < ROWS_MAX; j++)
-        shoal_poly1_row(&l->rows[j], l->recipe.recipe.parts[0].seed, j);
+        shoal_poly1_row(&l->rows[j], shoal_recipe_part(l->recipe.recipe, 0)->seed, j);
     for (uint32_t i = 0; i < WORDS; i++) {
         const char bytes[4] = {(char)('a' + i % 16), (char)('a' + i / 16 % 16),
                                (char)('a' + i / 256), 'x'};
@@ -214,7 +215,7 @@ void bench_cms(void)
     fold f;
     agg_recipe recipe;
     bench_recipe(&recipe, "cms", ROWS_MAX, COLUMNS);
-    f.size = recipe.recipe.record_size;
+    f.size = shoal_record_size(recipe.recipe);
     f.records = bench_alloc(RECORDS, f.size);
     bench_records(f.records, &recipe, RECORDS);
     fold_into(&f, ROWS_MAX, "fold CMS, k=65536, 30 records a row", 3);

@@ -35,7 +35,7 @@ typedef struct decode {
 
 static const shoal_part *part_of(const decode *d)
 {
-    return &d->recipe.recipe.parts[0];
+    return shoal_recipe_part(d->recipe.recipe, 0);
 }
 
 // An empty accumulator over a list of `size` indices, or over open strings where that is 0.
@@ -53,7 +53,7 @@ static void start(decode *d, const char *mechanism, uint32_t k, uint32_t m, uint
         mechanism, k, m, list, size > 0 ? "affine1" : "poly1");
     bench_check(agg_recipe_from_bytes(&d->recipe, &error, "recipe", json, (size_t)len),
                 "the recipe is refused");
-    bench_check(agg_accumulator_init(&d->acc, &error, &d->recipe.recipe), "out of memory");
+    bench_check(agg_accumulator_init(&d->acc, &error, d->recipe.recipe), "out of memory");
     for (uint32_t j = 0; j < k; j++) shoal_affine1_row(&d->affine[j], part_of(d)->seed, j, m);
     for (uint32_t j = 0; j < HCMS_ROWS; j++) shoal_poly1_row(&d->poly[j], part_of(d)->seed, j);
 }

@@ -104,7 +104,7 @@ void bench_hcms(void)
     agg_error error;
     hcms *h = bench_alloc(1, sizeof *h);
     bench_recipe(&recipe, "hcms", ROWS, COLUMNS);
-    bench_check(agg_accumulator_init(&h->acc, &error, &recipe.recipe), "out of memory");
+    bench_check(agg_accumulator_init(&h->acc, &error, recipe.recipe), "out of memory");
     h->records = bench_alloc(RECORDS, 8);
     void *scratch = bench_alloc(COLUMNS + AGG_LINE, sizeof *h->scratch);
     h->scratch = agg_line_start(scratch);

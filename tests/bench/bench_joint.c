@@ -49,7 +49,8 @@ static void make_recipe(joint *j)
     for (uint32_t v = 0; v < 2; v++) {
         for (uint32_t i = 0; i < VALUES; i++) {
             uint8_t text[2] = {(uint8_t)('a' + v), (uint8_t)('a' + i)};
-            j->items[v][i] = shoal_part_item(&j->recipe.recipe.parts[v], text, sizeof text);
+            j->items[v][i] =
+                shoal_part_item(shoal_recipe_part(j->recipe.recipe, v), text, sizeof text);
         }
         j->categories[v] = (agg_joint_categories){v, NAMED, j->items[v], NULL, 1};
     }
@@ -71,8 +72,8 @@ static uint32_t draw(shoal_rng *rng)
 static void collect(joint *j)
 {
     static const uint8_t seed[32] = "joint reports";
-    const shoal_recipe *recipe = &j->recipe.recipe;
-    uint8_t *records = bench_alloc(REPORTS, recipe->record_size);
+    const shoal_recipe *recipe = j->recipe.recipe;
+    uint8_t *records = bench_alloc(REPORTS, shoal_record_size(recipe));
     agg_error error;
     for (uint32_t i = 0; i < REPORTS; i++) {
         shoal_rng rng;
@@ -81,8 +82,8 @@ static void collect(joint *j)
         for (int b = 0; b < 32; b++) permanent.secret[b] = (uint8_t)shoal_rng_u64(&rng);
         uint32_t x = draw(&rng), y = shoal_rng_u64(&rng) & 1 ? x : draw(&rng);
         const uint64_t items[2] = {j->items[0][x], j->items[1][y]};
-        bench_check(shoal_record_randomize(records + (size_t)i * recipe->record_size, recipe, items,
-                                           2, &permanent, &rng),
+        bench_check(shoal_record_randomize(records + (size_t)i * shoal_record_size(recipe), recipe,
+                                           items, 2, &permanent, &rng),
                     "a record is refused");
     }
     bench_check(agg_accumulator_init(&j->acc, &error, recipe), "out of memory");
@@ -94,9 +95,9 @@ static void collect(joint *j)
 static void make_data(joint *j)
 {
     agg_error error;
-    bench_check(
-        agg_joint_data_make(&j->data, &error, j->recipe.recipe.parts, &j->acc, j->categories, 2, 1),
-        "the data are refused");
+    bench_check(agg_joint_data_make(&j->data, &error, shoal_recipe_part(j->recipe.recipe, 0),
+                                    &j->acc, j->categories, 2, 1),
+                "the data are refused");
 }
 
 static void real_data(void *context)
@@ -115,7 +116,7 @@ static void naive_data(void *context)
     for (uint64_t i = 0; i < j->acc.set.n_distinct; i++) {
         const uint8_t *record = agg_record_set_at(&j->acc.set, i);
         for (uint32_t v = 0; v < 2; v++) {
-            const shoal_part *part = &j->recipe.recipe.parts[v];
+            const shoal_part *part = shoal_recipe_part(j->recipe.recipe, v);
             for (uint32_t c = 0; c < NAMED; c++)
                 sum += agg_account_of(part->mechanism)->probability(part, record, j->items[v][c]);
             record += part->record_size;

@@ -141,7 +141,7 @@ static void read_hex(void *context)
 
 static void make_texts(parse *p)
 {
-    size_t size = p->recipe.recipe.record_size;
+    size_t size = shoal_record_size(p->recipe.recipe);
     p->report_size = agg_report_size(&p->recipe) + 1;
     p->reports = bench_alloc(REPORTS, p->report_size);
     p->hex = bench_alloc(REPORTS, 2 * BITS);
@@ -157,11 +157,11 @@ static void make_texts(parse *p)
 static void make_batch(parse *p)
 {
     static const uint8_t id[16] = "a batch";
-    p->batch_size = shoal_batch_size(&p->recipe.recipe, REPORTS);
+    p->batch_size = shoal_batch_size(p->recipe.recipe, REPORTS);
     p->batches = bench_alloc(p->batch_size, 1);
     memcpy(p->batches + SHOAL_BATCH_HEADER, p->records,
-           (size_t)REPORTS * p->recipe.recipe.record_size);
-    bench_check(shoal_batch_seal(p->batches, p->batch_size, &p->recipe.recipe, REPORTS, id),
+           (size_t)REPORTS * shoal_record_size(p->recipe.recipe));
+    bench_check(shoal_batch_seal(p->batches, p->batch_size, p->recipe.recipe, REPORTS, id),
                 "the batch is refused");
 }
 
@@ -171,7 +171,7 @@ void bench_parse(void)
     memset(&p, 0, sizeof p);
     bench_recipe(&p.recipe, "cms", 65536, COLUMNS);
     p.reader = (agg_reader){&p.recipe, take, NULL, NULL, NULL, NULL, NULL, 1};
-    p.records = bench_alloc(REPORTS, p.recipe.recipe.record_size);
+    p.records = bench_alloc(REPORTS, shoal_record_size(p.recipe.recipe));
     bench_records(p.records, &p.recipe, REPORTS);
     make_texts(&p);
     make_batch(&p);

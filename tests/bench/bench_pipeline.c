@@ -148,7 +148,7 @@ static void real(void *context)
     agg_accumulator acc;
     agg_read_count count = {0, 0, 0, 0, 0};
     agg_reader reader = {&p->recipe, take, p, NULL, NULL, NULL, NULL, p->n_threads};
-    bench_check(agg_accumulator_init(&acc, &error, &p->recipe.recipe), "out of memory");
+    bench_check(agg_accumulator_init(&acc, &error, p->recipe.recipe), "out of memory");
     bench_check(agg_folder_init(&p->fold, &error, &acc, 0, p->n_threads), "out of memory");
     agg_share share =
         p->n_threads > 1 && agg_folder_workers(&p->fold) >= p->n_threads ? take_run : NULL;
@@ -248,7 +248,7 @@ static void write_lines(const pipeline *p, FILE *stream)
     line[size] = '\n';
     for (uint32_t i = 0; i < DRAWN; i++) {
         bench_check(agg_report_print(line, size, &p->recipe,
-                                     p->records + (size_t)i * p->recipe.recipe.record_size),
+                                     p->records + (size_t)i * shoal_record_size(p->recipe.recipe)),
                     "a report is refused");
         put(stream, line, size + 1);
     }
@@ -257,16 +257,15 @@ static void write_lines(const pipeline *p, FILE *stream)
 
 static void write_batches(const pipeline *p, FILE *stream)
 {
-    size_t record_size = p->recipe.recipe.record_size;
-    uint8_t *batch = bench_alloc(shoal_batch_size(&p->recipe.recipe, BATCH), 1);
+    size_t record_size = shoal_record_size(p->recipe.recipe);
+    uint8_t *batch = bench_alloc(shoal_batch_size(p->recipe.recipe, BATCH), 1);
     for (uint32_t first = 0, some; first < DRAWN; first += some) {
         uint8_t id[16] = {0};
         some = DRAWN - first < BATCH ? DRAWN - first : BATCH;
         store32_le(id, first);
-        size_t len = shoal_batch_size(&p->recipe.recipe, some);
+        size_t len = shoal_batch_size(p->recipe.recipe, some);
         memcpy(batch + SHOAL_BATCH_HEADER, p->records + first * record_size, some * record_size);
-        bench_check(shoal_batch_seal(batch, len, &p->recipe.recipe, some, id),
-                    "a batch is refused");
+        bench_check(shoal_batch_seal(batch, len, p->recipe.recipe, some, id), "a batch is refused");
         put(stream, batch, len);
     }
     free(batch);
@@ -341,7 +340,7 @@ static void run_twins(pipeline *p)
     twin other;
     snprintf(name, sizeof name,
              "batches to accumulator on disk, k=%u, %u Mi records, beside another process",
-             p->recipe.recipe.parts[0].k, p->passes * (DRAWN >> 20));
+             shoal_recipe_part(p->recipe.recipe, 0)->k, p->passes * (DRAWN >> 20));
     p->n_threads = 1;
     start_twin(&other, p);
     bench_run(&(bench_step){name,
@@ -369,8 +368,8 @@ static void run(pipeline *p, int is_ndjson, double aim_ns)
     free(buffer);
     for (p->n_threads = 1; p->n_threads <= 2; p->n_threads++) {
         snprintf(name, sizeof name, "%s to accumulator on disk, k=%u, %u Mi records%s",
-                 is_ndjson ? "NDJSON" : "batches", p->recipe.recipe.parts[0].k, millions,
-                 p->n_threads > 1 ? ", two threads" : "");
+                 is_ndjson ? "NDJSON" : "batches", shoal_recipe_part(p->recipe.recipe, 0)->k,
+                 millions, p->n_threads > 1 ? ", two threads" : "");
         bench_run(&(bench_step){name,
                                 "record",
                                 is_ndjson ? "cJSON, strtoul, a bit at a time, scalar, unchecked"
@@ -401,7 +400,7 @@ void bench_pipeline(void)
     snprintf(p->output, sizeof p->output, "%.100s/out", p->folder);
     for (size_t i = 0; i < 2; i++) {
         bench_recipe(&p->recipe, "cms", k[i], COLUMNS);
-        uint8_t *records = bench_alloc(DRAWN, p->recipe.recipe.record_size);
+        uint8_t *records = bench_alloc(DRAWN, shoal_record_size(p->recipe.recipe));
         bench_records(records, &p->recipe, DRAWN);
         p->records = records;
         p->naive_counts = bench_alloc((size_t)k[i] * COLUMNS, sizeof *p->naive_counts);

@@ -49,7 +49,7 @@ static size_t draw_word(uint8_t word[WORD_BYTES], shoal_rng *rng)
 static void fold(puzzle *p)
 {
     static const uint8_t seed[32] = "puzzles";
-    size_t size = p->recipe.recipe.record_size, at = 0, room = 4096;
+    size_t size = shoal_record_size(p->recipe.recipe), at = 0, room = 4096;
     uint8_t *records = bench_alloc(room, size);
     agg_error error;
     for (uint32_t i = 0; i < REPORTS; i++) {
@@ -57,7 +57,7 @@ static void fold(puzzle *p)
         shoal_rng rng;
         shoal_rng_init_stream(&rng, seed, i);
         size_t len = draw_word(word, &rng);
-        bench_check(shoal_record_randomize_string(records + at * size, &p->recipe.recipe, word, len,
+        bench_check(shoal_record_randomize_string(records + at * size, p->recipe.recipe, word, len,
                                                   NULL, &rng),
                     "a word is refused");
         if (++at < room && i + 1 < REPORTS) continue;
@@ -107,9 +107,9 @@ void bench_sfp(void)
     agg_error error;
     bench_check(agg_recipe_from_bytes(&p->recipe, &error, "recipe", json, sizeof json - 1),
                 "the recipe is refused");
-    bench_check(agg_accumulator_init(&p->acc, &error, &p->recipe.recipe), "out of memory");
+    bench_check(agg_accumulator_init(&p->acc, &error, p->recipe.recipe), "out of memory");
     for (uint32_t j = 0; j < ROWS; j++)
-        shoal_affine1_row(&p->affine[j], p->recipe.recipe.parts[0].seed, j, COLUMNS);
+        shoal_affine1_row(&p->affine[j], shoal_recipe_part(p->recipe.recipe, 0)->seed, j, COLUMNS);
     fold(p);
     bench_run(&(bench_step){"SFP, five positions, join and confirmation, n=10^6",
                             "fragment",

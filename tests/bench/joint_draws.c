@@ -47,8 +47,8 @@ static void print_mechanism(char text[512], const char *name, uint32_t size, dou
 
 static void name_items(joint_world *world)
 {
-    for (int v = 0; v < 2; v++) {
-        const shoal_part *part = &world->recipe.recipe.parts[v];
+    for (uint32_t v = 0; v < 2; v++) {
+        const shoal_part *part = shoal_recipe_part(world->recipe.recipe, v);
         for (uint32_t i = 0; i < world->sizes[v]; i++) {
             char value[16];
             int len = snprintf(value, sizeof value, "value%u", i);
@@ -107,17 +107,18 @@ static size_t find(const double *cumulative, size_t n, double u)
 static agg_err add_some(agg_accumulator *acc, agg_error *error, const joint_world *world,
                         const double *cumulative, uint8_t *records, uint32_t count, shoal_rng *rng)
 {
-    const shoal_recipe *recipe = &world->recipe.recipe;
+    const shoal_recipe *recipe = world->recipe.recipe;
     shoal_permanent permanent = {
         {1}}; // f is 0: of a list no permanent coin is ever thrown; of strings it is the cohort
-    int is_cohorts = recipe->parts[0].k > 1 && recipe->parts[0].mechanism == shoal_rappor_id;
+    int is_cohorts = shoal_recipe_part(recipe, 0)->k > 1 &&
+                     shoal_recipe_part(recipe, 0)->mechanism == shoal_rappor_id;
     size_t width = world->sizes[1], n_cells = world->sizes[0] * width;
     for (uint32_t i = 0; i < count; i++) {
         size_t cell = find(cumulative, n_cells, joint_draws_uniform(rng) * cumulative[n_cells - 1]);
         const uint64_t items[2] = {world->items[0][cell / width], world->items[1][cell % width]};
         if (is_cohorts) shoal_rng_bytes(rng, permanent.secret, sizeof permanent.secret);
-        agg_err err = shoal_record_randomize(records + i * recipe->record_size, recipe, items, 2,
-                                             &permanent, rng);
+        agg_err err = shoal_record_randomize(records + i * shoal_record_size(recipe), recipe, items,
+                                             2, &permanent, rng);
         if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
     }
     return agg_accumulator_add(acc, error, records, count, 1);
@@ -130,7 +131,7 @@ static agg_err add_all(agg_accumulator *acc, agg_error *error, const joint_world
     size_t n_cells = (size_t)world->sizes[0] * world->sizes[1];
     double *cumulative = agg_alloc(error, n_cells, sizeof *cumulative);
     uint8_t *records =
-        agg_alloc(error, n < BUFFER ? (size_t)n : BUFFER, world->recipe.recipe.record_size);
+        agg_alloc(error, n < BUFFER ? (size_t)n : BUFFER, shoal_record_size(world->recipe.recipe));
     agg_err err = cumulative != NULL && records != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
     if (err == SHOAL_OK) {
         static const uint8_t bytes[32] = "joint draws";
@@ -152,7 +153,7 @@ static agg_err add_all(agg_accumulator *acc, agg_error *error, const joint_world
 agg_err joint_draws_records(agg_accumulator *acc, agg_error *error, const joint_world *world,
                             const double *table, uint64_t n, uint64_t seed)
 {
-    agg_err err = agg_accumulator_init(acc, error, &world->recipe.recipe);
+    agg_err err = agg_accumulator_init(acc, error, world->recipe.recipe);
     if (err != SHOAL_OK) return err;
     err = add_all(acc, error, world, table, n, seed);
     if (err != SHOAL_OK) agg_accumulator_release(acc);
@@ -169,8 +170,8 @@ agg_err joint_draws_data(agg_joint_data *data, agg_error *error, const joint_wor
         categories[v] = (agg_joint_categories){v, n_named[v], world->items[v], NULL, has_other};
     agg_err err = joint_draws_records(&acc, error, world, table, n, seed);
     if (err != SHOAL_OK) return err;
-    err = agg_joint_data_make(data, error, world->recipe.recipe.parts, &acc, categories, 2,
-                              n_threads);
+    err = agg_joint_data_make(data, error, shoal_recipe_part(world->recipe.recipe, 0), &acc,
+                              categories, 2, n_threads);
     agg_accumulator_release(&acc);
     return err;
 }

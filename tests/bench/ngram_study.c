@@ -23,6 +23,7 @@
 #include "estimator.h"
 #include "folder.h"
 #include "multiple.h"
+#include "recipe.h"
 #include "simulation.h"
 
 #define STRINGS_MAX 100u
@@ -238,7 +239,7 @@ static void collect(agg_accumulator *acc, const agg_recipe *recipe, const popula
     agg_simulation simulation = {
         .recipe = recipe, .counts = &counts, .n_devices = devices, .n_events = 1, .n_threads = 2};
     agg_simulation_seed(simulation.seed, seed);
-    check(agg_accumulator_init(acc, &error, &recipe->recipe), &error);
+    check(agg_accumulator_init(acc, &error, recipe->recipe), &error);
     check(agg_folder_init(&folder, &error, acc, 0, 1), &error);
     check(agg_simulation_run(&out, &error, &simulation, fold, &folder), &error);
     check(agg_folder_flush(&folder, &error), &error);
@@ -296,11 +297,11 @@ static void count_known(tally *t, const agg_recipe *recipe, const agg_accumulato
     static agg_count counts[STRINGS_MAX];
     double scores[STRINGS_MAX], least = 0, cross = 0, mass = 0;
     agg_error error;
-    uint32_t part = recipe->recipe.value_part;
+    uint32_t part = recipe->recipe->value_part;
     for (uint32_t i = 0; i < p->n; i++)
         if (!agg_recipe_item(&items[i], recipe, p->strings[i], strlen(p->strings[i])))
             die("no item");
-    check(agg_estimator_counts(counts, &error, &recipe->recipe.parts[part], &acc->parts[part],
+    check(agg_estimator_counts(counts, &error, &recipe->recipe->parts[part], &acc->parts[part],
                                acc->n, items, p->n, 1),
           &error);
     for (uint32_t i = 0; i < p->n; i++) scores[i] = counts[i].score;
@@ -366,7 +367,7 @@ static tally run(const setting *s)
            "\"hellinger\":%.4f,"
            "\"off\":%.3f,\"simulate_s\":%.2f,\"decode_s\":%.2f}\n",
            s->law, people.n, people.length, s->reports, s->q, s->n, s->mode, s->seed,
-           recipe.recipe.parts[recipe.recipe.value_part].eps_micro / 1e6, t.found, t.false_ones,
+           recipe.recipe->parts[recipe.recipe->value_part].eps_micro / 1e6, t.found, t.false_ones,
            t.candidates, t.hellinger, t.off, middle - start, seconds() - middle);
     agg_accumulator_release(&acc);
     agg_recipe_release(&recipe);

@@ -13,6 +13,7 @@
 #include "estimate_print.h"
 #include "log.h"
 #include "memory_option.h"
+#include "recipe.h"
 #include "simulation.h"
 #include "track_rivals.h"
 
@@ -263,7 +264,7 @@ static agg_err write(agg_error *error, const char *output, const comparison *c)
 static agg_err run(agg_error *error, const track_compare_options *options, const agg_recipe *recipe,
                    const epoch_counts *counts)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     comparison c = {.recipe = recipe, .options = options};
     c.n_devices = options->n_devices > 0 ? options->n_devices : r->users;
     c.n_epochs =
@@ -286,7 +287,7 @@ agg_err track_compare(agg_error *error, const track_compare_options *options)
     epoch_counts counts;
     agg_err err = agg_recipe_from_file(&recipe, error, options->recipe);
     if (err != SHOAL_OK) return err;
-    if (recipe.recipe.mechanism != shoal_thresh_id)
+    if (recipe.recipe->mechanism != shoal_thresh_id)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                        "%s: not of a mean: a recipe of thresh is needed", options->recipe);
     if (err == SHOAL_OK) err = epoch_counts_load(&counts, error, options->counts);

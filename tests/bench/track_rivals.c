@@ -9,6 +9,7 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "epoch_sampler.h"
+#include "recipe.h"
 #include "sha256.h"
 
 typedef struct rival {
@@ -86,7 +87,7 @@ static void answer_part(void *context, unsigned part, unsigned n_parts)
 
 static double estimate(const arena *a, uint64_t ones, double q)
 {
-    const shoal_recipe *r = &a->simulation->recipe->recipe;
+    const shoal_recipe *r = a->simulation->recipe->recipe;
     double share = (double)ones / (double)a->simulation->n_devices;
     return (double)r->low_micro / 1e6 +
            (double)(r->high_micro - r->low_micro) / 1e6 * ((share - q) / (1 - 2 * q));
@@ -95,12 +96,12 @@ static double estimate(const arena *a, uint64_t ones, double q)
 static agg_err live_epoch(track_rivals *rivals, agg_error *error, arena *a, uint32_t t)
 {
     const track_simulation *s = a->simulation;
-    double epsilon = s->recipe->recipe.eps_micro / 1e6;
+    double epsilon = s->recipe->recipe->eps_micro / 1e6;
     tally all = {0};
     for (uint32_t g = 0; g < a->n_groups; g++) {
         const epoch_law *law = epoch_counts_law(s->counts, g, t + 1);
         agg_err err = epoch_sampler_set(&a->samplers[g], error, s->counts, law, a->items,
-                                        s->recipe->recipe.samples);
+                                        s->recipe->recipe->samples);
         if (err != SHOAL_OK) return err;
     }
     agg_parallel(s->n_threads, answer_part, a);
@@ -164,7 +165,7 @@ static void release_arena(arena *a)
 
 agg_err track_rivals_run(track_rivals *rivals, agg_error *error, const track_simulation *simulation)
 {
-    const shoal_recipe *r = &simulation->recipe->recipe;
+    const shoal_recipe *r = simulation->recipe->recipe;
     double epsilon = r->eps_micro / 1e6;
     memset(rivals, 0, sizeof *rivals);
     rivals->n = simulation->n_epochs > 0 && simulation->n_epochs < r->epochs ? simulation->n_epochs

@@ -24,6 +24,7 @@
 #include "event.h"
 #include "next_recipe.h"
 #include "next_trie.h"
+#include "recipe.h"
 #include "record.h"
 #include "trie.h"
 
@@ -183,7 +184,7 @@ static void find_buckets(run *r)
 static void answer(run *r, agg_accumulator *acc)
 {
     static uint8_t records[BATCH * (4 * 4096)];
-    const shoal_recipe *recipe = &r->recipe.recipe;
+    const shoal_recipe *recipe = r->recipe.recipe;
     uint32_t words[1024], buckets[1024], n_records = 0,
                                          most = (uint32_t)(sizeof records / recipe->record_size);
     uint64_t items[64];
@@ -221,9 +222,9 @@ static void read_exact(agg_trie_layer *layer, const run *r, const agg_accumulato
     agg_error error;
     char text[AGG_TRIE_TEXT_MAX];
     *layer = (agg_trie_layer){.n = acc->n};
-    layer->cells = agg_alloc(&error, r->recipe.recipe.parts[0].size, sizeof *layer->cells);
+    layer->cells = agg_alloc(&error, r->recipe.recipe->parts[0].size, sizeof *layer->cells);
     if (layer->cells == NULL) die("no memory", NULL);
-    for (uint32_t b = 0; b < r->recipe.recipe.parts[0].size; b++) {
+    for (uint32_t b = 0; b < r->recipe.recipe->parts[0].size; b++) {
         int is_word = 0;
         uint32_t count = acc->parts[0].cells.ones[b];
         if (count > 0 && agg_trie_text(text, &is_word, &r->recipe, b) > 0)
@@ -286,7 +287,7 @@ static int play_round(run *r)
     agg_trie_layer layer;
     agg_error error;
     find_buckets(r);
-    must(agg_accumulator_init(&acc, &error, &r->recipe.recipe), &error);
+    must(agg_accumulator_init(&acc, &error, r->recipe.recipe), &error);
     answer(r, &acc);
     if (r->set->exact != 0)
         read_exact(&layer, r, &acc);
@@ -295,10 +296,10 @@ static int play_round(run *r)
     r->n_rounds++;
     r->n_capped += layer.n_cut > 0;
     r->records += acc.n;
-    if (r->recipe.recipe.parts[0].size > r->cells_most)
-        r->cells_most = r->recipe.recipe.parts[0].size;
-    if (r->recipe.recipe.record_size > r->record_most)
-        r->record_most = r->recipe.recipe.record_size;
+    if (r->recipe.recipe->parts[0].size > r->cells_most)
+        r->cells_most = r->recipe.recipe->parts[0].size;
+    if (r->recipe.recipe->record_size > r->record_most)
+        r->record_most = r->recipe.recipe->record_size;
     take_words(r, &layer);
     int goes_on = go_on(r, &layer);
     agg_trie_layer_release(&layer);

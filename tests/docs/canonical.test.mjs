@@ -189,6 +189,7 @@ test("a query's hash is that of the bytes that are documented", () => {
     { ...query, ...splits },
     { ...query, ...splits, part: ['en', 'other'] },
     { ...query, aggregation: { protocol: 'sum' }, text: { case: 'keep' } },
+    { ...query, block: { minimum: 30000, tick_s: 3600 } },
     {
       ...query,
       encoding: [{ field: 'phrase', prefixes: [''], tokens: ['x'] }],
@@ -202,6 +203,11 @@ test("a query's hash is that of the bytes that are documented", () => {
     assert.equal(made.hash, recipeHash(json));
     const { part, ...whole } = /** @type {any} */ (json);
     assert.equal(made.queryHash, recipeHash(whole), 'without part');
+    core.release(made);
+  }
+  for (const block of [{ minimum: 20000 }, { tick_s: 86400 }, { minimum: 20000, tick_s: 86400 }]) {
+    const made = core.query({ ...query, block });
+    assert.equal(made.hash, recipeHash(query), 'a block at its default is not hashed');
     core.release(made);
   }
 });

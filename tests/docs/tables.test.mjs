@@ -214,7 +214,7 @@ test('what the aggregator answers', () => {
 test('the metrics', () => {
   const metrics = all(
     read('aggregator/serve/serve_metrics.c'),
-    /put_(?:help|gauge)\(stream,(?: c, stats,)? "([a-z_]+)"/g,
+    /put_(?:help|gauge)\(stream,(?: [a-z]+, stats,)? "([a-z_]+)"/g,
   ).map((name) => `shoal_${name}`);
   assert.deepEqual(
     [

@@ -4,6 +4,7 @@
 #include "accumulator.h"
 #include "checksum.h"
 #include "fuzz_aggregator.h"
+#include "fuzz_recipe.h"
 
 #define CELLS_MAX 200u // of a sketch whose file is short enough
 

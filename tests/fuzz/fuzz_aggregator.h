@@ -3,10 +3,9 @@
 #ifndef FUZZ_AGGREGATOR_H
 #define FUZZ_AGGREGATOR_H
 
-#include <string.h>
-
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 #include "recipe_json.h"
+#include "test_seed.h"
 
 static const char fuzz_words_json[] =
     "{\"recipe\":\"w\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"word\",\"mechanism\":"

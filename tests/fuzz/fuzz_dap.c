@@ -3,7 +3,7 @@
 // read as an id is the id's text. The first byte chooses the message. A list of HPKE configurations
 // gives one of them, which lies in it.
 #include "dap_messages.h"
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 
 size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
 {

@@ -4,7 +4,7 @@
 // configurations are draft 18's: fuzz_dap.c.)
 #include "dap09.h"
 #include "dap09_report.h"
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "dap_config.h"
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 
 static const char task[] =
     "{\"version\":\"dap-18\",\"info\":\"t\",\"leader\":\"https://a.example\",\"helper\":\"https://"
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     PROPERTY(is_one && (config.role == SHOAL_DAP_LEADER || config.role == SHOAL_DAP_HELPER));
     PROPERTY(config.listen != NULL && config.store != NULL && config.n_tasks >= 1 &&
              config.keys.n >= 1);
-    PROPERTY(config.n_tasks <= AGG_DAP_TASKS_MAX && config.asked.n >= 1 &&
+    PROPERTY(config.n_tasks <= AGG_DAP_TASKS_MAX && config.expected_token.n >= 1 &&
              !config.collector.has_secret);
     PROPERTY((config.role == SHOAL_DAP_LEADER) == (config.helper_token[0] != '\0'));
     PROPERTY(config.keep_s >= 86400 && config.threads >= 1 && config.threads <= 64 &&

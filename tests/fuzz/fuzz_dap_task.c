@@ -3,7 +3,7 @@
 // within its stated ranges, whose VDAF there is, whose configuration has room, and that can be
 // printed.
 #include "dap_task.h"
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 #include "vdaf08.h"
 
 static void check_task(const shoal_dap_task *task)

@@ -6,6 +6,7 @@
 #include "event.h"
 #include "fuzz_aggregator.h"
 #include "item_label.h"
+#include "recipe.h"
 
 static void check(const agg_dictionary *d, int has_counts)
 {
@@ -23,16 +24,16 @@ static void check(const agg_dictionary *d, int has_counts)
 static void check_events(const agg_dictionary *d, const agg_recipe *recipe)
 {
     char label[AGG_CELL_LABEL_MAX];
-    PROPERTY((d->kinds != NULL) == (d->counts != NULL && recipe->recipe.encoding.n_fields > 0));
+    PROPERTY((d->kinds != NULL) == (d->counts != NULL && recipe->recipe->encoding.n_fields > 0));
     for (size_t i = 0; d->kinds != NULL && i < d->n; i++) {
-        PROPERTY(d->items[i] < recipe->recipe.parts[0].size && d->kinds[i] < 4);
+        PROPERTY(d->items[i] < recipe->recipe->parts[0].size && d->kinds[i] < 4);
         PROPERTY(agg_recipe_label(label, sizeof label, recipe, d->items[i]) == strlen(label));
     }
 }
 
 static void check_variables(const agg_dictionary *d, const agg_recipe *recipe)
 {
-    const shoal_recipe *r = &recipe->recipe;
+    const shoal_recipe *r = recipe->recipe;
     PROPERTY(d->width == (r->n_variables > 0 ? r->n_variables : 1));
     for (size_t i = 0; r->n_variables > 0 && i < d->n; i++)
         for (uint32_t v = 0; v < r->n_variables; v++) {

@@ -3,7 +3,7 @@
 // each of rising values whose counts add up; groups that share out all devices; and means between
 // the smallest and the largest value.
 #include "epoch_counts.h"
-#include "fuzz_aggregator.h"
+#include "fuzz.h"
 
 static void check_law(const epoch_counts *c, const epoch_law *law)
 {

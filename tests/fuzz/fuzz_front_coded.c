@@ -3,7 +3,7 @@
 // entries of no more than its limit, which written again are no longer than it was and are the same
 // entries; a row of characters gives characters that make it up again.
 #include "front_coded.h"
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 #include "json_walk.h"
 
 // Good inputs beside the corpus.

@@ -3,7 +3,7 @@
 // that of its canonical bytes, names that are found again, and fields, streams and slack that fit
 // together; one that met an error never finishes. Input: the lines of field_lines.h.
 #include "field_lines.h"
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 #include "policy_canonical.h"
 
 size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)

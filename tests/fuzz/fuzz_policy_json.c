@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Property: a policy file either is refused with a text, or gives a policy with a name, its hash
 // and an analysis at least.
-#include "fuzz_aggregator.h"
+#include "fuzz.h"
 
 #include "policy_json.h"
 

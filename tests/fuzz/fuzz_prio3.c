@@ -3,7 +3,8 @@
 // the same answer, whatever was in the scratch; what is refused leaves zeros, or things as they
 // were; what is accepted is canonical and can be gone on with. The first byte chooses the
 // parameters, the second the step, the third where a pair of messages is cut.
-#include "fuzz_recipe.h"
+#include "fuzz.h"
+#include "rng.h"
 #include "vdaf08.h"
 
 enum { MOST = 1 << 12, MOST_WORDS = 1 << 10, MOST_SUMS = 16 };

@@ -5,7 +5,7 @@
 // versions of Prio3.
 #include <stdio.h>
 
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 #include "prio3_parties.h"
 #include "vdaf08.h"
 

@@ -15,9 +15,9 @@ typedef struct seen {
 static void see(seen *s, const agg_run *run)
 {
     for (uint32_t i = 0; i < run->count; i++) {
-        const uint8_t *record = run->records + (size_t)i * s->recipe->recipe.record_size;
-        PROPERTY(shoal_record_check(&s->recipe->recipe, record) == SHOAL_OK);
-        for (uint32_t b = 0; b < s->recipe->recipe.record_size; b++)
+        const uint8_t *record = run->records + (size_t)i * shoal_record_size(s->recipe->recipe);
+        PROPERTY(shoal_record_check(s->recipe->recipe, record) == SHOAL_OK);
+        for (uint32_t b = 0; b < shoal_record_size(s->recipe->recipe); b++)
             s->sum = s->sum * 31 + record[b];
     }
     s->records += run->count;

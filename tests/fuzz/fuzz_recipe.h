@@ -1,30 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes for fuzz targets, of every mechanism's samples; the seeds that a target makes of them;
-// and how it says that its property broke.
+// Recipes for fuzz targets, of every mechanism's samples.
 #ifndef FUZZ_RECIPE_H
 #define FUZZ_RECIPE_H
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "fuzz.h"
 #include "samples.h"
-
-// Aborts, so that the fuzzer keeps the input.
-#define PROPERTY(condition)                                                                        \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #condition);                \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
-// A target may define this: writes its index-th good input, of at most cap bytes (longer ones cost
-// time and reach nothing more), made of a sample. The replay runs them like the files of its
-// corpus, so that a new mechanism needs no file. Returns: its length; 0 where that sample makes
-// none.
-size_t fuzz_seed(uint8_t *out, size_t cap, size_t index);
 
 // The sample of a choice: samples are numbered as they come, and the choices go round.
 static inline sample_at fuzz_sample(uint8_t choice)

@@ -3,6 +3,7 @@
 // whose values are all found again under their own index, and whose cells have labels that end
 // where they say. Put into its text, a signature is read back, beside the same recipe.
 #include "fuzz_aggregator.h"
+#include "recipe.h"
 
 #include "event.h"
 #include "item_label.h"
@@ -16,7 +17,7 @@ static void find_all(const agg_list *list, uint32_t count)
 
 static void check_query(const agg_recipe *recipe)
 {
-    const shoal_encoding *encoding = &recipe->recipe.encoding;
+    const shoal_encoding *encoding = &recipe->recipe->encoding;
     char label[AGG_CELL_LABEL_MAX];
     for (uint32_t i = 0; i < encoding->n_fields; i++) {
         find_all(&recipe->lists[i][SHOAL_LIST_VALUES], encoding->fields[i].values.count);
@@ -26,10 +27,10 @@ static void check_query(const agg_recipe *recipe)
         find_all(&recipe->lists[i][is_word ? SHOAL_LIST_CHARACTERS : SHOAL_LIST_TOKENS],
                  encoding->fields[i].tokens.count);
     }
-    find_all(&recipe->known, recipe->recipe.known.count);
-    for (uint32_t i = 0; i < recipe->recipe.n_splits; i++)
-        find_all(&recipe->splits[i], recipe->recipe.splits[i].values.count);
-    for (uint32_t i = 0; encoding->n_fields > 0 && i < recipe->recipe.parts[0].size && i < 1000;
+    find_all(&recipe->known, recipe->recipe->known.count);
+    for (uint32_t i = 0; i < recipe->recipe->n_splits; i++)
+        find_all(&recipe->splits[i], recipe->recipe->splits[i].values.count);
+    for (uint32_t i = 0; encoding->n_fields > 0 && i < recipe->recipe->parts[0].size && i < 1000;
          i++)
         PROPERTY(agg_recipe_label(label, sizeof label, recipe, i) == strlen(label));
 }
@@ -48,7 +49,7 @@ static void put_signature(const agg_recipe *recipe)
              recipe->json_len + 512 > AGG_RECIPE_FILE_MAX);
     if (err != SHOAL_OK) return;
     PROPERTY(again.has_signature && memcmp(again.key, recipe->key, sizeof again.key) == 0);
-    PROPERTY(memcmp(again.recipe.recipe_hash, recipe->recipe.recipe_hash, 32) == 0);
+    PROPERTY(memcmp(again.recipe->recipe_hash, recipe->recipe->recipe_hash, 32) == 0);
     agg_recipe_release(&again);
 }
 
@@ -66,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                  recipe.values.texts[i].len) &&
                  item == i);
     }
-    PROPERTY(recipe.json_len == len && recipe.recipe.n_parts >= 1);
+    PROPERTY(recipe.json_len == len && recipe.recipe->n_parts >= 1);
     check_query(&recipe);
     put_signature(&recipe);
     agg_recipe_release(&recipe);

@@ -58,7 +58,8 @@ static const agg_recipe *recipe_of(uint8_t choice)
                        "\"2030-01-01\"}",
                        recipes[choice % N_RECIPES]);
     PROPERTY(agg_recipe_from_bytes(recipe, &error, "recipe", json, (size_t)len) == SHOAL_OK);
-    PROPERTY(recipe->recipe.record_size <= RECORD_MAX && agg_report_size(recipe) <= REPORT_MAX);
+    PROPERTY(shoal_record_size(recipe->recipe) <= RECORD_MAX &&
+             agg_report_size(recipe) <= REPORT_MAX);
     return recipe;
 }
 
@@ -66,17 +67,17 @@ static const agg_recipe *recipe_of(uint8_t choice)
 static void check_text(const agg_recipe *recipe, const uint8_t *data, size_t len)
 {
     uint8_t own[RECORD_MAX], cores[RECORD_MAX];
-    size_t size = recipe->recipe.text_size;
+    size_t size = shoal_record_text_size(recipe->recipe);
     char *text = malloc(size);
     PROPERTY(text != NULL);
     memset(text, '0', size);
     memcpy(text, data, len < size ? len : size);
-    int is_good = shoal_record_from_text(cores, &recipe->recipe, text, size, NULL) == SHOAL_OK;
+    int is_good = shoal_record_from_text(cores, recipe->recipe, text, size, NULL) == SHOAL_OK;
     for (agg_cpu cpu = AGG_CPU_PORTABLE; cpu <= agg_cpu_best(); cpu++) {
         agg_record_text reader;
-        agg_record_text_init(&reader, &recipe->recipe, cpu);
+        agg_record_text_init(&reader, recipe->recipe, cpu);
         PROPERTY(agg_record_text_read(own, &reader, text) == is_good);
-        if (is_good) PROPERTY(memcmp(own, cores, recipe->recipe.record_size) == 0);
+        if (is_good) PROPERTY(memcmp(own, cores, shoal_record_size(recipe->recipe)) == 0);
     }
     free(text);
 }
@@ -104,7 +105,7 @@ static void check_report(const agg_recipe *recipe, const uint8_t *data, size_t l
         agg_report_frame_init(&frame, recipe, cpu);
         PROPERTY(frame.size == size);
         PROPERTY(agg_report_read(own, &frame, json) == is_printed);
-        if (is_printed) PROPERTY(memcmp(own, parsed, recipe->recipe.record_size) == 0);
+        if (is_printed) PROPERTY(memcmp(own, parsed, shoal_record_size(recipe->recipe)) == 0);
     }
     free(json);
 }
@@ -129,10 +130,10 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     const agg_recipe *recipe = recipe_of((uint8_t)(index / 2));
     size_t size = agg_report_size(recipe), at = 0;
     // Bits of many digits; the first parts' rows stay 0, where every recipe has one.
-    for (uint32_t i = 4; index / 2 < 2 && i + 1 < recipe->recipe.record_size; i++)
+    for (uint32_t i = 4; index / 2 < 2 && i + 1 < shoal_record_size(recipe->recipe); i++)
         record[i] = (uint8_t)(37 * i);
     PROPERTY(agg_report_print(report, REPORT_MAX, recipe, record) == SHOAL_OK);
-    if (index % 2 == 0) at = size - recipe->recipe.text_size - 3;
+    if (index % 2 == 0) at = size - shoal_record_text_size(recipe->recipe) - 3;
     if (index % 2 == 0) size -= 3;
     if (size - at + 2 > cap) return 0;
     out[0] = (uint8_t)(index / 2);

@@ -21,11 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         PROPERTY(error.text[0] != '\0');
         return 0;
     }
-    PROPERTY(shoal_record_check(&recipe->recipe, record) == SHOAL_OK);
+    PROPERTY(shoal_record_check(recipe->recipe, record) == SHOAL_OK);
     size_t size = agg_report_size(recipe);
     PROPERTY(size < sizeof text && agg_report_print(text, sizeof text, recipe, record) == SHOAL_OK);
     text[size] = '\0';
     PROPERTY(agg_report_parse(again, &error, recipe, text, size) == SHOAL_OK);
-    PROPERTY(memcmp(record, again, recipe->recipe.record_size) == 0);
+    PROPERTY(memcmp(record, again, shoal_record_size(recipe->recipe)) == 0);
     return 0;
 }

@@ -3,7 +3,7 @@
 // of figures in their ranges, which printed in full are read back the same.
 #include <string.h>
 
-#include "fuzz_recipe.h"
+#include "fuzz.h"
 #include "schedule.h"
 
 #define LINE_MAX_BYTES 80

@@ -40,7 +40,8 @@ EXPORT(task_of_recipe) uint32_t export_task_of_recipe(uint32_t recipe, uint32_t 
         return SHOAL_ERR_ARGUMENT;
     const shoal_recipe *r = (const shoal_recipe *)(const void *)at(recipe);
     shoal_err err = shoal_dap_task_of(&task, r, &reason);
-    if (!err) err = shoal_split_init(&split, shoal_recipe_value_part(r), &reason);
+    // The module does not link recipe.c, so it reads the part itself.
+    if (!err) err = shoal_split_init(&split, &r->parts[r->value_part], &reason);
     if (!err) err = shoal_prio3_init(&prio3, &task.vdaf);
     if (!err) state = TASK_OF_RECIPE;
     return err;

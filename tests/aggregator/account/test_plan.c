@@ -2,6 +2,7 @@
 // The planner: are its sizes those of real reports and sketches, its errors those of the papers,
 // its limits kept, and is its recommendation one that no other setting of any mechanism beats?
 #include "agg_test.h"
+#include "recipe.h"
 
 #include <math.h>
 
@@ -162,8 +163,8 @@ static void check_sizes(const agg_plan_wish *wish, const agg_plan_candidate *c)
     fclose(stream);
     read_recipe(&recipe, text);
     assert_int_equal((uint64_t)c->report_bytes, agg_report_size(&recipe));
-    assert_int_equal((uint64_t)c->record_bytes, recipe.recipe.record_size);
-    assert_true(recipe.recipe.cost_micro <= wish->eps_micro);
+    assert_int_equal((uint64_t)c->record_bytes, recipe.recipe->record_size);
+    assert_true(recipe.recipe->cost_micro <= wish->eps_micro);
     if (c->memory < 1 << 24) {
         const agg_shape shape = {c->part.mechanism, c->part.k, c->part.m};
         agg_sketch sketch;

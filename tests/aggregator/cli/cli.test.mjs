@@ -711,7 +711,8 @@ test('recipe check says whether the central claim follows from the minimum cohor
   assert.equal(
     check({ minimum: 8762, epsilon: 1, delta: '1e-6' }),
     '8762 reports, claims central epsilon 1 at delta 1e-6\n' +
-      'closed form         central epsilon 0.999965: the claim follows (it does from 8762 reports on)\n',
+      'closed form         central epsilon 0.999965: the claim follows (it does from 8762 reports on)\n' +
+      'assumes             all these reports honest, in one block, and a reader of blocks only\n',
   );
   assert.equal(
     claim(8761),

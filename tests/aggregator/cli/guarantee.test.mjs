@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What results promise, from outside: the figures are those of `shoal account`, a comparison's those of its two results, every
-// format says them somewhere, and rows stay rows. The command is $SHOAL_BIN or build/release/shoal.
+// What results promise, from outside: the figures are those of `shoal account` for the smallest block, there are none where
+// nobody stated block and honest share, a comparison's are those of its two results, every format says them somewhere, and rows
+// stay rows. The command is $SHOAL_BIN or build/release/shoal.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { list, makeCli, sketch } from './cli_helpers.mjs';
@@ -51,18 +52,22 @@ const estimate = (name, ...more) => [
   `${name}.acc`,
 ];
 
-/** What `shoal account` says of it. @param {string} name @param {number} honest */
-const account = (name, honest) =>
+/** What states that all reports are one block. @param {string} name @param {number} [honest] */
+const whole = (name, honest = 1) => ['--block', String(REPORTS[name]), '--honest', String(honest)];
+
+/** What `shoal account` says of it. @param {string} name @param {number} honest @param {number} [reports] @param {...string} more */
+const account = (name, honest, reports = REPORTS[name], ...more) =>
   json(
     'account',
     '--local-epsilon',
     String(recipes[name].parameters.epsilon),
     '--reports',
-    String(REPORTS[name]),
+    String(reports),
     '--delta',
     DELTAS[name],
     '--honest',
     String(honest),
+    ...more,
     ...(name === 'symmetric' ? ['--mechanism', 'onehot-symmetric'] : []),
   );
 
@@ -92,62 +97,99 @@ before(() => {
   }
 });
 
-test('the central guarantee is the best figure of shoal account', () => {
+/** The sentence that goes with every central figure. @param {number} honest */
+const assumes = (honest) =>
+  `The central epsilon assumes that ${100 * honest} % of the reports are honest. It holds against ` +
+  'readers of released blocks, not against whoever sees single reports or batches.';
+
+test('the central guarantee is the best figure of shoal account for the smallest block', () => {
   for (const name of ['sketch', 'symmetric', 'olh'])
-    for (const honest of [1, 0.37]) {
-      const { local, central, claim } = json(
-        ...estimate(name, '--honest', String(honest)),
-      ).guarantees;
-      const { best } = account(name, honest);
-      assert.deepEqual(central, {
-        epsilon: best.epsilon,
-        delta: Number(DELTAS[name]),
-        bound: best.bound,
-        reports: REPORTS[name],
-        honest,
-      });
-      const { epsilon } = recipes[name].parameters;
-      assert.deepEqual(local, {
-        epsilon,
-        drawn: local.drawn,
-        model: 'replacement',
-        reports_per_day: 2,
-        epsilon_per_day: 2 * epsilon,
-      });
-      assert.ok(local.drawn <= epsilon && local.drawn > epsilon - 1e-4);
-      const { cohort } = recipes[name];
-      assert.deepEqual(
-        claim,
-        cohort && {
-          epsilon: cohort.epsilon,
-          delta: Number(cohort.delta),
-          kept: central.epsilon <= cohort.epsilon,
-        },
-      );
-    }
-  assert.equal(json(...estimate('symmetric')).guarantees.central.bound, 'renyi');
-  assert.equal(json(...estimate('symmetric')).guarantees.claim.kept, true);
-  assert.equal(json(...estimate('symmetric', '--honest', '0.37')).guarantees.claim.kept, false);
+    for (const honest of [1, 0.37])
+      for (const block of [REPORTS[name], Math.floor(REPORTS[name] / 2)]) {
+        const { local, central, claim, ...rest } = json(
+          ...estimate(name, '--honest', String(honest), '--block', String(block)),
+        ).guarantees;
+        assert.deepEqual(rest, {});
+        const { best } = account(name, honest, block);
+        const { person, ...figure } = central;
+        assert.deepEqual(figure, {
+          epsilon: best.epsilon,
+          delta: Number(DELTAS[name]),
+          bound: best.bound,
+          reports: block,
+          honest,
+          assumes: assumes(honest),
+        });
+        // limit.per_day is 2: two reports of a person, by group privacy
+        const { user } = account(name, honest, block, '--contributions', '2');
+        assert.deepEqual(person, { epsilon: user.stronger, reports: 2, days: 1 });
+        const { epsilon } = recipes[name].parameters;
+        assert.deepEqual(local, {
+          epsilon,
+          drawn: local.drawn,
+          model: 'replacement',
+          reports_per_day: 2,
+          epsilon_per_day: 2 * epsilon,
+        });
+        assert.ok(local.drawn <= epsilon && local.drawn > epsilon - 1e-4);
+        const { cohort } = recipes[name];
+        assert.deepEqual(
+          claim,
+          cohort && {
+            epsilon: cohort.epsilon,
+            delta: Number(cohort.delta),
+            kept: central.epsilon <= cohort.epsilon,
+          },
+        );
+      }
+  const of = (/** @type {string[]} */ ...args) =>
+    json(...estimate('symmetric', ...args)).guarantees;
+  assert.equal(of(...whole('symmetric')).central.bound, 'renyi');
+  assert.equal(of(...whole('symmetric')).claim.kept, true);
+  assert.equal(of(...whole('symmetric', 0.37)).claim.kept, false);
+});
+
+test('files have no central figure unless block and honest share are stated', () => {
+  for (const [none, ...options] of [
+    ['files'],
+    ['files', '--honest', '0.9'],
+    ['honest', '--block', '1000'],
+  ]) {
+    const {
+      central,
+      no_central: why,
+      claim,
+    } = json(...estimate('symmetric', ...options)).guarantees;
+    assert.deepEqual([central, why, claim.kept], [null, none, null]);
+    const { text } = cli.good(...estimate('symmetric', ...options));
+    assert.match(text, /^central epsilon {5}none: /m);
+    assert.match(text, /^claim {15}central epsilon 0\.4: not known of this result$/m);
+    assert.doesNotMatch(text, /assumes/);
+  }
+  // a block cannot be larger than the result
+  const { central } = json(...estimate('olh', '--block', '4000000000', '--honest', '1')).guarantees;
+  assert.equal(central.reports, REPORTS.olh);
+  cli.bad(2, /--block must be/, ...estimate('olh', '--block', '0'));
 });
 
 test('a crowd too small for its epsilon adds nothing, and the result says so', () => {
-  const { guarantees } = json(...estimate('open'));
-  assert.deepEqual(Object.keys(guarantees), ['local', 'central']);
-  assert.equal(guarantees.central, null);
+  const { guarantees } = json(...estimate('open', ...whole('open')));
+  assert.deepEqual(Object.keys(guarantees), ['local', 'central', 'no_central']);
+  assert.deepEqual([guarantees.central, guarantees.no_central], [null, 'no_gain']);
   assert.match(
-    cli.good(...estimate('open')).text,
-    /^central epsilon {5}no better than that of a report \(1000 reports, delta 1e-9, the recipe states none\)$/m,
+    cli.good(...estimate('open', ...whole('open'))).text,
+    /^central epsilon {5}no better than that of a report \(smallest block of 1000 reports, 100 % honest, delta 1e-9, the recipe states none\)$/m,
   );
 });
 
 test('tables say the same as JSON, and their assumptions', () => {
   const lines =
     cli
-      .good(...estimate('olh', '--honest', '0.5'))
+      .good(...estimate('olh', ...whole('olh', 0.5)))
       .text.split('\n\n')
       .at(-1)
       ?.split('\n') ?? [];
-  const { central } = json(...estimate('olh', '--honest', '0.5')).guarantees;
+  const { central } = json(...estimate('olh', ...whole('olh', 0.5))).guarantees;
   assert.deepEqual(lines.slice(0, 2), [
     'epsilon per report  1.3 (as drawn: 1.3)',
     'epsilon per day     2.6 (2 reports)',
@@ -158,30 +200,35 @@ test('tables say the same as JSON, and their assumptions', () => {
     Number(figure) >= central.epsilon && Number(figure) < central.epsilon * 1.00001,
     'rounded up',
   );
-  assert.deepEqual([bound, of], ['stronger', '30000 reports, delta 1e-12']);
-  assert.match(lines[3], /^claim {15}central epsilon 0\.01: not kept/);
-  assert.match(
-    lines[4],
-    /one report a person in this result, 50 % of the reporters honest, only the sum shown\.$/,
+  assert.deepEqual(
+    [bound, of],
+    ['stronger', 'smallest block of 30000 reports, 50 % honest, delta 1e-12'],
   );
+  assert.match(lines[3], /^central, person {5}0\.\d+ \(2 reports of 1 day, in any blocks\)$/);
+  assert.match(lines[4], /^claim {15}central epsilon 0\.01: not kept/);
+  assert.equal(lines[5], assumes(0.5));
 });
 
 test('rows stay rows: other formats say it on standard error', () => {
   for (const format of ['ndjson', 'csv']) {
-    const { text, err } = cli.good(...estimate('sketch', '--format', format));
+    const { text, err } = cli.good(...estimate('sketch', ...whole('sketch'), '--format', format));
     assert.equal(text.trim().split('\n').length, format === 'csv' ? 4 : 3);
     assert.doesNotMatch(text, /central|guarantee/);
     assert.match(
       err,
-      /^shoal: estimate: central epsilon {5}0\.\d+ \(stronger bound, 7000 reports/m,
+      /^shoal: estimate: central epsilon {5}0\.\d+ \(stronger bound, smallest block of 7000 reports/m,
     );
-    assert.match(err, /^shoal: estimate: The central epsilon assumes one report a person/m);
+    assert.match(
+      err,
+      /^shoal: estimate: The central epsilon assumes that 100 % of the reports are honest/m,
+    );
     const compared = cli.good(
       'compare',
       '--recipe',
       'sketch.json',
       '--dictionary',
       'c.tsv',
+      ...whole('sketch'),
       '--format',
       format,
       'sketch.acc',
@@ -202,10 +249,11 @@ test('a comparison promises what its two results do, and both to whoever is in b
     'symmetric.json',
     '--dictionary',
     'c.tsv',
+    ...whole('symmetric'),
   ];
   const { a, b, both } = json(...args, 'olh.acc', 'symmetric.acc').guarantees;
-  assert.deepEqual(a, json(...estimate('olh')).guarantees);
-  assert.deepEqual(b, json(...estimate('symmetric')).guarantees);
+  assert.deepEqual(a, json(...estimate('olh', ...whole('symmetric'))).guarantees);
+  assert.deepEqual(b, json(...estimate('symmetric', ...whole('symmetric'))).guarantees);
   assert.ok(Math.abs(both.epsilon - a.central.epsilon - b.central.epsilon) < 1e-11);
   assert.ok(Math.abs(both.delta - 1e-7 - 1e-12) < 1e-16);
   const table = cli.good(...args, 'olh.acc', 'symmetric.acc').text;
@@ -217,6 +265,7 @@ test('a comparison promises what its two results do, and both to whoever is in b
     'olh.json',
     '--dictionary',
     'c.tsv',
+    ...whole('olh'),
     'olh.acc',
     'olh2.acc',
   ).text;
@@ -226,6 +275,32 @@ test('a comparison promises what its two results do, and both to whoever is in b
     'what is the same is said once',
   );
   assert.equal(same.match(/central epsilon {5}/g)?.length, 1);
+  const files = ['compare', '--recipe', 'olh.json', '--dictionary', 'c.tsv', 'olh.acc', 'olh2.acc'];
+  assert.deepEqual(json(...files).guarantees.both, { epsilon: 2.6, delta: 0 });
+  assert.match(
+    cli.good(...files).text,
+    /\nA person with a report on both sides: epsilon 2\.6\.\n$/,
+    'the local epsilon of both needs no delta',
+  );
+});
+
+test('no output has a central figure without the sentence on what it assumes', () => {
+  const compare = ['compare', '--recipe', 'olh.json', '--dictionary', 'c.tsv'];
+  let figures = 0;
+  for (const options of [[], whole('olh', 0.5), ['--honest', '0.5'], ['--block', '2000']])
+    for (const format of ['table', 'json', 'ndjson', 'csv'])
+      for (const command of [
+        estimate('olh', ...options, '--format', format),
+        [...compare, ...options, '--format', format, 'olh.acc', 'olh2.acc'],
+      ]) {
+        const { text, err } = cli.good(...command);
+        const said = text + err;
+        const has = /central epsilon +[\d.]+ \(|"central":\{|central, person/.test(said);
+        assert.equal(has, options.length === 4, `${command.join(' ')}: ${said}`);
+        assert.equal(said.includes(assumes(0.5)), has, command.join(' '));
+        figures += has ? 1 : 0;
+      }
+  assert.equal(figures, 8);
 });
 
 test('shares of honest reports', () => {

@@ -183,6 +183,7 @@ function prepare(folder) {
   write('serve.json', serve);
   write('secret', `${secret}\n`);
   chmodSync(at('secret'), 0o600);
+  shoal('serve', '--check', '--config', at('serve.json')); // makes the store and its audit log
   openssl('genpkey', '-algorithm', 'ed25519', '-out', at('own.pem'));
   openssl('pkey', '-in', at('own.pem'), '-pubout', '-out', at('recipes.pub'));
   chmodSync(at('own.pem'), 0o600);

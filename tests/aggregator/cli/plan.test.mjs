@@ -178,6 +178,70 @@ test('a recipe from a counts file lists its values; seeds are fresh', () => {
   assert.notEqual(recipeOf('b.json').seed, recipeOf('c.json').seed);
 });
 
+test('a central figure is that of the block that the recipe states', () => {
+  const args = ['--devices', '1000000', '--size', '1000', '--epsilon', '2'];
+  /** What `shoal account` says of so many reports. @param {number} reports @param {...string} more */
+  const account = (reports, ...more) =>
+    JSON.parse(
+      shoal(
+        'account',
+        ...['--local-epsilon', '2', '--delta', '1e-9', '--honest', '0.8', '--format', 'json'],
+        ...['--reports', String(reports), ...more],
+      ).text,
+    );
+  assert.ok(!('guarantees' in plan(...args)), 'nobody stated the honest share');
+
+  // half of a day's reports by default, over however many days
+  for (const days of ['1', '30']) {
+    const long = ['--period', days, '--per-day', '2', '--epsilon', '2'];
+    const found = plan(
+      ...args.slice(0, 4),
+      ...long,
+      ...['--honest', '0.8', '--recipe-out', 'block.json'],
+    );
+    assert.equal(found.block_minimum, 1000000);
+    assert.deepEqual(recipeOf('block.json').block, { minimum: 1000000 });
+    const { central } = found.guarantees;
+    assert.equal(central.epsilon, account(1000000).best.epsilon, 'not of all reports');
+    assert.deepEqual([central.reports, central.honest], [1000000, 0.8]);
+    assert.deepEqual(central.person, {
+      epsilon: account(1000000, '--contributions', String(2 * Number(days))).user.stronger,
+      reports: 2 * Number(days),
+      days: Number(days),
+    });
+  }
+
+  // the smallest block that gives the epsilon, and not one of a report fewer
+  const asked = plan(...args, '--honest', '0.8', '--central', '0.05', '--recipe-out', 'asked.json');
+  const { block_minimum: block } = asked;
+  assert.deepEqual(recipeOf('asked.json').block, { minimum: block });
+  assert.ok(asked.guarantees.central.epsilon <= 0.05);
+  assert.ok(account(Math.floor(block * 0.999)).best.epsilon > 0.05);
+  const text = shoal('plan', ...args, '--honest', '0.8', '--central', '0.05').text;
+  assert.match(text, /^smallest block {6}[\d,]+ reports, block\.minimum of the recipe$/m);
+  assert.match(text, /^The central epsilon assumes that 80 % of the reports are honest\./m);
+
+  const stated = plan(...args, '--honest', '1', '--block', '1000', '--recipe-out', 'least.json');
+  assert.equal(stated.guarantees.central.reports, 1000);
+  assert.ok(!('block' in recipeOf('least.json')), 'the minimum cohort, which is the default');
+  // no figure where none is true
+  const words = ['--devices', '1000000', '--open', '--epsilon', '2', '--mechanism', 'rappor'];
+  assert.equal(plan(...words, '--honest', '1').guarantees.no_central, 'permanent');
+
+  for (const [why, ...options] of /** @type {[RegExp, ...string[]][]} */ ([
+    [/--block and --central need --honest/, '--block', '5000'],
+    [/--block and --central need --honest/, '--central', '0.5'],
+    [/--block or --central/, '--honest', '1', '--block', '5000', '--central', '0.5'],
+    [/--block must be/, '--honest', '1', '--block', '999'],
+    [/--honest must be/, '--honest', '0'],
+    [/no block of up to 1000000000 reports/, '--honest', '0.01', '--central', '0.001'],
+  ])) {
+    const run = shoal('plan', ...args, ...options);
+    assert.equal(run.code, 2, run.err);
+    assert.match(run.err, why);
+  }
+});
+
 test('nothing is said plainly, with what it would take, and no recipe is written', () => {
   const args = ['--devices', '20000', '--size', '5000', '--zipf', '0.3', '--epsilon', '1'];
   const found = plan(...args, '--recipe-out', 'none.json');

@@ -195,6 +195,47 @@ test('diff counts what came to a list of values and what went', () => {
   assert.equal(diff(0, 'l1.json', 'l1.json').length, 1);
 });
 
+// ---- blocks ----
+
+test('new states blocks, check prints them, and one below the minimum cohort is refused by name', () => {
+  /** @param {string} file @param {...string} options */
+  const make = (file, ...options) =>
+    good('recipe', 'new', '--id', 'b', '--expires', '2099-01-01', '-o', file, ...options);
+  make('b.json', '--block-minimum', '5000', '--block-tick', '3600');
+  assert.deepEqual(JSON.parse(read('b.json')).block, { minimum: 5000, tick_s: 3600 });
+  assert.match(
+    good('recipe', 'check', 'b.json').text,
+    /^blocks {14}5000 reports at least, and one may close every 3600 s$/m,
+  );
+  make('plain.json', '--block-tick', '60', '--cohort-minimum', '7000');
+  assert.deepEqual(JSON.parse(read('plain.json')).block, { tick_s: 60 });
+  assert.match(good('recipe', 'check', 'plain.json').text, /^blocks {14}7000 reports at least/m);
+  for (const [why, ...options] of /** @type {[RegExp, ...string[]][]} */ ([
+    [/block\.minimum.* is below cohort\.minimum/, '--block-minimum', '999'],
+    [/block\.minimum/, '--block-minimum', '0'],
+    [/block\.tick_s/, '--block-tick', '31536001'],
+    [/--block-minimum must be a number/, '--block-minimum', 'x'],
+    [/--block-tick must be a number/, '--block-tick', ''],
+  ]))
+    bad(2, why, 'recipe', 'new', '--id', 'b', '--expires', '2099-01-01', ...options);
+});
+
+test('a block at its default is not hashed, and diff says what a smaller one is', () => {
+  write('d.json', list(['cod', 'eel'], 1, {}));
+  write('d2.json', list(['cod', 'eel'], 1, { block: { minimum: 1000, tick_s: 86400 } }));
+  write('d3.json', list(['cod', 'eel'], 1, { block: { minimum: 1001 } }));
+  const [plain, stated, other] = ['d.json', 'd2.json', 'd3.json'].map(
+    (file) => good('recipe', 'hash', file).text,
+  );
+  assert.equal(stated, plain);
+  assert.notEqual(other, plain);
+  assert.doesNotMatch(good('recipe', 'check', 'd2.json').text, /^blocks/m);
+  assert.match(
+    cli.run('recipe', 'diff', 'd3.json', 'd.json').text,
+    /^note {16}looser: smaller blocks are shown: 1001 -> 1000$/m,
+  );
+});
+
 // ---- recipes that find words ----
 
 /** A new recipe of a compound, read back. @param {string} mechanism @param {...string} options @returns {any} */

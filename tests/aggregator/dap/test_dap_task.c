@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Task files and recipes of two servers: what is read, and every refusal by the name of its field.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include "dap_task.h"
 #include "sha256.h"
@@ -146,7 +147,7 @@ static void a_recipe_is_a_task(void **state)
     (void)state;
     load(&t, RECIPE(DAP));
     assert_true(t.has_recipe && !t.is_exact);
-    assert_memory_equal(t.task.id, t.recipe.recipe.recipe_hash, 32);
+    assert_memory_equal(t.task.id, t.recipe.recipe->recipe_hash, 32);
     assert_string_equal(t.info, "colours");
     assert_int_equal(t.task.min_batch_size, 77);
     assert_int_equal(t.task.vdaf.circuit, SHOAL_CIRCUIT_HISTOGRAM);

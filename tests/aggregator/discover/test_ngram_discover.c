@@ -3,6 +3,7 @@
 // of noise, bounded work whatever comes, and the same rows whatever the number of threads. Fanti's
 // study at its full size is tests/bench/ngram_study.mjs.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include <math.h>
 
@@ -45,7 +46,7 @@ static void make_report(uint8_t *record, const agg_recipe *recipe, uint8_t seed_
     uint64_t draw = shoal_rng_below(&rng, 100);
     while (draw >= percents[word]) draw -= percents[word++];
     const char *value = pushed != NULL ? pushed : words[word];
-    assert_ok(shoal_record_randomize_string(record, &recipe->recipe, (const uint8_t *)value,
+    assert_ok(shoal_record_randomize_string(record, recipe->recipe, (const uint8_t *)value,
                                             strlen(value), &permanent, &rng));
 }
 
@@ -53,7 +54,7 @@ static void fill(agg_accumulator *acc, const agg_recipe *recipe, uint8_t seed, u
                  uint32_t n, const char *pushed)
 {
     agg_error error;
-    size_t size = recipe->recipe.record_size;
+    size_t size = recipe->recipe->record_size;
     uint8_t *records = malloc(n * size);
     assert_non_null(records);
     for (uint32_t i = 0; i < n; i++)
@@ -69,16 +70,16 @@ static void fill_with_noise(agg_accumulator *acc, const agg_recipe *recipe, uint
     const uint8_t seed[32] = {seed_byte, 1};
     agg_error error;
     shoal_rng rng;
-    size_t size = recipe->recipe.record_size;
+    size_t size = recipe->recipe->record_size;
     uint8_t *records = malloc(n * size);
     assert_non_null(records);
     shoal_rng_init(&rng, seed);
     shoal_rng_bytes(&rng, records, n * size);
     for (uint32_t i = 0; i < n; i++) {
         uint8_t *part = records + i * size;
-        for (uint32_t e = 0; e < recipe->recipe.n_parts; e++) {
-            store32_le(part, (uint32_t)shoal_rng_below(&rng, recipe->recipe.parts[e].k));
-            part += recipe->recipe.parts[e].record_size;
+        for (uint32_t e = 0; e < recipe->recipe->n_parts; e++) {
+            store32_le(part, (uint32_t)shoal_rng_below(&rng, recipe->recipe->parts[e].k));
+            part += recipe->recipe->parts[e].record_size;
         }
     }
     assert_ok(agg_accumulator_add(acc, &error, records, n, 1));
@@ -118,7 +119,7 @@ static void strings_are_found_with_their_counts(void **state)
         agg_error error;
         make_recipe(&recipe, what == 2 ? "0.7" : "0.75", what == 1 ? 3 : 2,
                     what == 2 ? 3 : 2); // 16 is the most that epsilon can be
-        assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+        assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
         fill(&acc, &recipe, (uint8_t)(11 + what), 0, N, NULL);
         run(&found, &recipe, &acc, 1);
         assert_int_equal(found.n_rows, N_WORDS);
@@ -148,7 +149,7 @@ static void threads_do_not_change_a_byte(void **state)
     agg_error error;
     (void)state;
     make_recipe(&recipe, "0.6", 2, 2);
-    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     fill(&acc, &recipe, 31, 0, 20000, NULL);
     run(&one, &recipe, &acc, 1);
     run(&three, &recipe, &acc, 3);
@@ -179,7 +180,7 @@ static void noise_is_not_a_word(void **state)
         agg_accumulator acc;
         agg_discovery found;
         agg_error error;
-        assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+        assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
         if (number % 2 == 0) fill_with_noise(&acc, &recipe, number, 4000);
         for (uint32_t i = 0; number % 2 == 1 && i < 4000; i++) {
             char word[11] = "";
@@ -208,15 +209,16 @@ static void hostile_reports_have_bounded_effect(void **state)
     agg_error error;
     (void)state;
     make_recipe(&recipe, "0.75", 2, 2);
-    size_t size = recipe.recipe.record_size;
+    size_t size = recipe.recipe->record_size;
     uint8_t *records = malloc(10000 * size);
     assert_non_null(records);
     for (int what = 0; what < 2; what++) {
-        assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+        assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
         make_report(records, &recipe, 41, 0, NULL);
         if (what == 1)
             memset(records + 4, 0xff, size - 4); // all bits, and a cohort that no device has, so:
-        for (uint32_t e = 0, at = 0; what == 1 && e < 3; at += recipe.recipe.parts[e++].record_size)
+        for (uint32_t e = 0, at = 0; what == 1 && e < 3;
+             at += recipe.recipe->parts[e++].record_size)
             store32_le(records + at, 0);
         for (uint32_t i = 1; i < 10000; i++) memcpy(records + i * size, records, size);
         assert_ok(agg_accumulator_add(&acc, &error, records, 10000, 1));
@@ -227,7 +229,7 @@ static void hostile_reports_have_bounded_effect(void **state)
         agg_accumulator_release(&acc);
     }
     free(records);
-    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     fill(&acc, &recipe, 43, 0, 59400, NULL);
     fill(&acc, &recipe, 43, 59400, 600, "evil.biz");
     run(&found, &recipe, &acc, 2);
@@ -255,7 +257,7 @@ static void dense_graphs_give_nothing_false(void **state)
     agg_error error;
     (void)state;
     make_recipe(&recipe, "0.75", 2, 2);
-    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     uint32_t x = 1;
     for (uint32_t i = 0; i < N; i++) {
         char word[11] = "";
@@ -283,9 +285,9 @@ static void what_cannot_be_decoded_is_said(void **state)
     const agg_discover_options options = {.n_threads = 1};
     (void)state;
     make_recipe(&recipe, "0.75", 4, 2); // 29^4 and more n-grams
-    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     fill(&acc, &recipe, 61, 0, 10, NULL);
-    recipe.recipe.alphabet_len = SHOAL_ALPHABET_MAX; // 128^4
+    fields_of(&recipe)->alphabet_len = SHOAL_ALPHABET_MAX; // 128^4
     const agg_discover_round round = {&recipe, &acc};
     assert_err(agg_discover_run(&found, &error, &round, 1, &options), AGG_ERR_USAGE);
     assert_non_null(strstr(error.text, "Choose a smaller n"));
@@ -293,8 +295,10 @@ static void what_cannot_be_decoded_is_said(void **state)
     agg_recipe_release(&recipe);
 }
 
-int main(void)
+// argv[1], when given, chooses tests by a pattern.
+int main(int argc, char *argv[])
 {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(strings_are_found_with_their_counts),
                                        cmocka_unit_test(threads_do_not_change_a_byte),
                                        cmocka_unit_test(noise_is_not_a_word),

@@ -4,6 +4,7 @@
 // of 2^24 numbers, which with sanitizers takes a third of a second, so that what one decoding shows
 // is not shown by a second. SHOAL_LONG=1 decodes more collections of noise.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include <math.h>
 
@@ -42,7 +43,7 @@ static void start(collection *c, const char *oracle, double epsilon, double epsi
     memset(c, 0, sizeof *c);
     memset(c->seed, seed, sizeof c->seed);
     read_recipe(&c->recipe, text);
-    assert_ok(agg_accumulator_init(&c->acc, &error, &c->recipe.recipe));
+    assert_ok(agg_accumulator_init(&c->acc, &error, c->recipe.recipe));
 }
 
 static void finish(collection *c)
@@ -54,18 +55,18 @@ static void finish(collection *c)
 static void add(collection *c, const uint8_t *record)
 {
     agg_error error;
-    assert_ok(shoal_record_check(&c->recipe.recipe, record));
+    assert_ok(shoal_record_check(c->recipe.recipe, record));
     assert_ok(agg_accumulator_add(&c->acc, &error, record, 1, 1));
 }
 
 static void send(collection *c, const char *word, uint32_t n)
 {
     uint8_t record[512];
-    assert_true(c->recipe.recipe.record_size <= sizeof record);
+    assert_true(c->recipe.recipe->record_size <= sizeof record);
     for (uint32_t i = 0; i < n; i++) {
         shoal_rng rng;
         shoal_rng_init_stream(&rng, c->seed, c->next++);
-        assert_ok(shoal_record_randomize_string(record, &c->recipe.recipe, (const uint8_t *)word,
+        assert_ok(shoal_record_randomize_string(record, c->recipe.recipe, (const uint8_t *)word,
                                                 strlen(word), NULL, &rng));
         add(c, record);
     }
@@ -109,8 +110,8 @@ static const agg_found *find(const agg_discovery *d, const char *word)
 // The rows of a position as devices hash them: row j of position p hashes as row p k + j.
 static void prepare_rows(shoal_affine1 rows[ROWS_MAX], const collection *c, uint32_t position)
 {
-    const shoal_part *part = &c->recipe.recipe.parts[SHOAL_SFP_FRAGMENT];
-    uint32_t k = c->recipe.recipe.k_fragment;
+    const shoal_part *part = &c->recipe.recipe->parts[SHOAL_SFP_FRAGMENT];
+    uint32_t k = c->recipe.recipe->k_fragment;
     assert_true(k <= ROWS_MAX);
     for (uint32_t j = 0; j < k; j++)
         shoal_affine1_row(&rows[j], part->seed, position * k + j, part->m);
@@ -120,8 +121,8 @@ static void prepare_rows(shoal_affine1 rows[ROWS_MAX], const collection *c, uint
 static uint64_t support_of(const collection *c, const shoal_affine1 rows[ROWS_MAX],
                            uint32_t position, uint32_t fragment)
 {
-    const shoal_part *part = &c->recipe.recipe.parts[SHOAL_SFP_FRAGMENT];
-    uint32_t k = c->recipe.recipe.k_fragment;
+    const shoal_part *part = &c->recipe.recipe->parts[SHOAL_SFP_FRAGMENT];
+    uint32_t k = c->recipe.recipe->k_fragment;
     const uint32_t *ones =
         c->acc.parts[SHOAL_SFP_FRAGMENT].cells.ones + (size_t)position * k * part->m;
     uint64_t sum = 0;
@@ -148,7 +149,7 @@ static void check_heavy(const collection *c, const agg_sfp_heavy *heavy, const c
 {
     static const uint8_t seed[32] = {3};
     static shoal_affine1 rows[ROWS_MAX];
-    const shoal_recipe *recipe = &c->recipe.recipe;
+    const shoal_recipe *recipe = c->recipe.recipe;
     shoal_rng rng;
     uint64_t n = 0;
     shoal_rng_init(&rng, seed);
@@ -187,7 +188,7 @@ static void a_cap_keeps_the_strongest(void **state)
     start(&c, "olh", 4, 4, 2, 1);
     send(&c, "ox", 2000);
     send(&c, "a", 1500);
-    assert_ok(agg_sfp_heavy_find(&heavy, &error, &c.recipe.recipe, &c.acc, &keep, 1));
+    assert_ok(agg_sfp_heavy_find(&heavy, &error, c.recipe.recipe, &c.acc, &keep, 1));
     check_heavy(&c, &heavy, "ox", "a");
     assert_in_range(heavy.start[0][AGG_SFP_HASHES], 2, 40);
     assert_true(heavy.left_out[0] > 0 && heavy.least[0] > 3.5);
@@ -236,7 +237,7 @@ static void decode_heavy(agg_discovery *d, const collection *c, const agg_sfp_he
 {
     agg_error error = {SHOAL_OK, 0, ""};
     agg_discover_round round = {&c->recipe, &c->acc};
-    agg_sfp_settings settings = agg_sfp_settings_of(&c->recipe.recipe, 0);
+    agg_sfp_settings settings = agg_sfp_settings_of(c->recipe.recipe, 0);
     *d = (agg_discovery){.recipe = &c->recipe,
                          .n = c->acc.n,
                          .fdr = 0.05,
@@ -292,8 +293,8 @@ static void finds_words(const char *oracle, unsigned length)
     agg_sfp_heavy heavy;
     agg_error error;
     send_crowd(&c, oracle, length);
-    agg_sfp_settings settings = agg_sfp_settings_of(&c.recipe.recipe, 0);
-    assert_ok(agg_sfp_heavy_find(&heavy, &error, &c.recipe.recipe, &c.acc, &settings.keep, 1));
+    agg_sfp_settings settings = agg_sfp_settings_of(c.recipe.recipe, 0);
+    assert_ok(agg_sfp_heavy_find(&heavy, &error, c.recipe.recipe, &c.acc, &settings.keep, 1));
     check_heavy(&c, &heavy, "the", "mice");
     for (uint32_t p = 0; p < heavy.n_positions; p++) assert_int_equal(heavy.left_out[p], 0);
     decode_heavy(&d, &c, &heavy, 0, 1);
@@ -328,7 +329,7 @@ static void a_threshold_holds_for_fragments(void **state)
     collection c;
     agg_discovery d;
     send_crowd(&c, "cms", 2);
-    agg_sfp_settings settings = agg_sfp_settings_of(&c.recipe.recipe, 1250);
+    agg_sfp_settings settings = agg_sfp_settings_of(c.recipe.recipe, 1250);
     decode_with(&d, &c, 0, &settings, 3);
     assert_non_null(find(&d, "a"));
     assert_null(find(&d, "ox"));
@@ -353,7 +354,7 @@ static void noise_holds_no_words(void **state)
         agg_discovery d;
         start(&c, i % 2 == 0 ? "cms" : "olh", 2, 4, i < 2 || is_long ? 4 : 2, (uint8_t)(100 + i));
         send(&c, "", 3000);
-        agg_sfp_settings settings = agg_sfp_settings_of(&c.recipe.recipe, 0);
+        agg_sfp_settings settings = agg_sfp_settings_of(c.recipe.recipe, 0);
         settings.keep.score = 2.5;
         decode_with(&d, &c, 0, &settings, 1);
         assert_true(d.n_candidates > 20);
@@ -370,7 +371,7 @@ static void noise_holds_no_words(void **state)
 // answer (olh).
 static void push(uint8_t *record, const collection *c, const char *word, uint32_t i)
 {
-    const shoal_recipe *recipe = &c->recipe.recipe;
+    const shoal_recipe *recipe = c->recipe.recipe;
     const shoal_part *fragment = &recipe->parts[SHOAL_SFP_FRAGMENT],
                      *string = &recipe->parts[SHOAL_SFP_STRING];
     uint32_t position = i % shoal_sfp_positions(recipe), row = i / 7;
@@ -401,7 +402,7 @@ static double count_of(const collection *c, const char *word)
 {
     agg_error error;
     agg_count count;
-    const shoal_part *part = &c->recipe.recipe.parts[SHOAL_SFP_STRING];
+    const shoal_part *part = &c->recipe.recipe->parts[SHOAL_SFP_STRING];
     uint64_t item = shoal_part_item(part, (const uint8_t *)word, strlen(word));
     assert_ok(agg_estimator_counts(&count, &error, part, &c->acc.parts[SHOAL_SFP_STRING], c->acc.n,
                                    &item, 1, 1));
@@ -421,7 +422,7 @@ static void attacker_pushes(const char *oracle, const char *word)
     start(&c, oracle, 4, 6, (unsigned)strlen(word), 4);
     send(&c, "he", 4000);
     send(&c, "", 15800);
-    const shoal_part *part = &c.recipe.recipe.parts[SHOAL_SFP_STRING];
+    const shoal_part *part = &c.recipe.recipe->parts[SHOAL_SFP_STRING];
     double before = count_of(&c, word), m = part->m, e = exp(4), q = 1 / (exp(2) + 1);
     double flip = 1 / (1 - 2 * q), p = e / (e + m - 1);
     double each =
@@ -457,10 +458,10 @@ static void random_records_hold_no_words(void **state)
     start(&c, "cms", 4, 4, 2, 5);
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < 4000; i++) {
-        for (uint32_t b = 0; b < c.recipe.recipe.record_size; b++)
+        for (uint32_t b = 0; b < c.recipe.recipe->record_size; b++)
             record[b] = (uint8_t)shoal_rng_below(&rng, 256);
         store32_le(record, (uint32_t)shoal_rng_below(&rng, 256));
-        store32_le(record + c.recipe.recipe.parts[0].record_size,
+        store32_le(record + c.recipe.recipe->parts[0].record_size,
                    (uint32_t)shoal_rng_below(&rng, 256));
         add(&c, record);
     }
@@ -484,7 +485,7 @@ static void constant_records_end_within_the_bounds(void **state)
         for (uint32_t i = 0; i < 5000; i++) {
             shoal_rng rng;
             shoal_rng_init_stream(&rng, seed, i % 2);
-            assert_ok(shoal_record_randomize_string(record, &c.recipe.recipe,
+            assert_ok(shoal_record_randomize_string(record, c.recipe.recipe,
                                                     (const uint8_t *)"fish", 4, NULL, &rng));
             add(&c, record);
         }
@@ -511,8 +512,10 @@ static void no_words_of_no_reports_or_one(void **state)
     finish(&c);
 }
 
-int main(void)
+// argv[1], when given, chooses tests by a pattern.
+int main(int argc, char *argv[])
 {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cap_keeps_the_strongest),
         cmocka_unit_test(words_over_cms),

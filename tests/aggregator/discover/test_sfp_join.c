@@ -53,7 +53,7 @@ static void texts_are_utf8_without_controls(void **state)
     agg_recipe recipe;
     agg_sfp_text text;
     sfp_recipe(&recipe, 4, "");
-    agg_sfp_text_init(&text, &recipe.recipe);
+    agg_sfp_text_init(&text, recipe.recipe);
     size_t n_texts = 0;
     for (uint32_t first = 0; first < 256; first++)
         for (size_t i = 0; i < n * n * n; i++) {
@@ -74,7 +74,7 @@ static void upper_case_is_a_text_where_the_recipe_keeps_it(void **state)
     agg_recipe recipe;
     agg_sfp_text text;
     sfp_recipe(&recipe, 4, ",\"text\":{\"case\":\"keep\"}");
-    agg_sfp_text_init(&text, &recipe.recipe);
+    agg_sfp_text_init(&text, recipe.recipe);
     assert_int_equal(agg_sfp_text_pair(&text, AGG_SFP_NONE, 'A' << 8 | 'b'), AGG_SFP_BETWEEN);
     agg_recipe_release(&recipe);
 }
@@ -125,7 +125,7 @@ static void set_words(fixture *f, unsigned length, const char *const *words, uin
     for (uint32_t p = 0; p < length / 2; p++) {
         uint32_t n = 0;
         for (uint32_t w = 0; w < n_words; w++) {
-            uint32_t fragment = shoal_sfp_fragment(&f->recipe.recipe, (const uint8_t *)words[w],
+            uint32_t fragment = shoal_sfp_fragment(f->recipe.recipe, (const uint8_t *)words[w],
                                                    strlen(words[w]), p);
             int is_there = (int)p == without;
             for (uint32_t i = 0; i < n; i++)
@@ -170,7 +170,7 @@ static void words_come_out_of_their_fragments(void **state)
     fixture f = {0};
     agg_error error;
     set_words(&f, 10, words, N_WORDS, -1);
-    assert_ok(agg_sfp_join(&f.found, &error, &f.recipe.recipe, &f.heavy, &ample));
+    assert_ok(agg_sfp_join(&f.found, &error, f.recipe.recipe, &f.heavy, &ample));
     for (uint32_t w = 0; w < N_WORDS; w++) assert_int_equal(is_found(&f, words[w]), 1);
     for (size_t i = 0; i < f.found.n; i++) {
         const agg_sfp_candidate *c = &f.found.list[i];
@@ -191,7 +191,7 @@ static void a_missing_position_is_not_guessed(void **state)
         fixture f = {0};
         agg_error error;
         set_words(&f, 10, one, 1, without);
-        assert_ok(agg_sfp_join(&f.found, &error, &f.recipe.recipe, &f.heavy, &ample));
+        assert_ok(agg_sfp_join(&f.found, &error, f.recipe.recipe, &f.heavy, &ample));
         assert_int_equal(f.found.n, 0);
         release(&f);
     }
@@ -217,7 +217,7 @@ static void the_join_is_all_products(void **state)
         }
         fill_position(&f.heavy, p, triples, 8 * 256);
     }
-    assert_ok(agg_sfp_join(&f.found, &error, &f.recipe.recipe, &f.heavy, &ample));
+    assert_ok(agg_sfp_join(&f.found, &error, f.recipe.recipe, &f.heavy, &ample));
     size_t n = 0;
     for (uint32_t i = 0; i < 64; i++) {
         uint8_t bytes[4] = {(uint8_t)(pairs[i / 8] >> 8), (uint8_t)pairs[i / 8],
@@ -251,7 +251,7 @@ static void a_dense_graph_is_cut(void **state)
         }
         fill_position(&f.heavy, p, triples, n);
     }
-    assert_ok(agg_sfp_join(&f.found, &error, &f.recipe.recipe, &f.heavy, &bounds));
+    assert_ok(agg_sfp_join(&f.found, &error, f.recipe.recipe, &f.heavy, &bounds));
     for (uint32_t c = 1; c <= 16; c++)
         assert_true(f.found.start[c + 1] - f.found.start[c] <= bounds.candidates);
     assert_true(f.found.cut[1] < 10);
@@ -273,12 +273,12 @@ static void too_many_candidates_leave_the_weak_out(void **state)
     f.heavy.n_positions = 1;
     for (uint32_t i = 0; i < 26 * 26; i++) {
         uint8_t bytes[2] = {(uint8_t)('a' + i / 26), (uint8_t)('a' + i % 26)};
-        triples[i][0] = shoal_sfp_hash(&f.recipe.recipe, bytes, 2);
+        triples[i][0] = shoal_sfp_hash(f.recipe.recipe, bytes, 2);
         triples[i][1] = (uint32_t)bytes[0] << 8 | bytes[1];
         triples[i][2] = 4 + i;
     }
     fill_position(&f.heavy, 0, triples, 26 * 26);
-    assert_ok(agg_sfp_join(&f.found, &error, &f.recipe.recipe, &f.heavy, &bounds));
+    assert_ok(agg_sfp_join(&f.found, &error, f.recipe.recipe, &f.heavy, &bounds));
     assert_in_range(f.found.n, 1, 20);
     assert_true(f.found.list[0].strength == 4 + 26 * 26 - 1); // "zz"
     assert_true(f.found.cut[1] > 600);

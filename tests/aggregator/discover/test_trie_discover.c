@@ -9,6 +9,7 @@
 #include "event.h"
 #include "next_recipe.h"
 #include "next_trie.h"
+#include "recipe.h"
 #include "trie_guarantee.h"
 
 #define HEAD "{\"recipe\":\"w-1\",\"analysis\":\"a\",\"stream\":\"s\",\"value\":\"fields\","
@@ -26,9 +27,9 @@
 static void make_acc(agg_accumulator *acc, const agg_recipe *recipe, uint64_t n)
 {
     agg_error error;
-    const shoal_part *part = &recipe->recipe.parts[0];
+    const shoal_part *part = &recipe->recipe->parts[0];
     double p = (double)(0 - part->threshold) * 0x1p-64, q = (part->k - p) / (part->m - 1);
-    assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
+    assert_ok(agg_accumulator_init(acc, &error, recipe->recipe));
     acc->n = n;
     for (uint32_t i = 0; i < part->m; i++) acc->parts[0].cells.ones[i] = (uint32_t)((double)n * q);
 }
@@ -266,16 +267,16 @@ static void noise_has_no_words(void **state)
         agg_trie_layer layer;
         agg_error error;
         static uint8_t records[2000 * 64];
-        size_t size = recipe.recipe.record_size;
+        size_t size = recipe.recipe->record_size;
         assert_true(size <= 64);
         for (uint32_t i = 0; i < 2000; i++) {
             shoal_rng rng;
             const uint64_t nothing = SHOAL_ITEM_NONE;
             shoal_rng_init_stream(&rng, key, i);
-            assert_ok(shoal_record_randomize(records + i * size, &recipe.recipe, &nothing, 1, NULL,
-                                             &rng));
+            assert_ok(
+                shoal_record_randomize(records + i * size, recipe.recipe, &nothing, 1, NULL, &rng));
         }
-        assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+        assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
         assert_ok(agg_accumulator_add(&acc, &error, records, 2000, 1));
         read_layer(&layer, &recipe, &acc);
         n_words += layer.n_kept[1] > 0;
@@ -340,11 +341,11 @@ static void all_devices_asked_is_the_end(void **state)
     find_next(&next, &recipe, &acc);
     assert_int_equal(next.end, AGG_TRIE_GOES_ON);
     agg_next_trie_release(&next);
-    recipe.recipe.round_index = 2; // a later round that asks all that are left
+    fields_of(&recipe)->round_index = 2; // a later round that asks all that are left
     find_next(&next, &recipe, &acc);
     assert_int_equal(next.end, AGG_TRIE_NO_DEVICE);
     agg_next_trie_release(&next);
-    recipe.recipe.sample_micro = 500000;
+    fields_of(&recipe)->sample_micro = 500000;
     find_next(&next, &recipe, &acc);
     assert_int_equal(next.end, AGG_TRIE_GOES_ON);
     agg_next_trie_release(&next);
@@ -375,7 +376,7 @@ static void a_pass_ends_and_the_next_knows_its_words(void **state)
     assert_text(next.known[1], "b");
     assert_text(next.known[2], "zoo");
     agg_next_trie_release(&next);
-    recipe.recipe.pass = 2; // the last
+    fields_of(&recipe)->pass = 2; // the last
     find_next(&next, &recipe, &acc);
     assert_int_equal(next.end, AGG_TRIE_COMPLETE);
     agg_next_trie_release(&next);
@@ -431,7 +432,8 @@ static void release_rounds(rounds *r)
 
 static void discover(agg_discovery *d, const rounds *r, size_t n, unsigned n_threads)
 {
-    const agg_discover_options options = {.n_threads = n_threads};
+    // Each round is one block, all of it honest.
+    const agg_discover_options options = {.n_threads = n_threads, .release = {UINT32_MAX, 1, 1}};
     agg_error error;
     assert_ok(agg_discover_run(d, &error, r->list, n, &options));
 }
@@ -441,9 +443,9 @@ static void the_next_recipe_is_front_coded_and_follows(void **state)
     (void)state;
     rounds r;
     make_rounds(&r, 5000);
-    const shoal_recipe *second = &r.recipes[1].recipe;
+    const shoal_recipe *second = r.recipes[1].recipe;
     assert_int_equal(second->round_index, 2);
-    assert_memory_equal(second->round_previous, r.recipes[0].recipe.query_hash, 32);
+    assert_memory_equal(second->round_previous, r.recipes[0].recipe->query_hash, 32);
     assert_string_equal(r.recipes[1].id, "w-2");
     assert_non_null(strstr(r.recipes[1].json, "\"starts\":\"0ab\""));
     assert_int_equal(second->sample_micro, 500000);
@@ -495,7 +497,7 @@ static void what_few_reports_say_is_not_released(void **state)
     discover(&d, &r, 2, 1);
     assert_int_equal(d.n_rows, 3);
     assert_text(d.rows[1].value, "abb");
-    r.recipes[1].recipe.release_threshold = (uint64_t)(d.rows[1].count / 2);
+    fields_of(&r.recipes[1])->release_threshold = (uint64_t)(d.rows[1].count / 2);
     agg_discovery_release(&d);
     discover(&d, &r, 2, 1);
     assert_int_equal(d.n_rows, 2);
@@ -521,11 +523,11 @@ static void what_is_promised_is_the_weakest(void **state)
     agg_discovery d;
     make_rounds(&r, 5000);
     discover(&d, &r, 2, 1);
-    assert_true(has_note(&d, "local epsilon 2") && has_note(&d, "of 5000 reports"));
+    assert_true(has_note(&d, "local epsilon 2") && has_note(&d, "smallest block of 5000 reports"));
     agg_discovery_release(&d);
-    r.recipes[0].recipe.eps_micro = 3000000;
+    fields_of(&r.recipes[0])->eps_micro = 3000000;
     discover(&d, &r, 2, 1);
-    assert_true(has_note(&d, "local epsilon 3") && has_note(&d, "of 10000 reports"));
+    assert_true(has_note(&d, "local epsilon 3") && has_note(&d, "smallest block of 10000 reports"));
     agg_discovery_release(&d);
     release_rounds(&r);
 }
@@ -541,14 +543,14 @@ static void rounds_that_do_not_follow_are_refused(void **state)
     const agg_discover_round swapped[2] = {r.list[1], r.list[0]}, twice[2] = {r.list[0], r.list[0]};
     assert_err(agg_discover_run(&d, &error, swapped, 2, &options), AGG_ERR_USAGE);
     assert_err(agg_discover_run(&d, &error, twice, 2, &options), AGG_ERR_USAGE);
-    r.recipes[1].recipe.round_previous[5] ^= 1;
+    fields_of(&r.recipes[1])->round_previous[5] ^= 1;
     assert_err(agg_discover_run(&d, &error, r.list, 2, &options), AGG_ERR_USAGE);
     assert_non_null(strstr(error.text, "round.previous"));
-    r.recipes[1].recipe.round_previous[5] ^= 1;
-    r.recipes[1].recipe.pass = 2;
+    fields_of(&r.recipes[1])->round_previous[5] ^= 1;
+    fields_of(&r.recipes[1])->pass = 2;
     assert_err(agg_discover_run(&d, &error, r.list, 2, &options), AGG_ERR_USAGE);
     assert_non_null(strstr(error.text, "empty start"));
-    r.recipes[1].recipe.pass = 1;
+    fields_of(&r.recipes[1])->pass = 1;
     r.recipes[1].lists[0][SHOAL_LIST_STARTS].texts[0].len = 1; // "a": that is where a word ends
     assert_err(agg_discover_run(&d, &error, r.list, 2, &options), AGG_ERR_USAGE);
     assert_non_null(strstr(error.text, "starts"));
@@ -602,13 +604,13 @@ static void full_cells_are_bounded(void **state)
     agg_trie_layer layer;
     read_recipe(&recipe, SMALL("\"max_prefixes\":5", ""));
     make_acc(&acc, &recipe, 10000);
-    for (uint32_t i = 0; i < recipe.recipe.parts[0].m; i++) acc.parts[0].cells.ones[i] = 0;
+    for (uint32_t i = 0; i < recipe.recipe->parts[0].m; i++) acc.parts[0].cells.ones[i] = 0;
     acc.parts[0].cells.ones[cell_of(&recipe, "a")] = 10000;
     read_layer(&layer, &recipe, &acc);
     assert_int_equal(layer.n_cells, 1);
     assert_true(isfinite(layer.cells[0].count) && isfinite(layer.cells[0].stderr_));
     agg_trie_layer_release(&layer);
-    for (uint32_t i = 0; i < recipe.recipe.parts[0].m; i++) acc.parts[0].cells.ones[i] = 10000;
+    for (uint32_t i = 0; i < recipe.recipe->parts[0].m; i++) acc.parts[0].cells.ones[i] = 10000;
     read_layer(&layer, &recipe, &acc);
     assert_int_equal(layer.n_cells, 5);
     assert_int_equal(layer.n_frequent, 12);
@@ -632,7 +634,7 @@ static void what_an_attacker_can_push(void **state)
     } cases[] = {{10000, 0.005, 0}, {10000, 0.03, 1}, {1000000, 0.0005, 0}, {1000000, 0.01, 1}};
     agg_recipe recipe;
     read_recipe(&recipe, SMALL("\"max_prefixes\":20", ""));
-    const shoal_part *part = &recipe.recipe.parts[0];
+    const shoal_part *part = &recipe.recipe->parts[0];
     double p = (double)(0 - part->threshold) * 0x1p-64, q = (part->k - p) / (part->m - 1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         agg_accumulator acc;
@@ -668,11 +670,23 @@ static void every_line_says_item_or_device(void **state)
     read_recipe(&recipe, text);
     make_acc(&acc, &recipe, 3000000);
     read_layer(&layer, &recipe, &acc);
-    assert_ok(agg_trie_guarantee_run(&g, &error, &recipe.recipe, &layer));
+    const agg_release release = {1000000, 0.9, 1}, files = {0};
+    assert_ok(agg_trie_guarantee_run(&g, &error, recipe.recipe, &layer, &files));
+    assert_int_equal(g.n_lines, 3); // files have no central figure
+    for (int i = 0; i < g.n_lines; i++) assert_null(strstr(g.lines[i], "central"));
+    assert_ok(agg_trie_guarantee_run(&g, &error, recipe.recipe, &layer, &release));
+    assert_int_equal(g.n_lines, AGG_TRIE_LINES_MAX);
     assert_non_null(strstr(g.lines[0], "item (one contribution): local epsilon 2; device (3 of "
                                        "them, in one round): local epsilon 6"));
     assert_int_equal(
-        strncmp(g.lines[1], "item: central epsilon, delta 1e-6, of 3000000 reports: ", 55), 0);
+        strncmp(
+            g.lines[1],
+            "item: central epsilon, delta 1e-6, smallest block of 1000000 reports, 90 % honest, "
+            "for readers of blocks only: ",
+            111),
+        0);
+    for (int i = 1; i < 3; i++) // not cut off
+        assert_string_equal(g.lines[i] + strlen(g.lines[i]) - 9, " stronger");
     assert_int_equal(strncmp(g.lines[2], "device, by group privacy: central epsilon", 41), 0);
     for (int bound = 0; bound < 3;
          bound++) { // three contributions cost about three times as much, and more for delta

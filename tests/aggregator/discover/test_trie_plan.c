@@ -119,7 +119,7 @@ static void cells_are_those_of_the_encoding(void **state)
                  "\"expires\":\"2099-01-31\"}",
                  step);
         read_recipe(&recipe, text);
-        assert_true(agg_trie_cells(2, 4, step) == recipe.recipe.parts[0].size);
+        assert_true(agg_trie_cells(2, 4, step) == shoal_recipe_part(recipe.recipe, 0)->size);
         agg_recipe_release(&recipe);
     }
 }

@@ -7,6 +7,7 @@
 // right estimator misses one once in 16,000 choices of the seeds. 40 values in 900 trials give the
 // mean square error to sqrt(2/36,000) = 0.75 %.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include <math.h>
 
@@ -74,8 +75,8 @@ static void read_law(agg_recipe *recipe, const law *l)
 static uint8_t *put_records(uint8_t *at, const agg_recipe *recipe, uint64_t item, uint32_t count,
                             shoal_rng *rng)
 {
-    for (uint32_t i = 0; i < count; i++, at += recipe->recipe.record_size)
-        assert_ok(shoal_record_randomize(at, &recipe->recipe, &item, 1, NULL, rng));
+    for (uint32_t i = 0; i < count; i++, at += recipe->recipe->record_size)
+        assert_ok(shoal_record_randomize(at, recipe->recipe, &item, 1, NULL, rng));
     return at;
 }
 
@@ -89,7 +90,7 @@ static uint32_t trial_records(uint8_t *records, const agg_recipe *recipe, const 
     for (uint32_t i = 0; i < ASKED; i++)
         at = put_records(at, recipe, value_of(l, i), devices_of(l, i), &rng);
     at = put_records(at, recipe, SHOAL_ITEM_NONE, NONE, &rng);
-    return (uint32_t)((size_t)(at - records) / recipe->recipe.record_size);
+    return (uint32_t)((size_t)(at - records) / recipe->recipe->record_size);
 }
 
 // What one value's estimates must show, from the papers' probabilities and the true counts alone:
@@ -239,7 +240,7 @@ static void check_law(const law *l)
     outcome o;
     memset(&o, 0, sizeof o);
     read_law(&recipe, l);
-    assert_true(recipe.recipe.record_size <= 1024);
+    assert_true(recipe.recipe->record_size <= 1024);
     for (uint32_t i = 0; i < ASKED; i++) items[i] = value_of(l, i);
     for (unsigned trial = 0; trial < TRIALS; trial++) {
         agg_accumulator acc;
@@ -247,7 +248,7 @@ static void check_law(const law *l)
         uint32_t n = trial_records(records, &recipe, l, trial);
         read_acc(&acc, &recipe, records, n, 1);
         for (uint32_t i = 0; trial == 0 && i < ASKED; i++) truths[i] = truth_of(l, n, i);
-        assert_ok(agg_estimator_counts(counts, &error, &recipe.recipe.parts[0], &acc.parts[0], n,
+        assert_ok(agg_estimator_counts(counts, &error, &recipe.recipe->parts[0], &acc.parts[0], n,
                                        items, ASKED, 1));
         take_trial(&o, l, counts, truths);
         agg_accumulator_release(&acc);
@@ -290,11 +291,11 @@ static void accounts_state_the_same_variance(void **state)
         const char *field;
         double n = NONE;
         read_law(&recipe, l);
-        const agg_account *account = agg_account_of(recipe.recipe.mechanism);
+        const agg_account *account = agg_account_of(recipe.recipe->mechanism);
         assert_int_equal(account->propose(&part, &wish, 0), 1);
         assert_int_equal(account->propose(&part, &wish, 1), 0);
         assert_ok(shoal_part_prepare(&part, &field));
-        assert_true(part.k == recipe.recipe.parts[0].k && part.m == recipe.recipe.parts[0].m);
+        assert_true(part.k == recipe.recipe->parts[0].k && part.m == recipe.recipe->parts[0].m);
         for (uint32_t i = 0; i < ASKED; i++) n += devices_of(l, i);
         for (uint32_t i = 0; i < ASKED; i++) {
             double f = devices_of(l, i), own = account->variance(&part, n, f, 0);
@@ -320,7 +321,7 @@ static void hadamard_by_definition(void **state)
         agg_count counts[ASKED], threaded[ASKED];
         uint64_t items[ASKED];
         read_law(&recipe, &settings[t]);
-        const shoal_part *part = &recipe.recipe.parts[0];
+        const shoal_part *part = &recipe.recipe->parts[0];
         uint32_t n = trial_records(records, &recipe, &settings[t], (unsigned)t);
         double e = exp(settings[t].epsilon), scale = (e + 2 * part->k - 1) / (e - 1);
         for (uint32_t i = 0; i < ASKED; i++) items[i] = value_of(&settings[t], i);
@@ -358,7 +359,7 @@ static void no_estimate_is_certain(void **state)
     read_acc(&acc, &recipe, record, 1, 1);
     for (uint64_t item = 0; item < l.size; item += 333) {
         agg_count count;
-        assert_ok(agg_estimator_counts(&count, &error, &recipe.recipe.parts[0], &acc.parts[0], 1,
+        assert_ok(agg_estimator_counts(&count, &error, &recipe.recipe->parts[0], &acc.parts[0], 1,
                                        &item, 1, 1));
         assert_true(count.null_error > 0 && (item == 0 || count.stderr_ > 0));
     }
@@ -428,11 +429,11 @@ static void halves_merge_and_strangers_are_refused(void **state)
         uint32_t n = trial_records(records, &recipe, &settings[t], 0), half = n / 3;
         read_acc(&whole, &recipe, records, n, 1);
         read_acc(&left, &recipe, records, half, 1);
-        read_acc(&right, &recipe, records + (size_t)half * recipe.recipe.record_size, n - half, 2);
+        read_acc(&right, &recipe, records + (size_t)half * recipe.recipe->record_size, n - half, 2);
         assert_ok(agg_accumulator_merge(&left, &error, &right));
         assert_same_acc(&whole, &left);
-        assert_err(agg_estimator_counts(&count, &error, &recipe.recipe.parts[0], &whole.parts[0], n,
-                                        &stranger, 1, 1),
+        assert_err(agg_estimator_counts(&count, &error, &recipe.recipe->parts[0], &whole.parts[0],
+                                        n, &stranger, 1, 1),
                    SHOAL_ERR_RANGE);
         agg_accumulator_release(&whole);
         agg_accumulator_release(&left);

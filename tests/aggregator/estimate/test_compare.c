@@ -6,6 +6,7 @@
 // Tolerances are 4 standard errors of a mean over independent trials, measured over these trials: a
 // right comparison misses one in 16,000 choices of the seeds.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include <math.h>
 
@@ -62,17 +63,17 @@ static void close_collection(collection *c)
 static void fold_truth(collection *c, shoal_rng *rng)
 {
     static uint8_t records[DEVICES_MAX * 16];
-    size_t size = c->recipe.recipe.record_size;
+    size_t size = c->recipe.recipe->record_size;
     agg_error error;
     assert_true(size <= 16);
     c->n = 0;
     for (uint32_t d = 0; d < N_VALUES; d++)
         for (uint32_t i = 0; i < c->truth[d]; i++, c->n++) {
             assert_true(c->n < DEVICES_MAX);
-            assert_ok(shoal_record_randomize(records + c->n * size, &c->recipe.recipe,
+            assert_ok(shoal_record_randomize(records + c->n * size, c->recipe.recipe,
                                              &c->dictionary.items[d], 1, NULL, rng));
         }
-    assert_ok(agg_accumulator_init(&c->acc, &error, &c->recipe.recipe));
+    assert_ok(agg_accumulator_init(&c->acc, &error, c->recipe.recipe));
     assert_ok(agg_accumulator_add(&c->acc, &error, records, c->n, 1));
 }
 
@@ -359,7 +360,7 @@ static void open_mean(collection *c, double epsilon, double low, double high)
              epsilon, low, high);
     read_recipe(&c->recipe, text);
     assert_ok(agg_dictionary_of_recipe(&c->dictionary, &error, &c->recipe));
-    assert_ok(agg_accumulator_init(&c->acc, &error, &c->recipe.recipe));
+    assert_ok(agg_accumulator_init(&c->acc, &error, c->recipe.recipe));
 }
 
 // n devices of a crowd whose numbers are uniform between from and to.
@@ -369,8 +370,8 @@ static void fold_numbers(collection *c, uint32_t n, double from, double to, shoa
     for (uint32_t i = 0; i < n; i++) {
         uint8_t record[8];
         int64_t micro = (int64_t)(1e6 * (from + (to - from) * uniform(rng)));
-        uint64_t item = shoal_recipe_number_item(&c->recipe.recipe, micro);
-        assert_ok(shoal_record_randomize(record, &c->recipe.recipe, &item, 1, NULL, rng));
+        uint64_t item = shoal_recipe_number_item(c->recipe.recipe, micro);
+        assert_ok(shoal_record_randomize(record, c->recipe.recipe, &item, 1, NULL, rng));
         assert_ok(agg_accumulator_add(&c->acc, &error, record, 1, 1));
     }
 }
@@ -439,13 +440,13 @@ static void a_mean_is_not_compared_with_counts(void **state)
     close_collection(&b);
     open_mean(&b, 2, 0, 40);
     fold_numbers(&b, 60, 10, 30, &rng);
-    a.recipe.recipe.release_threshold = 51;
-    b.recipe.recipe.release_threshold = 61;
+    fields_of(&a.recipe)->release_threshold = 51;
+    fields_of(&b.recipe)->release_threshold = 61;
     assert_ok(try(&a, &b, &error, &result));
     assert_int_equal(result.n_rows, 0);
     assert_int_equal(result.n_withheld, 1);
     agg_compare_release(&result);
-    b.recipe.recipe.release_threshold = 60;
+    fields_of(&b.recipe)->release_threshold = 60;
     assert_ok(try(&a, &b, &error, &result));
     assert_true(result.n_rows == 1 && result.rows[0].a_withheld && !result.rows[0].b_withheld);
     agg_compare_release(&result);
@@ -515,7 +516,7 @@ static void what_may_not_be_compared_is_refused(void **state)
     assert_ok(try(&large, &again, &error, &result));
     agg_compare_release(&result);
     // An accumulator of another recipe on either side.
-    again.recipe.recipe.recipe_hash[0] ^= 1;
+    fields_of(&again.recipe)->recipe_hash[0] ^= 1;
     assert_err(try(&large, &again, &error, &result), SHOAL_ERR_RECIPE_HASH);
     assert_err(try(&again, &large, &error, &result), SHOAL_ERR_RECIPE_HASH);
     close_collection(&small);
@@ -542,8 +543,8 @@ static void values_that_both_withhold_are_left_out(void **state)
     assert_ok(try(&a, &b, &error, &all));
     assert_int_equal(all.n_withheld, 0);
     // Thresholds of 100 and 300 reports of 2,000.
-    a.recipe.recipe.release_threshold = 100;
-    b.recipe.recipe.release_threshold = 300;
+    fields_of(&a.recipe)->release_threshold = 100;
+    fields_of(&b.recipe)->release_threshold = 300;
     assert_ok(try(&a, &b, &error, &some));
     for (size_t i = 0, at = 0; i < N_VALUES; i++) {
         int low_a = all.rows[i].a * 2000 < 100, low_b = all.rows[i].b * 2000 < 300;
@@ -584,10 +585,10 @@ static agg_err print_compare(FILE *stream, agg_error *error, const void *result,
 static void print_two_rows(printed *p)
 {
     static const char hostile[] = "=1\"<b>\x1b[31m";
-    static const agg_recipe recipe_a = {
-        .id = "r", .hash_hex = "abc", .recipe = {.cost_micro = 500000}};
-    static const agg_recipe recipe_b = {
-        .id = "s", .hash_hex = "def", .recipe = {.cost_micro = 4000000, .release_threshold = 10}};
+    static const shoal_recipe fields_a = {.cost_micro = 500000},
+                              fields_b = {.cost_micro = 4000000, .release_threshold = 10};
+    static const agg_recipe recipe_a = {.recipe = &fields_a, .id = "r", .hash_hex = "abc"},
+                            recipe_b = {.recipe = &fields_b, .id = "s", .hash_hex = "def"};
     agg_compare_row rows[] = {
         {{hostile, sizeof hostile - 1}, 0.25, 0.125, 0, 1, -0.125, 0.015625, -0.25, 0.5, -8, 1, -8},
         {{"fig", 3}, -0.5, 0.5, 0, 0, 1, 2, -3, 4, 0.5, 0, 0.5}};

@@ -7,6 +7,7 @@
 // trials, measured over these trials: 4 of them, two-sided, which a right estimator misses once in
 // 16,000 choices of the seeds.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include <math.h>
 
@@ -85,7 +86,7 @@ static uint64_t fold_devices(agg_accumulator *acc, const agg_recipe *recipe, con
 {
     uint8_t seed[32] = {3, (uint8_t)trial, (uint8_t)(trial >> 8)};
     static uint8_t records[4096 * 64];
-    size_t size = recipe->recipe.record_size;
+    size_t size = recipe->recipe->record_size;
     agg_error error;
     uint32_t device = 0;
     shoal_rng rng;
@@ -93,10 +94,10 @@ static uint64_t fold_devices(agg_accumulator *acc, const agg_recipe *recipe, con
     for (uint32_t d = 0; d < N_VALUES; d++)
         for (uint32_t i = 0; i < devices_of(l, d); i++, device++) {
             assert_true((device + 1) * size <= sizeof records);
-            assert_ok(shoal_record_randomize(records + device * size, &recipe->recipe,
+            assert_ok(shoal_record_randomize(records + device * size, recipe->recipe,
                                              &dictionary->items[d], 1, NULL, &rng));
         }
-    assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
+    assert_ok(agg_accumulator_init(acc, &error, recipe->recipe));
     assert_ok(agg_accumulator_add(acc, &error, records, device, 1));
     return device;
 }
@@ -273,9 +274,9 @@ static void large_cells_are_summed_exactly(void **state)
         char text[1024];
         sketch_text(text, "large", signs ? "hcms" : "cms", 4, 3, 16, AGG_TEST_SEED, "");
         read_recipe(&recipe, text);
-        const shoal_part *part = &recipe.recipe.parts[0];
+        const shoal_part *part = &recipe.recipe->parts[0];
         uint64_t item = shoal_part_item(part, (const uint8_t *)"x", 1);
-        assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+        assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
         // A row of equal ones adds 3e9 wherever the item falls; a row with -2e9 in column 0
         // transforms to -2e9 everywhere.
         for (uint32_t i = 0; i < 48; i++) acc.parts[0].cells.ones[i] = signs ? 0 : 3000000000u;
@@ -365,7 +366,7 @@ static void rows_below_the_threshold_are_withheld(void **state)
     assert_ok(agg_estimate_run(&all, &error, &f.recipe, &f.acc, &f.dictionary, &options));
     for (size_t i = 0; i < all.n_rows; i++) above += all.rows[i].count >= 100 ? 1 : 0;
     assert_in_range(above, 1, N_VALUES - 1);
-    f.recipe.recipe.release_threshold = 100;
+    fields_of(&f.recipe)->release_threshold = 100;
     assert_ok(agg_estimate_run(&some, &error, &f.recipe, &f.acc, &f.dictionary, &options));
     assert_int_equal(some.n_rows, above);
     assert_int_equal(some.n_withheld, N_VALUES - above);
@@ -414,7 +415,8 @@ static agg_err print_estimate(FILE *stream, agg_error *error, const void *result
 static void print_two_rows(printed *p)
 {
     static const char hostile[] = "=1+\"<b>\x1b[31m\n\xe2\x80\xae\xff,";
-    static const agg_recipe recipe = {.id = "r", .hash_hex = "abc"};
+    static const shoal_recipe fields = {.n_parts = 0};
+    static const agg_recipe recipe = {.recipe = &fields, .id = "r", .hash_hex = "abc"};
     agg_estimate_row rows[] = {
         {{hostile, sizeof hostile - 1}, 0, 0.1, 1.0 / 3, -1e300, 12345678, 1, 1, 0.1},
         {{"fig", 3}, 1, -2, 3, -8, 4, 3, 0, -2}};

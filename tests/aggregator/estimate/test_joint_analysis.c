@@ -44,7 +44,7 @@ static void make_scene(scene *s, unsigned threshold, unsigned minimum)
     const uint8_t seed[32] = {5};
     snprintf(text, sizeof text, json, threshold, minimum);
     read_recipe(&s->recipe, text);
-    size_t size = s->recipe.recipe.record_size;
+    size_t size = shoal_record_size(s->recipe.recipe);
     uint8_t *records = calloc(N, size);
     assert_non_null(records);
     shoal_rng_init(&rng, seed);
@@ -57,9 +57,9 @@ static void make_scene(scene *s, unsigned threshold, unsigned minimum)
         assert_true(agg_recipe_variable_item(&items[1], &s->recipe, 1, spent, 1));
         assert_true(agg_recipe_variable_item(&items[2], &s->recipe, 2, word, 3));
         assert_ok(
-            shoal_record_randomize(records + i * size, &s->recipe.recipe, items, 3, NULL, &rng));
+            shoal_record_randomize(records + i * size, s->recipe.recipe, items, 3, NULL, &rng));
     }
-    assert_ok(agg_accumulator_init(&s->acc, &error, &s->recipe.recipe));
+    assert_ok(agg_accumulator_init(&s->acc, &error, s->recipe.recipe));
     assert_ok(agg_accumulator_add(&s->acc, &error, records, N, 1));
     free(records);
 }
@@ -282,9 +282,8 @@ static void a_variable_is_looked_up_alone(void **state)
     assert_int_equal(item, 1);
     assert_false(agg_recipe_is_closed(&s.recipe));
     assert_err(agg_dictionary_of_recipe(&dictionary, &error, &s.recipe), AGG_ERR_USAGE);
-    agg_recipe *view = calloc(1, sizeof *view);
+    agg_recipe *view = agg_recipe_of_variable(&error, &s.recipe, 1);
     assert_non_null(view);
-    agg_recipe_of_variable(view, &s.recipe, 1);
     assert_true(agg_recipe_is_closed(view));
     assert_true(agg_recipe_item(&item, view, "4.9", 3));
     assert_int_equal(item, 0);
@@ -292,7 +291,9 @@ static void a_variable_is_looked_up_alone(void **state)
     assert_int_equal(dictionary.n, 2);
     assert_memory_equal(dictionary.values[1].bytes, "[5, 10]", 7);
     agg_dictionary_release(&dictionary);
-    agg_recipe_of_variable(view, &s.recipe, 2);
+    free(view);
+    view = agg_recipe_of_variable(&error, &s.recipe, 2);
+    assert_non_null(view);
     assert_false(agg_recipe_is_closed(view));
     free(view);
     release_scene(&s);

@@ -465,16 +465,17 @@ static void collect(collected *c, uint8_t number)
         &c->recipe,
         "{\"recipe\":\"joint\",\"analysis\":\"a\",\"stream\":\"s\",\"variables\":[" VARIABLE_GRR
         "," VARIABLE_RAPPOR "],\"limit\":{\"per_day\":1},\"expires\":\"2030-01-01\"}");
-    const shoal_recipe *recipe = &c->recipe.recipe;
+    const shoal_recipe *recipe = c->recipe.recipe;
     for (uint32_t i = 0; i < NEWS; i++) {
         char text[16];
         int len = snprintf(text, sizeof text, "news%u", i);
-        c->news[i] = shoal_part_item(&recipe->parts[1], (const uint8_t *)text, (size_t)len);
+        c->news[i] =
+            shoal_part_item(shoal_recipe_part(recipe, 1), (const uint8_t *)text, (size_t)len);
         for (uint32_t x = 0; x < 3; x++)
             sum += c->truth[x][i] = pow(0.8, i) * (x == 1 && i == 0 ? 2 : 1) / (x + 1);
     }
     for (uint32_t i = 0; i < 3 * NEWS; i++) shares[i] = c->truth[i / NEWS][i % NEWS] /= sum;
-    uint8_t *records = calloc(DEVICES, recipe->record_size);
+    uint8_t *records = calloc(DEVICES, shoal_record_size(recipe));
     assert_non_null(records);
     shoal_rng_init(&rng, seed);
     for (size_t k = 0; k < DEVICES; k++) {
@@ -482,7 +483,7 @@ static void collect(collected *c, uint8_t number)
         uint32_t cell = draw_of(&rng, shares, 3 * NEWS);
         uint64_t items[] = {cell / NEWS, c->news[cell % NEWS]};
         for (int i = 0; i < 32; i++) permanent.secret[i] = (uint8_t)shoal_rng_u64(&rng);
-        assert_ok(shoal_record_randomize(records + k * recipe->record_size, recipe, items, 2,
+        assert_ok(shoal_record_randomize(records + k * shoal_record_size(recipe), recipe, items, 2,
                                          &permanent, &rng));
     }
     assert_ok(agg_accumulator_init(&c->acc, &error, recipe));
@@ -535,13 +536,14 @@ static void data_hold_all_records(const agg_joint_data *data, const collected *c
     tuples_are_in_order(data);
     agg_joint_law *law[2];
     for (uint32_t v = 0; v < 2; v++)
-        assert_ok(agg_joint_law_make(&law[v], &error, &c->recipe.recipe.parts[v], &c->acc.parts[v],
-                                     c->acc.n, &categories[v], 1));
+        assert_ok(agg_joint_law_make(&law[v], &error, shoal_recipe_part(c->recipe.recipe, v),
+                                     &c->acc.parts[v], c->acc.n, &categories[v], 1));
     for (size_t i = 0; i < c->acc.set.n_distinct; i += 97) {
         double own[2][8];
         const uint8_t *record = agg_record_set_at(&c->acc.set, i);
         agg_joint_law_weigh(own[0], law[0], record);
-        agg_joint_law_weigh(own[1], law[1], record + c->recipe.recipe.parts[0].record_size);
+        agg_joint_law_weigh(own[1], law[1],
+                            record + shoal_recipe_part(c->recipe.recipe, 0)->record_size);
         size_t k = 0;
         while (k < data->n_tuples &&
                (memcmp(agg_joint_data_row(data, k, 0), own[0], 8 * data->variables[0].n) != 0 ||
@@ -584,8 +586,8 @@ static void records_lead_back_to_the_table(void **state)
         agg_joint_em_result result;
         agg_error error;
         double p[16];
-        assert_ok(
-            agg_joint_data_make(&data, &error, c.recipe.recipe.parts, &c.acc, categories, 2, 1));
+        assert_ok(agg_joint_data_make(&data, &error, shoal_recipe_part(c.recipe.recipe, 0), &c.acc,
+                                      categories, 2, 1));
         if (run == 1) data_hold_all_records(&data, &c, categories);
         assert_int_equal(data.n_cells, 16);
         estimate(p, &result, &data, agg_joint_em_defaults());
@@ -621,7 +623,7 @@ static void records_are_refused(void **state)
     agg_error error;
     (void)state;
     collect(&c, 1);
-    const shoal_part *parts = c.recipe.recipe.parts;
+    const shoal_part *parts = shoal_recipe_part(c.recipe.recipe, 0);
     const agg_joint_categories same_part[] = {{0, 3, ages, NULL, 0}, {0, 3, ages, NULL, 0}};
     const agg_joint_categories refused[] = {{2, 3, ages, NULL, 0},
                                             {0, 0, ages, NULL, 0},

@@ -66,13 +66,12 @@ static void run_trial(agg_accumulator *acc, const agg_recipe *recipe, uint8_t *r
                       unsigned trial)
 {
     uint8_t seed[32] = {SEED, (uint8_t)trial, (uint8_t)(trial >> 8)};
-    size_t size = recipe->recipe.record_size;
+    size_t size = shoal_record_size(recipe->recipe);
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < DEVICES; i++) {
         uint64_t item = item_of(i);
-        assert_ok(
-            shoal_record_randomize(records + i * size, &recipe->recipe, &item, 1, NULL, &rng));
+        assert_ok(shoal_record_randomize(records + i * size, recipe->recipe, &item, 1, NULL, &rng));
     }
     read_acc(acc, recipe, records, DEVICES, 1);
 }
@@ -90,8 +89,8 @@ static void check_sums(const agg_count *counts, const agg_recipe *recipe,
     uint64_t items[SIZE];
     double sums[6] = {0};
     for (uint32_t i = 0; i < SIZE; i++) items[i] = i;
-    assert_ok(agg_estimator_counts(cells, &error, &recipe->recipe.parts[0], &acc->parts[0], acc->n,
-                                   items, SIZE, 1));
+    assert_ok(agg_estimator_counts(cells, &error, shoal_recipe_part(recipe->recipe, 0),
+                                   &acc->parts[0], acc->n, items, SIZE, 1));
     for (uint32_t i = 0; i < SIZE; i++) sums[field == 0 ? i / 6 : i % 6] += cells[i].count;
     for (uint32_t b = 0; b < (field == 0 ? 4u : 6u); b++)
         assert_true(fabs(counts[b].count - sums[b]) < 1e-6);
@@ -102,7 +101,7 @@ static void add_trial(tally *tallies, const agg_recipe *recipe, const agg_accumu
 {
     agg_error error;
     agg_count counts[6];
-    assert_ok(agg_marginal(counts, &error, &recipe->recipe, acc, field, 2));
+    assert_ok(agg_marginal(counts, &error, recipe->recipe, acc, field, 2));
     check_sums(counts, recipe, acc, field);
     for (uint32_t b = 0; b < (field == 0 ? 4u : 6u); b++) {
         double e = counts[b].count - true_count(field, b);
@@ -140,8 +139,8 @@ static void errors_are_as_stated(void **state)
         agg_recipe recipe;
         tally tallies[2][6] = {{{0}}};
         read_query(&recipe, &laws[m], TWO_FIELDS, "");
-        assert_int_equal(recipe.recipe.parts[0].size, SIZE);
-        uint8_t *records = malloc((size_t)DEVICES * recipe.recipe.record_size);
+        assert_int_equal(shoal_recipe_part(recipe.recipe, 0)->size, SIZE);
+        uint8_t *records = malloc((size_t)DEVICES * shoal_record_size(recipe.recipe));
         assert_non_null(records);
         for (unsigned trial = 0; trial < TRIALS; trial++) {
             agg_accumulator acc;
@@ -172,12 +171,12 @@ static void unknown_errors_are_refused(void **state)
     (void)state;
     read_query(&recipe, &olh, TWO_FIELDS, SKETCH);
     read_query(&other, &grr, TWO_FIELDS, "");
-    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
-    assert_err(agg_marginal(counts, &error, &recipe.recipe, &acc, 0, 1), AGG_ERR_USAGE);
+    assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
+    assert_err(agg_marginal(counts, &error, recipe.recipe, &acc, 0, 1), AGG_ERR_USAGE);
     assert_non_null(strstr(error.text, "olh: its hashes"));
-    assert_err(agg_marginal_check(&error, &other.recipe, 2), AGG_ERR_USAGE);
-    assert_ok(agg_marginal_check(&error, &other.recipe, 1));
-    assert_err(agg_marginal(counts, &error, &other.recipe, &acc, 0, 1), SHOAL_ERR_RECIPE_HASH);
+    assert_err(agg_marginal_check(&error, other.recipe, 2), AGG_ERR_USAGE);
+    assert_ok(agg_marginal_check(&error, other.recipe, 1));
+    assert_err(agg_marginal(counts, &error, other.recipe, &acc, 0, 1), SHOAL_ERR_RECIPE_HASH);
     agg_accumulator_release(&acc);
     agg_recipe_release(&recipe);
     agg_recipe_release(&other);
@@ -194,17 +193,17 @@ static void one_field_is_its_own_marginal(void **state)
     const uint64_t items[] = {0, 1, 2, 3};
     (void)state;
     read_query(&recipe, &olh, "{\"field\":\"a\",\"boundaries\":[1,2,3]}", SKETCH);
-    uint8_t *records = malloc((size_t)100 * recipe.recipe.record_size);
+    uint8_t *records = malloc((size_t)100 * shoal_record_size(recipe.recipe));
     const uint8_t seed[32] = {SEED};
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < 100; i++)
-        assert_ok(shoal_record_randomize(records + i * recipe.recipe.record_size, &recipe.recipe,
-                                         &items[i % 4], 1, NULL, &rng));
+        assert_ok(shoal_record_randomize(records + i * shoal_record_size(recipe.recipe),
+                                         recipe.recipe, &items[i % 4], 1, NULL, &rng));
     read_acc(&acc, &recipe, records, 100, 1);
-    assert_ok(agg_marginal(counts, &error, &recipe.recipe, &acc, 0, 1));
-    assert_ok(agg_estimator_counts(cells, &error, &recipe.recipe.parts[0], &acc.parts[0], acc.n,
-                                   items, 4, 1));
+    assert_ok(agg_marginal(counts, &error, recipe.recipe, &acc, 0, 1));
+    assert_ok(agg_estimator_counts(cells, &error, shoal_recipe_part(recipe.recipe, 0),
+                                   &acc.parts[0], acc.n, items, 4, 1));
     assert_memory_equal(counts, cells, sizeof cells);
     free(records);
     agg_accumulator_release(&acc);

@@ -46,7 +46,8 @@ static uint64_t item_of(const agg_recipe *recipe, uint32_t d)
     char text[16];
     int len = snprintf(text, sizeof text, "value%u", d);
     if (agg_recipe_is_closed(recipe)) return d;
-    return shoal_part_item(&recipe->recipe.parts[0], (const uint8_t *)text, (size_t)len);
+    return shoal_part_item(shoal_recipe_part(recipe->recipe, 0), (const uint8_t *)text,
+                           (size_t)len);
 }
 
 // Adds devices[d] records of each value to an empty accumulator.
@@ -57,12 +58,12 @@ static void fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const u
     agg_error error;
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
-    assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
+    assert_ok(agg_accumulator_init(acc, &error, recipe->recipe));
     assert_int_equal(acc->record_size, sizeof record);
     for (uint32_t d = 0; d < n_values; d++)
         for (uint32_t i = 0; i < devices[d]; i++) {
             uint64_t item = item_of(recipe, d);
-            assert_ok(shoal_record_randomize(record, &recipe->recipe, &item, 1, NULL, &rng));
+            assert_ok(shoal_record_randomize(record, recipe->recipe, &item, 1, NULL, &rng));
             assert_ok(agg_accumulator_add(acc, &error, record, 1, 1));
         }
 }
@@ -128,7 +129,7 @@ static void check_law(const law *l)
         uint64_t items[N_VALUES];
         double off_sum = 0, square_sum = 0, stated_sum = 0, covered_sum = 0;
         recipe_of(&recipe, l, N_VALUES, trial);
-        const shoal_part *part = &recipe.recipe.parts[0];
+        const shoal_part *part = shoal_recipe_part(recipe.recipe, 0);
         fold_devices(&acc, &recipe, devices, N_VALUES, trial);
         for (uint32_t d = 0; d < N_VALUES; d++) items[d] = item_of(&recipe, d);
         assert_ok(
@@ -195,8 +196,8 @@ static void rare_values_have_the_optimal_variance(void **state)
             agg_error error;
             recipe_of(&recipe, &best[i], SIZE, trial);
             fold_devices(&acc, &recipe, devices, HELD, trial);
-            assert_ok(agg_estimator_counts(counts, &error, &recipe.recipe.parts[0], &acc.parts[0],
-                                           acc.n, items, SIZE, 1));
+            assert_ok(agg_estimator_counts(counts, &error, shoal_recipe_part(recipe.recipe, 0),
+                                           &acc.parts[0], acc.n, items, SIZE, 1));
             for (uint32_t d = HELD; d < SIZE; d++) squares += counts[d].count * counts[d].count;
             agg_accumulator_release(&acc);
             agg_recipe_release(&recipe);

@@ -76,10 +76,10 @@ static void fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const p
     shoal_rng_init(&rng, seed);
     for (uint32_t i = 0; i < DEVICES; i++) {
         double number = LOW + p->draw(uniform(&rng)) * (HIGH - LOW);
-        uint64_t item = shoal_recipe_number_item(&recipe->recipe, (int64_t)llround(number * 1e6));
-        assert_ok(shoal_record_randomize(records + i, &recipe->recipe, &item, 1, NULL, &rng));
+        uint64_t item = shoal_recipe_number_item(recipe->recipe, (int64_t)llround(number * 1e6));
+        assert_ok(shoal_record_randomize(records + i, recipe->recipe, &item, 1, NULL, &rng));
     }
-    assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
+    assert_ok(agg_accumulator_init(acc, &error, recipe->recipe));
     assert_ok(agg_accumulator_add(acc, &error, records, DEVICES, 1));
 }
 
@@ -151,7 +151,7 @@ static void equal_answers_have_an_error(void **state)
     double e = exp(2), q = 1 / (e + 1);
     (void)state;
     mean_recipe(&recipe, 2);
-    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     assert_ok(agg_accumulator_add(&acc, &error, records, 4, 1));
     agg_estimate_row row = estimate_mean(&recipe, &acc);
     double expected = (HIGH - LOW) / (1 - 2 * q) * sqrt(q * (1 - q) / 4);

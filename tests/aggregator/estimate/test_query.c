@@ -3,6 +3,7 @@
 // that they lie in; parts; lists of ten thousand entries; what is refused, under its own path;
 // policies.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include "dictionary.h"
 #include "domain_dictionary.h"
@@ -49,7 +50,7 @@ static void figure_4_has_272_cells(void **state)
     char wanted[256], label[AGG_CELL_LABEL_MAX];
     (void)state;
     read_recipe(&recipe, FIGURE_4);
-    assert_int_equal(recipe.recipe.parts[0].size, 272);
+    assert_int_equal(recipe.recipe->parts[0].size, 272);
     assert_ok(agg_dictionary_of_recipe(&cells, &error, &recipe));
     assert_int_equal(cells.n, 272);
     for (uint32_t i = 0; i < 272; i++) {
@@ -174,7 +175,7 @@ static void first_tokens_and_values(void **state)
     read_recipe(&recipe, HEAD
                 ",\"encoding\":[{\"field\":\"w\",\"prefixes\":[\"\"],\"tokens\":[\"i\",\"you\"]},"
                 "{\"field\":\"app\",\"values\":[\"mail\",\"the notes\"]}]}");
-    assert_int_equal(recipe.recipe.parts[0].size, 15);
+    assert_int_equal(recipe.recipe->parts[0].size, 15);
     assert_true(
         find_event(label, sizeof label, &recipe, "{\"w\":\"you went\",\"app\":\"the notes\"}"));
     assert_string_equal(label, "you | the notes");
@@ -203,7 +204,7 @@ static void parts_take_their_events(void **state)
     read_recipe(&part, HEAD SPLIT ",\"part\":[\"en\",\"x\"],\"encoding\":[" AGE "]}");
     read_recipe(&other, HEAD ",\"part\":[\"other\",\"other\"],\"encoding\":[" AGE "]" SPLIT "}");
     assert_string_equal(part.id, "r/en/x");
-    assert_memory_equal(part.recipe.query_hash, whole.recipe.query_hash, 32);
+    assert_memory_equal(part.recipe->query_hash, whole.recipe->query_hash, 32);
     assert_string_not_equal(part.hash_hex, whole.hash_hex);
     assert_true(is_part(&whole, "{}"));
     assert_true(is_part(&part, "{\"locale\":\"en\",\"os\":\"x\"}"));
@@ -232,7 +233,7 @@ static void long_lists_fit(void **state)
                                 i > 0 ? "," : "", i * 7919u % 10000u);
     snprintf(text + len, sizeof text - len, "],\"tokens\":[\"a\",\"b\"]}]}");
     read_recipe(&recipe, text);
-    assert_int_equal(recipe.recipe.parts[0].size, 40001);
+    assert_int_equal(recipe.recipe->parts[0].size, 40001);
     for (unsigned i = 0; i < 10000; i++) {
         char wanted[64];
         snprintf(event, sizeof event, "{\"w\":\"prefixnumber %07u b\"}", i);

@@ -41,8 +41,8 @@ static void fold(agg_accumulator *acc, const agg_recipe *recipe, const uint64_t 
     static const uint8_t secrets[32] = {1, 0x52}, seeds[32] = {2, 0x52};
     uint8_t record[64];
     agg_error error;
-    assert_true(recipe->recipe.record_size <= sizeof record);
-    assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
+    assert_true(shoal_record_size(recipe->recipe) <= sizeof record);
+    assert_ok(agg_accumulator_init(acc, &error, recipe->recipe));
     for (size_t i = 0; i < n_items; i++)
         for (uint32_t d = 0; d < counts[i]; d++, first++) {
             shoal_permanent permanent;
@@ -51,7 +51,7 @@ static void fold(agg_accumulator *acc, const agg_recipe *recipe, const uint64_t 
             shoal_rng_bytes(&rng, permanent.secret, sizeof permanent.secret);
             shoal_rng_init_stream(&rng, seeds, first);
             assert_ok(
-                shoal_record_randomize(record, &recipe->recipe, &items[i], 1, &permanent, &rng));
+                shoal_record_randomize(record, recipe->recipe, &items[i], 1, &permanent, &rng));
             assert_ok(agg_accumulator_add(acc, &error, record, 1, 1));
         }
 }

@@ -95,7 +95,7 @@ static void supports_are_the_definition(void **state)
         static uint64_t items[700];
         static int64_t expected[700];
         recipe_of(&recipe, &settings[i]);
-        const shoal_part *part = &recipe.recipe.parts[0];
+        const shoal_part *part = shoal_recipe_part(recipe.recipe, 0);
         shoal_rng_init_stream(&rng, seed, i);
         assert_ok(
             agg_sketch_init(&sketch, &error, &(agg_shape){part->mechanism, part->k, part->m}));

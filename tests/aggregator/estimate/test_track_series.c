@@ -3,6 +3,7 @@
 // epochs and what breaks it, values and errors of updates from accumulators made by hand, frozen
 // series, the next epoch's recipe, shares of items.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include <math.h>
 
@@ -155,7 +156,7 @@ static void make_acc(agg_accumulator *acc, const agg_recipe *recipe, uint64_t n,
                      uint32_t ones)
 {
     agg_error error;
-    assert_ok(agg_accumulator_init(acc, &error, &recipe->recipe));
+    assert_ok(agg_accumulator_init(acc, &error, recipe->recipe));
     acc->n = n;
     acc->parts[0].cells.ones[0] = yes;
     acc->parts[1].cells.ones[0] = ones;
@@ -165,8 +166,8 @@ static void next_recipe(agg_recipe *after, const agg_recipe *recipe, int is_upda
 {
     agg_error error;
     char *text = NULL;
-    agg_next_epoch next = {.epoch = recipe->recipe.round_index,
-                           .epochs = recipe->recipe.epochs,
+    agg_next_epoch next = {.epoch = recipe->recipe->round_index,
+                           .epochs = recipe->recipe->epochs,
                            .is_update = is_update};
     assert_ok(agg_next_epoch_text(&text, &error, recipe, &next));
     read_recipe(after, text);
@@ -325,7 +326,7 @@ static void test_breaks(void **state)
     read_epoch(&other, "4", 100, "{\"index\":1}");
     refuse(&c, &other, &other, 20000, AGG_ERR_USAGE, "is epoch 1, which is there already");
     agg_recipe_release(&other);
-    agg_hex(hex, c.third.recipe.round_previous, 32);
+    agg_hex(hex, c.third.recipe->round_previous, 32);
     snprintf(round, sizeof round, "{\"index\":3,\"previous\":\"%s\"}", hex);
     read_epoch(&other, "5", 100, round);
     refuse(&c, &other, &other, 20000, SHOAL_ERR_RECIPE_HASH, "is of another run");
@@ -363,7 +364,7 @@ static void test_closing(void **state)
     read_epoch(&recipe, "8", 4, "{\"index\":1}");
     for (int t = 0; t < 3; t++) add(&track, &recipe, QUIET, 0, 0);
     add(&track, &recipe, 15000, 0, 1);
-    assert_int_equal(recipe.recipe.round_index, 5);
+    assert_int_equal(recipe.recipe->round_index, 5);
     agg_accumulator acc;
     make_acc(&acc, &recipe, 20000, 15000, 12000);
     assert_ok(agg_track_add(&track, &error, "closing", &recipe, &acc));
@@ -405,7 +406,7 @@ static void test_next_epoch(void **state)
     // More than 20000/(e^a + 1) + sqrt(20000 ln(10^9)/2) = 9022.7 + 455.2 of 20,000 with a =
     // 0.196...
     uint32_t needed = (uint32_t)decide(&recipe, 20000, 0).needed;
-    double a = recipe.recipe.parts[0].eps_micro / 1e6, mean = 20000 / (exp(a) + 1),
+    double a = recipe.recipe->parts[0].eps_micro / 1e6, mean = 20000 / (exp(a) + 1),
            spread = sqrt(20000 * log(1e9) / 2);
     assert_true(fabs(needed - (mean + spread)) <= 1.5);
     assert_false(decide(&recipe, 20000, needed - 1).is_update);
@@ -415,11 +416,11 @@ static void test_next_epoch(void **state)
     assert_err(agg_next_epoch_decide(&next, &error, &recipe, &acc), AGG_ERR_COHORT);
     agg_accumulator_release(&acc);
     next_recipe(&after, &recipe, 1);
-    assert_int_equal(after.recipe.round_index, 2);
-    assert_int_equal(after.recipe.round_update, 1);
-    assert_memory_equal(after.recipe.round_previous, recipe.recipe.query_hash, 32);
-    assert_memory_equal(after.recipe.run_hash, recipe.recipe.run_hash, 32);
-    assert_memory_not_equal(after.recipe.recipe_hash, recipe.recipe.recipe_hash, 32);
+    assert_int_equal(after.recipe->round_index, 2);
+    assert_int_equal(after.recipe->round_update, 1);
+    assert_memory_equal(after.recipe->round_previous, recipe.recipe->query_hash, 32);
+    assert_memory_equal(after.recipe->run_hash, recipe.recipe->run_hash, 32);
+    assert_memory_not_equal(after.recipe->recipe_hash, recipe.recipe->recipe_hash, 32);
     agg_recipe_release(&after);
     agg_recipe_release(&recipe);
 }

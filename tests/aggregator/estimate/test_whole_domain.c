@@ -77,7 +77,7 @@ static void check_setting(const setting *s, uint64_t stream)
     shoal_rng rng;
     recipe_of(&recipe, s);
     shoal_rng_init_stream(&rng, seed, stream);
-    const shoal_part *part = &recipe.recipe.parts[0];
+    const shoal_part *part = shoal_recipe_part(recipe.recipe, 0);
     size_t size = agg_whole_domain_size(part);
     assert_true(size >= s->size && size / 2 < s->size && (size & (size - 1)) == 0);
     assert_ok(agg_sketch_init(&sketch, &error, &(agg_shape){part->mechanism, part->k, part->m}));
@@ -119,7 +119,7 @@ static void estimators_choose_between_equals(void **state)
         static uint64_t items[3000];
         static int64_t all[3000], whole[4096], single;
         recipe_of(&recipe, &all_kinds[i]);
-        const shoal_part *part = &recipe.recipe.parts[0];
+        const shoal_part *part = shoal_recipe_part(recipe.recipe, 0);
         const agg_estimator *estimator = agg_estimator_of(part->mechanism);
         assert_ok(
             agg_sketch_init(&sketch, &error, &(agg_shape){part->mechanism, part->k, part->m}));

@@ -21,6 +21,7 @@
 #include "bytes.h"
 #include "ingest_files.h"
 #include "merge_files.h"
+#include "recipe.h"
 #include "report_json.h"
 
 #ifndef SEQUENCES
@@ -153,13 +154,13 @@ static void make_input(uint32_t index)
     assert_int_equal(acc.parts[0].n_cells, CELLS);
     memcpy(in->cells, acc.parts[0].cells.ones, sizeof in->cells);
     agg_accumulator_release(&acc);
-    size_t size = recipe.recipe.record_size, line = agg_report_size(&recipe) + 1;
-    in->len = index < N_BATCHES ? shoal_batch_size(&recipe.recipe, in->n) : in->n * line;
+    size_t size = recipe.recipe->record_size, line = agg_report_size(&recipe) + 1;
+    in->len = index < N_BATCHES ? shoal_batch_size(recipe.recipe, in->n) : in->n * line;
     in->bytes = malloc(in->len + 1);
     assert_non_null(in->bytes);
     if (index < N_BATCHES) {
         memcpy(in->bytes + SHOAL_BATCH_HEADER, records, in->n * size);
-        assert_ok(shoal_batch_seal(in->bytes, in->len, &recipe.recipe, in->n, id));
+        assert_ok(shoal_batch_seal(in->bytes, in->len, recipe.recipe, in->n, id));
     } else {
         for (uint32_t i = 0; i < in->n; i++) {
             char *at = (char *)in->bytes + i * line;

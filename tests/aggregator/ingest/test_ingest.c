@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes in: recipes, reports, streams, dictionaries and counts files, good and bad.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include "agg_parallel.h"
 #include "batch.h"
@@ -147,11 +148,11 @@ static void reports_come_back(void **state)
             read_recipe(&recipe, LIST P("\"epsilon\":1.000001,\"values\":[\"a\",\"b\",\"c\"]") "}");
         uint8_t *records = make_records(&recipe, 50, 0);
         for (uint32_t i = 0; i < 50; i++) {
-            const uint8_t *record = records + i * recipe.recipe.record_size;
+            const uint8_t *record = records + i * recipe.recipe->record_size;
             char *json = print_report(&recipe, record);
             if (agg_report_parse(back, &error, &recipe, json, strlen(json)) != SHOAL_OK)
                 fail_msg("%s", error.text);
-            assert_memory_equal(back, record, recipe.recipe.record_size);
+            assert_memory_equal(back, record, recipe.recipe->record_size);
             if (c == 0)
                 assert_non_null(
                     strstr(json, "\"parameters\":{\"epsilon\":0.25,\"k\":300,\"m\":64}"));
@@ -262,9 +263,9 @@ static size_t make_batches(uint8_t *out, const agg_recipe *recipe, const uint8_t
     uint32_t first = 0;
     for (uint32_t i = 0; i < 3; i++) {
         uint8_t id[16] = {(uint8_t)i};
-        size_t size = shoal_batch_size(&recipe->recipe, counts[i]);
+        size_t size = shoal_batch_size(recipe->recipe, counts[i]);
         memcpy(out + len + SHOAL_BATCH_HEADER, records + first * 8, counts[i] * 8);
-        assert_ok(shoal_batch_seal(out + len, size, &recipe->recipe, counts[i], id));
+        assert_ok(shoal_batch_seal(out + len, size, recipe->recipe, counts[i], id));
         len += size;
         first += counts[i];
     }
@@ -603,9 +604,9 @@ static void threads_and_files_change_nothing(void **state)
     for (uint32_t i = 0, first = 0; i < 600; i++) {
         uint32_t n = 1 + i * 37 % 99;
         uint8_t id[16] = {(uint8_t)i, (uint8_t)(i >> 8)};
-        size_t size = shoal_batch_size(&recipe.recipe, n);
+        size_t size = shoal_batch_size(recipe.recipe, n);
         memcpy(to + SHOAL_BATCH_HEADER, records + first * 8, n * 8);
-        assert_ok(shoal_batch_seal(to, size, &recipe.recipe, n, id));
+        assert_ok(shoal_batch_seal(to, size, recipe.recipe, n, id));
         if (i == 411) damaged = to;
         first += n;
         to += size;
@@ -748,7 +749,7 @@ static void good_counts_are_read(void **state)
     assert_int_equal(counts.values[0].len, 1);
     assert_memory_equal(counts.values[1].bytes, "a c", 3);
     assert_int_equal(counts.items[0],
-                     shoal_part_item(&recipe.recipe.parts[0], (const uint8_t *)"b", 1));
+                     shoal_part_item(&recipe.recipe->parts[0], (const uint8_t *)"b", 1));
     agg_dictionary_release(&counts);
     agg_recipe_release(&recipe);
 }

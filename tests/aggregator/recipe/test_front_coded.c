@@ -266,7 +266,7 @@ static void cells_of_words(void **state)
     (void)state;
     read_recipe(&recipe,
                 TRIE("\"0ab 0cö\"", "\"aö日\"", ",\"step\":2", ",\"known\":\"0abaa 2öö\""));
-    assert_int_equal(recipe.recipe.parts[0].size, 1 + 2 * (2 + 3 + 9));
+    assert_int_equal(shoal_recipe_part(recipe.recipe, 0)->size, 1 + 2 * (2 + 3 + 9));
     assert_cell(&recipe, "ab", "ab<end>", 1);
     assert_cell(&recipe, "aba", "aba<end>", 1);
     assert_cell(&recipe, "ab日", "ab日<end>", 1);
@@ -291,7 +291,7 @@ static void cells_of_words(void **state)
     agg_recipe_release(&recipe);
     // the first round: one empty start, one character a step
     read_recipe(&recipe, TRIE("\"0\"", "\"aö\"", "", ""));
-    assert_int_equal(recipe.recipe.parts[0].size, 5);
+    assert_int_equal(shoal_recipe_part(recipe.recipe, 0)->size, 5);
     assert_cell(&recipe, "öl", "ö", 1);
     assert_cell(&recipe, "a", "a", 1);
     assert_cell(&recipe, "x", "<oov>", 0);
@@ -307,7 +307,7 @@ static void labels_differ(void **state)
     char label[AGG_CELL_LABEL_MAX];
     (void)state;
     read_recipe(&recipe, TRIE("\"0ab 0cö\"", "\"aö日\"", ",\"step\":3", ""));
-    assert_int_equal(recipe.recipe.parts[0].size, 1 + 2 * (2 + 3 + 9 + 27));
+    assert_int_equal(shoal_recipe_part(recipe.recipe, 0)->size, 1 + 2 * (2 + 3 + 9 + 27));
     assert_ok(agg_dictionary_of_recipe(&cells, &error, &recipe));
     for (size_t i = 0; i < cells.n; i++) {
         assert_int_equal(agg_recipe_label(label, sizeof label, &recipe, i), cells.values[i].len);

@@ -110,7 +110,7 @@ static void what_is_signed(void **state)
     agg_recipe recipe;
     (void)state;
     read_signed(&recipe);
-    assert_ok(shoal_recipe_signed(bytes + 25, SHOAL_CANONICAL_MAX, &len, &recipe.recipe));
+    assert_ok(shoal_recipe_signed(bytes + 25, SHOAL_CANONICAL_MAX, &len, recipe.recipe));
     assert_ok(agg_ed25519_verify(NULL, recipe.key, recipe.signature, bytes, 25 + len));
     for (size_t i = 0; i < 25 + len; i++) {
         bytes[i] ^= 1;

@@ -12,7 +12,11 @@
 #include <cmocka.h>
 
 #include "guarantee.h"
+#include "recipe.h"
 #include "result_page.h"
+
+static const shoal_recipe no_fields = {.n_parts = 0};
+static const agg_recipe plain = {.recipe = &no_fields, .id = "page-test"};
 
 // A page of one section of this recipe with these rows; free it.
 static char *page_for(const agg_recipe *recipe, agg_estimate_row *rows, size_t n_rows, size_t top,
@@ -40,8 +44,7 @@ static char *page_for(const agg_recipe *recipe, agg_estimate_row *rows, size_t n
 
 static char *page_of(agg_estimate_row *rows, size_t n_rows, size_t top, const char *note)
 {
-    static const agg_recipe recipe = {.id = "page-test"};
-    return page_for(&recipe, rows, n_rows, top, note);
+    return page_for(&plain, rows, n_rows, top, note);
 }
 
 static agg_estimate_row row_of(const char *bytes, size_t len, double count, double half)
@@ -157,12 +160,12 @@ static void top_limits_rows_and_a_note_stands_alone(void **state)
 static void a_mean_is_no_count(void **state)
 {
     (void)state;
-    agg_recipe recipe = {.id = "heights"};
-    recipe.recipe.value = SHOAL_VALUE_NUMBER;
-    recipe.recipe.n_parts = 1;
-    recipe.recipe.parts[0].domain = SHOAL_DOMAIN_NUMBER;
-    recipe.recipe.low_micro = -1500000;
-    recipe.recipe.high_micro = 2500000;
+    const shoal_recipe fields = {.value = SHOAL_VALUE_NUMBER,
+                                 .n_parts = 1,
+                                 .parts[0].domain = SHOAL_DOMAIN_NUMBER,
+                                 .low_micro = -1500000,
+                                 .high_micro = 2500000};
+    const agg_recipe recipe = {.recipe = &fields, .id = "heights"};
     agg_estimate_row rows[] = {row_of("mean", 4, 0.5, 0.04)};
     rows[0].detected = 0;
     char *text = page_for(&recipe, rows, 1, 20, NULL);
@@ -180,10 +183,9 @@ static void a_mean_is_no_count(void **state)
 static void histograms_follow_their_numbers(void **state)
 {
     (void)state;
-    agg_recipe recipe = {.id = "ages"};
-    recipe.recipe.value = SHOAL_VALUE_NUMBER;
-    recipe.recipe.n_parts = 1;
-    recipe.recipe.parts[0].domain = SHOAL_DOMAIN_CLOSED;
+    const shoal_recipe fields = {
+        .value = SHOAL_VALUE_NUMBER, .n_parts = 1, .parts[0].domain = SHOAL_DOMAIN_CLOSED};
+    const agg_recipe recipe = {.recipe = &fields, .id = "ages"};
     agg_estimate_row rows[] = {row_of("[9, 10]", 7, 50, 9), row_of("[-9, 0)", 7, 40, 9),
                                row_of("[0, 9)", 6, 30, 9)};
     char *text = page_for(&recipe, rows, 3, 0, NULL);
@@ -202,16 +204,26 @@ static void histograms_follow_their_numbers(void **state)
 
 static void what_a_result_promises_stands_below_it(void **state)
 {
-    static const agg_recipe recipe = {.id = "page-test"};
     agg_estimate_row rows[] = {row_of("a", 1, 50, 9)};
-    const agg_guarantee guarantee = {2, 2, 1, 0, 1000, 1, 1e-9, 1, 0.25, "stronger", 0, 0};
-    const agg_estimate estimate = {.recipe = &recipe,
+    const agg_guarantee guarantee = {.local = 2,
+                                     .drawn = 2,
+                                     .per_day = 1,
+                                     .reports = 1000,
+                                     .honest = 1,
+                                     .delta = 1e-9,
+                                     .is_delta_stated = true,
+                                     .central = 0.25,
+                                     .bound = "stronger",
+                                     .days = 1,
+                                     .person_reports = 1,
+                                     .person = 0.25};
+    const agg_estimate estimate = {.recipe = &plain,
                                    .n = 1000,
                                    .n_dictionary = 1,
                                    .n_rows = 1,
                                    .rows = rows,
                                    .guarantee = &guarantee};
-    const agg_page_section section = {.recipe = &recipe, .estimate = &estimate};
+    const agg_page_section section = {.recipe = &plain, .estimate = &estimate};
     const agg_page page = {.title = "t", .sections = &section, .n_sections = 1};
     char *text = NULL;
     size_t len;
@@ -224,8 +236,9 @@ static void what_a_result_promises_stands_below_it(void **state)
     assert_non_null(table_end);
     assert_non_null(strstr(table_end, "<p class=\"note\">epsilon per report  2 (as drawn: 2)<br>"));
     assert_non_null(strstr(
-        table_end,
-        "<br>central epsilon     0.25 (stronger bound, 1000 reports, delta 1e-9)<br>The central"));
+        table_end, "<br>central epsilon     0.25 (stronger bound, smallest block of 1000 "
+                   "reports, 100 % honest, delta 1e-9)<br>central, person     0.25 (1 report "
+                   "of 1 day, in any blocks)<br>The central epsilon assumes"));
     free(text);
 }
 

@@ -7,6 +7,7 @@
 #include "event.h"
 #include "next_prefixes.h"
 #include "next_recipe.h"
+#include "recipe.h"
 #include "refine.h"
 
 #define MORE                                                                                       \
@@ -197,9 +198,9 @@ static void test_as_many_as_fit(void **state)
     (void)state;
     agg_recipe recipe;
     read_recipe(&recipe, joint);
-    assert_int_equal(agg_next_prefixes_fit(&recipe.recipe, 1, 3), ((1u << 23) - 1) / 5);
-    assert_int_equal(agg_next_prefixes_fit(&recipe.recipe, 1, (1u << 23) - 3), 1);
-    assert_int_equal(agg_next_prefixes_fit(&recipe.recipe, 1, (1u << 23) - 2), 0);
+    assert_int_equal(agg_next_prefixes_fit(recipe.recipe, 1, 3), ((1u << 23) - 1) / 5);
+    assert_int_equal(agg_next_prefixes_fit(recipe.recipe, 1, (1u << 23) - 3), 1);
+    assert_int_equal(agg_next_prefixes_fit(recipe.recipe, 1, (1u << 23) - 2), 0);
     agg_recipe_release(&recipe);
 }
 
@@ -407,7 +408,7 @@ static void test_the_next_recipe_word_for_word(void **state)
     agg_recipe recipe, again;
     char wanted[2048], hash[65];
     read_recipe(&recipe, joint);
-    agg_hex(hash, recipe.recipe.query_hash, 32);
+    agg_hex(hash, recipe.recipe->query_hash, 32);
     snprintf(wanted, sizeof wanted,
              "{\n  \"recipe\": \"grams-2\",\n  \"analysis\": \"a\",\n  \"stream\": \"s\",\n  "
              "\"value\": \"fields\",\n"
@@ -462,7 +463,7 @@ static void test_a_first_round_states_no_previous(void **state)
         "\"field\":\"p\",\"prefixes\":[\"\"],\"tokens\":[\"x\",\"y\"]}]," MORE "}";
     agg_recipe again;
     write_next(&again, text, &(agg_next_recipe){.field = 0, .prefixes = found, .n_prefixes = 2});
-    assert_int_equal(again.recipe.round_index, 1);
+    assert_int_equal(again.recipe->round_index, 1);
     agg_recipe_release(&again);
 }
 
@@ -495,10 +496,10 @@ static void test_no_part_no_signature_a_new_seed(void **state)
         .field = 0, .prefixes = found, .n_prefixes = 2, .seed_hex = NEW_SEED};
     write_next(&again, SPLIT, &next);
     assert_false(again.has_signature);
-    assert_int_equal(again.recipe.n_part, 0);
-    assert_int_equal(again.recipe.n_splits, 1);
-    assert_int_equal(again.recipe.k, 16);
-    assert_int_equal(again.recipe.seed[0], 0xff);
+    assert_int_equal(again.recipe->n_part, 0);
+    assert_int_equal(again.recipe->n_splits, 1);
+    assert_int_equal(again.recipe->k, 16);
+    assert_int_equal(again.recipe->seed[0], 0xff);
     agg_recipe_release(&again);
 }
 
@@ -512,13 +513,13 @@ static void test_another_mechanism_at_the_same_epsilon(void **state)
                             .seed_hex = NEW_SEED,
                             .mechanism = "subset"};
     write_next(&again, SPLIT, &next);
-    assert_int_equal(again.recipe.mechanism, shoal_subset_id);
-    assert_int_equal(again.recipe.cost_micro, 2500000);
+    assert_int_equal(again.recipe->mechanism, shoal_subset_id);
+    assert_int_equal(again.recipe->cost_micro, 2500000);
     assert_null(strstr(again.json, "\"seed\""));
     assert_null(strstr(again.json, "\"hash\""));
     agg_recipe_release(&again);
     write_next(&again, PERMANENT, &next); // states no epsilon, and has one: 2 ln(0.75/0.25)
-    assert_in_range(again.recipe.cost_micro, 2197225, 2197226);
+    assert_in_range(again.recipe->cost_micro, 2197225, 2197226);
     agg_recipe_release(&again);
     next.mechanism = "olh"; // takes more than epsilon
     refuse_next(AGG_ERR_USAGE, SPLIT, &next);
@@ -541,10 +542,10 @@ static void test_what_is_asked_for(void **state)
                             .cohort_epsilon = 0.25};
     write_next(&again, joint, &next);
     assert_string_equal(again.id, "other");
-    assert_int_equal(again.recipe.cohort_eps_micro, 250000);
-    assert_int_equal(again.recipe.encoding.fields[1].tokens.count, 1);
-    assert_int_equal(again.recipe.encoding.fields[1].prefixes.count, 2);
-    assert_int_equal(again.recipe.encoding.fields[0].boundaries[0], 30000000);
+    assert_int_equal(again.recipe->cohort_eps_micro, 250000);
+    assert_int_equal(again.recipe->encoding.fields[1].tokens.count, 1);
+    assert_int_equal(again.recipe->encoding.fields[1].prefixes.count, 2);
+    assert_int_equal(again.recipe->encoding.fields[0].boundaries[0], 30000000);
     agg_recipe_release(&again);
     next.field = 0;
     next.seed_hex = NEW_SEED;
@@ -560,8 +561,8 @@ static void test_boundaries_are_exact_or_refused(void **state)
     agg_recipe again;
     write_next(&again, joint,
                &(agg_next_recipe){.field = 0, .boundaries = exact, .n_boundaries = 5});
-    assert_memory_equal(again.recipe.encoding.fields[0].boundaries, exact, sizeof exact);
-    assert_int_equal(again.recipe.encoding.fields[1].prefixes.count, 2);
+    assert_memory_equal(again.recipe->encoding.fields[0].boundaries, exact, sizeof exact);
+    assert_int_equal(again.recipe->encoding.fields[1].prefixes.count, 2);
     agg_recipe_release(&again);
     refuse_next(SHOAL_ERR_RANGE, joint,
                 &(agg_next_recipe){.field = 0, .boundaries = not_exact, .n_boundaries = 2});

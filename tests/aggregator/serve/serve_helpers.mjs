@@ -24,6 +24,9 @@ const DAY_MS = 86_400_000;
 const HEADER = 72;
 const TRAILER = 8;
 
+/** Blocks that close at every second's tick. */
+const QUICK = { tick_s: 1 };
+
 /** @param {string} id @param {object} [changes] */
 export function cmsRecipe(id, changes = {}) {
   return {
@@ -36,7 +39,9 @@ export function cmsRecipe(id, changes = {}) {
     hash: 'poly1',
     seed: '5a'.repeat(32),
     limit: { per_day: 1 },
+    batch: { minimum: 1 },
     cohort: { minimum: 1000 },
+    block: QUICK,
     expires: '2099-01-31',
     ...changes,
   };
@@ -55,7 +60,9 @@ export function listRecipe(id, changes = {}) {
       values: ['light', 'dark', '<img src=x onerror=alert(1)>', 'a"b\'c&d'],
     },
     limit: { per_day: 1 },
+    batch: { minimum: 1 },
     cohort: { minimum: 100 },
+    block: QUICK,
     expires: '2099-01-31',
     ...changes,
   };
@@ -263,11 +270,20 @@ export async function get(url, headers = {}) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** Asks for a result until it holds n reports, because folds come later than acknowledgements. */
-export async function resultOf(/** @type {string} */ url, /** @type {number} */ n) {
+/** A result without what depends on blocks, as the command line gives it of files. @param {any} result */
+export function withoutBlocks({ blocks: _, guarantees: __, ...result }) {
+  return result;
+}
+
+/** Asks for a result until it holds n reports, because blocks close later than acknowledgements. */
+export async function resultOf(
+  /** @type {string} */ url,
+  /** @type {number} */ n,
+  /** @type {Record<string, string>} */ headers = {},
+) {
   let last = '';
   for (const end = Date.now() + RESULT_MS; Date.now() < end;) {
-    const { status, text } = await get(url);
+    const { status, text } = await get(url, headers);
     if (status === 200 && JSON.parse(text).n === n) return JSON.parse(text);
     last = text;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -31,6 +31,7 @@ const pair = (id, expires) => ({
   ],
   limit: { per_day: 1 },
   batch: { minimum: 1 },
+  block: { minimum: 100 * DEVICES }, // one that stays open
   records: { keep_days: 1 },
   expires,
 });
@@ -41,7 +42,7 @@ const day = (/** @type {number} */ from) =>
 test('records go when the days of their recipe are over, at the next fold, and no report with them', async (t) => {
   await wholeDay();
   const folder = makeFolder(t);
-  // Of a period that never closes: a day beyond the last one of the first recipe was over yesterday, of the second it comes tomorrow.
+  // Of a block that never closes: a day beyond the last one of the first recipe was over yesterday, of the second it comes tomorrow.
   const recipes = [pair('over', day(-3)), pair('running', day(0))];
   const config = configure(folder, recipes, { period: 'all' });
   const server = await serve(t, config);

@@ -3,6 +3,7 @@
 // through epochs, what they spend, what the series then says; groups, items, and the methods that
 // stand beside. SHOAL_LONG: the hundred runs of 100,000 devices and 1,000 epochs.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include <math.h>
 
@@ -236,7 +237,7 @@ static void run_it(run *r, const char *recipe, const char *counts, const char *s
     assert_ok(agg_track_finish(&r->track, &error));
     r->truth = calloc(r->track.n_rows, sizeof *r->truth);
     assert_non_null(r->truth);
-    if (r->recipe.recipe.mechanism == shoal_thresh_id)
+    if (r->recipe.recipe->mechanism == shoal_thresh_id)
         assert_ok(track_truth(r->truth, &error, &r->recipe, &r->counts, n_devices,
                               (uint32_t)r->track.n_rows));
     // 2 c_V + c_E of every device is within epsilon: the simulation fails otherwise; and the most
@@ -598,8 +599,10 @@ static void test_rivals(void **state)
     end(&r);
 }
 
-int main(void)
+// argv[1], when given, chooses tests by a pattern.
+int main(int argc, char *argv[])
 {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_binomial),     cmocka_unit_test(test_sure_table),
         cmocka_unit_test(test_counts),       cmocka_unit_test(test_bad_counts),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulators: sums against their definition, merging, the file and its damage.
 #include "agg_test.h"
+#include "recipe.h"
 
 #include "agg_file.h"
 
@@ -43,7 +44,7 @@ static void sums_are_what_they_say(void **state)
         int32_t expected[8 * 64] = {0};
         uint32_t rows[8] = {0};
         for (uint32_t i = 0; i < COUNT; i++) {
-            const uint8_t *r = records + i * recipe.recipe.record_size;
+            const uint8_t *r = records + i * recipe.recipe->record_size;
             uint32_t m = kinds[c].m;
             if (strcmp(kinds[c].mechanism, "hcms") == 0) {
                 expected[load32_le(r) * m + (load32_le(r + 4) >> 1)] +=
@@ -76,7 +77,7 @@ static void order_and_shards_do_not_matter(void **state)
         agg_accumulator whole, left, right;
         agg_error error;
         recipe_of(&recipe, &kinds[c]);
-        size_t size = recipe.recipe.record_size;
+        size_t size = recipe.recipe->record_size;
         uint8_t *records = make_records(&recipe, COUNT, 0);
         read_acc(&whole, &recipe, records, COUNT, 1);
         static const uint32_t cuts[] = {0, 1, 333, 998, 999};
@@ -92,7 +93,7 @@ static void order_and_shards_do_not_matter(void **state)
         }
         // One by one, backwards, through a folder of seven records.
         agg_folder folder;
-        assert_ok(agg_accumulator_init(&left, &error, &recipe.recipe));
+        assert_ok(agg_accumulator_init(&left, &error, recipe.recipe));
         assert_ok(agg_folder_init(&folder, &error, &left, 7 * size, 2));
         for (uint32_t i = COUNT; i-- > 0;)
             assert_ok(agg_folder_add(&folder, &error, records + i * size, 1));
@@ -101,7 +102,7 @@ static void order_and_shards_do_not_matter(void **state)
         assert_same_acc(&left, &whole);
         agg_accumulator_release(&left);
         // All at once through a folder that is smaller.
-        assert_ok(agg_accumulator_init(&left, &error, &recipe.recipe));
+        assert_ok(agg_accumulator_init(&left, &error, recipe.recipe));
         assert_ok(agg_folder_init(&folder, &error, &left, 100 * size, 1));
         assert_ok(agg_folder_add(&folder, &error, records, 50));
         assert_ok(agg_folder_add(&folder, &error, records + 50 * size, COUNT - 50));
@@ -175,8 +176,8 @@ static void other_recipes_are_refused_by_name(void **state)
     assert_non_null(strstr(error.text, "recipe other"));
     assert_non_null(strstr(error.text, "not to test"));
     assert_int_equal(acc.n, 5);
-    assert_err(agg_accumulator_check_recipe(&wrong, &error, &recipe.recipe), SHOAL_ERR_RECIPE_HASH);
-    assert_ok(agg_accumulator_check_recipe(&acc, &error, &recipe.recipe));
+    assert_err(agg_accumulator_check_recipe(&wrong, &error, recipe.recipe), SHOAL_ERR_RECIPE_HASH);
+    assert_ok(agg_accumulator_check_recipe(&acc, &error, recipe.recipe));
     agg_accumulator_release(&acc);
     agg_accumulator_release(&wrong);
     agg_recipe_release(&recipe);
@@ -199,14 +200,14 @@ static void other_sketches_under_a_recipes_hash_are_refused(void **state)
     } others[] = {{"cms", 2, 16}, {"cms", 4, 8}, {"hcms", 4, 16}, {"cms", 4, 16}};
     for (size_t i = 0; i < 4; i++) {
         sketch_recipe(&smaller, others[i].mechanism, 2, others[i].k, others[i].m);
-        assert_ok(agg_accumulator_init(&acc, &error, &smaller.recipe));
-        memcpy(acc.recipe_hash, recipe.recipe.recipe_hash, 32);
+        assert_ok(agg_accumulator_init(&acc, &error, smaller.recipe));
+        memcpy(acc.recipe_hash, recipe.recipe->recipe_hash, 32);
         if (i < 3) {
-            assert_err(agg_accumulator_check_recipe(&acc, &error, &recipe.recipe),
+            assert_err(agg_accumulator_check_recipe(&acc, &error, recipe.recipe),
                        SHOAL_ERR_RECIPE_HASH);
             assert_non_null(strstr(error.text, "sketches"));
         } else {
-            assert_ok(agg_accumulator_check_recipe(&acc, &error, &recipe.recipe));
+            assert_ok(agg_accumulator_check_recipe(&acc, &error, recipe.recipe));
         }
         agg_accumulator_release(&acc);
         agg_recipe_release(&smaller);
@@ -251,7 +252,7 @@ static void saved_by_two_threads(void **state)
     agg_bytes files[2];
     (void)state;
     sketch_recipe(&recipe, "cms", 2, 2100, 1024);
-    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     for (uint64_t i = 0; i < acc.parts[0].n_cells; i++)
         acc.parts[0].cells.ones[i] = (uint32_t)(i * 2654435761u);
     for (unsigned i = 0; i < 2; i++) {
@@ -294,7 +295,7 @@ static void golden_files_stay(void **state)
         char *reports = read_test_file(&len, path);
         snprintf(path, sizeof path, "aggregator/golden/%s.acc", names[i]);
         char *golden = read_test_file(&golden_len, path);
-        assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+        assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
         agg_reader reader = {&recipe, add_run, &acc, NULL, NULL, NULL, NULL, 1};
         agg_read_count count = {0, 0, 0, 0, 0};
         assert_ok(reader_bytes(&count, &error, &reader, "reports", (const uint8_t *)reports, len));

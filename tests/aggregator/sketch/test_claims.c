@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "checksum.h"
+#include "recipe.h"
 
 #define SHAPES_END (124 + 12) // of a file of one part
 #define IDS (SHAPES_END + 8)  // offset of the first id
@@ -31,9 +32,9 @@ static void claim(agg_accumulator *acc, uint32_t first, uint32_t n)
 static void make_claimed(agg_accumulator *acc, uint32_t first, uint32_t n)
 {
     agg_error error;
-    assert_ok(agg_accumulator_init(acc, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_init(acc, &error, recipe.recipe));
     agg_accumulator_begin_claims(acc);
-    assert_ok(agg_accumulator_add(acc, &error, records + first * recipe.recipe.record_size, n, 1));
+    assert_ok(agg_accumulator_add(acc, &error, records + first * recipe.recipe->record_size, n, 1));
     claim(acc, first, n);
 }
 
@@ -206,7 +207,7 @@ static void records_without_claims_are_not_written(void **state)
     agg_error error = {SHOAL_OK, 0, ""};
     (void)state;
     FILE *stream = tmpfile();
-    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     agg_accumulator_begin_claims(&acc);
     assert_ok(agg_accumulator_add(&acc, &error, records, 3, 1));
     assert_err(agg_accumulator_write(stream, &error, &acc), SHOAL_ERR_ARGUMENT);

@@ -108,13 +108,13 @@ static uint8_t *word_records(const agg_recipe *recipe, uint32_t count)
 {
     static const uint8_t seed[32] = {4};
     static const shoal_permanent permanent = {{3}};
-    size_t size = recipe->recipe.record_size;
+    size_t size = shoal_record_size(recipe->recipe);
     uint8_t *records = malloc(count * size);
     shoal_rng rng;
     assert_non_null(records);
     for (uint32_t i = 0; i < count; i++) {
         shoal_rng_init_stream(&rng, seed, i % 150); // some twice, some three times
-        assert_ok(shoal_record_randomize_string(records + i * size, &recipe->recipe,
+        assert_ok(shoal_record_randomize_string(records + i * size, recipe->recipe,
                                                 (const uint8_t *)"abca", 1 + i % 3, &permanent,
                                                 &rng));
     }
@@ -156,12 +156,12 @@ static void accumulators_keep_records_and_sums(void **state)
     size_t len = 0;
     (void)state;
     read_recipe(&recipe, TEXT);
-    uint32_t size = recipe.recipe.record_size;
+    uint32_t size = shoal_record_size(recipe.recipe);
     uint8_t *records = word_records(&recipe, COUNT);
     read_acc(&whole, &recipe, records, COUNT, 1);
     uint64_t most = 0;
     assert_true(agg_accumulator_keeps_records(&whole));
-    assert_ok(agg_accumulator_size_of(&most, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_size_of(&most, &error, recipe.recipe));
     assert_int_equal(most, AGG_RECORD_SET_BYTES); // no sum that could be written with every batch
     assert_in_range(whole.set.n_distinct, 150, COUNT - 1);
     static const uint32_t cuts[] = {0, 1, 150, 399, 400};
@@ -219,7 +219,7 @@ static void forgotten_records_leave_sums(void **state)
     size_t len = 0;
     (void)state;
     read_recipe(&recipe, TEXT);
-    uint32_t size = recipe.recipe.record_size;
+    uint32_t size = shoal_record_size(recipe.recipe);
     uint8_t *records = word_records(&recipe, COUNT);
     read_acc(&whole, &recipe, records, COUNT, 1);
     for (int forgets_left = 0; forgets_left < 2; forgets_left++) {

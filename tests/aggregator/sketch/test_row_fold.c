@@ -315,11 +315,11 @@ static void check_folder(const way *w, unsigned kind, unsigned n_threads, uint32
     agg_error error;
     sketch_recipe(&recipe, "cms", 2, w->k, w->m);
     make_rows(&r, w->count, w->k, w->m, kind);
-    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     assert_ok(agg_folder_init(&folder, &error, &acc, w->bytes, n_threads));
     assert_int_equal(folder.plan.method, w->method);
     if (w->method == AGG_FOLD_BUCKETS) assert_true(folder.plan.buckets.n > 1);
-    size_t size = recipe.recipe.record_size;
+    size_t size = shoal_record_size(recipe.recipe);
     uint8_t *records = malloc(size * run);
     uint32_t *expected = calloc(acc.parts[0].n_cells, sizeof *expected);
     assert_non_null(records);
@@ -388,7 +388,7 @@ static void counters_bound_workers(void **state)
     agg_error error;
     (void)state;
     sketch_recipe(&recipe, "cms", 2, 8192, 1000);
-    assert_ok(agg_accumulator_init(&acc, &error, &recipe.recipe));
+    assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     for (unsigned n_threads = 1; n_threads <= 8; n_threads++) {
         agg_fold_plan plan = agg_fold_plan_make(&acc, 0, n_threads);
         assert_int_equal(plan.method, AGG_FOLD_COUNTERS);

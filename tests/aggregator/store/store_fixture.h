@@ -19,15 +19,17 @@
 
 #include "recipe_json.h"
 
+// A batch holds 100 records at least, a block 100.
 static const char fixture_json[] =
     "{\"recipe\":\"store-test\",\"analysis\":\"tests\",\"stream\":\"words\",\"value\":\"word\","
     "\"mechanism\":\"cms\","
     "\"parameters\":{\"epsilon\":4,\"k\":16,\"m\":64},\"hash\":\"poly1\","
     "\"seed\":\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\",\"limit\":{"
     "\"per_day\":1},"
+    "\"batch\":{\"minimum\":100},\"cohort\":{\"minimum\":100},"
     "\"expires\":\"2030-01-31\"}";
 
-// The same collection as sums only: a batch holds 100 records at least, a result 250.
+// The same collection as sums only: a batch holds 100 records at least, a block 250.
 static const char fixture_sum_json[] =
     "{\"recipe\":\"store-sum\",\"analysis\":\"tests\",\"stream\":\"words\",\"value\":\"word\","
     "\"mechanism\":\"cms\","
@@ -78,7 +80,7 @@ static inline fixture_batch fixture_batch_make(const shoal_recipe *recipe, uint3
     for (uint32_t r = 0; r < batch.count; r++) {
         uint64_t item = shoal_rng_below(&rng, 5);
         assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER +
-                                                    (size_t)r * recipe->record_size,
+                                                    (size_t)r * shoal_record_size(recipe),
                                                 recipe, &item, 1, NULL, &rng),
                          SHOAL_OK);
     }
@@ -89,11 +91,27 @@ static inline fixture_batch fixture_batch_make(const shoal_recipe *recipe, uint3
 }
 
 static inline agg_err fixture_put(agg_store *store, agg_put *put, agg_error *error,
-                                  int64_t collection, const shoal_recipe *recipe, agg_period period,
+                                  int64_t collection, const shoal_recipe *recipe, int32_t today,
                                   const fixture_batch *batch)
 {
-    return agg_store_put(store, put, error, collection, recipe, period, batch->id, batch->bytes,
+    return agg_store_put(store, put, error, collection, recipe, today, batch->id, batch->bytes,
                          batch->len);
+}
+
+#define FIXTURE_DAY_S 86400
+
+// What the server's other thread does now and then: folds what waits, and closes the open block if
+// a tick has passed.
+//   n_records: of the block that was closed
+static inline agg_err fixture_turn(agg_store *store, uint64_t *n_records, agg_error *error,
+                                   int64_t collection, const shoal_recipe *recipe, int64_t now_s,
+                                   uint32_t tick_s)
+{
+    uint64_t n_batches;
+    agg_err err = agg_store_fold(store, &n_batches, error, collection, recipe, 1);
+    return err == SHOAL_OK
+               ? agg_store_close_block(store, n_records, error, collection, recipe, now_s, tick_s)
+               : err;
 }
 
 // The accumulator's file as bytes; free it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calendar of the store: days, ISO weeks, spans. Expected numbers are from `date -d ... +%s` and
+// Calendar of the store: days, ISO weeks, spans, ticks. Expected numbers are from `date -d ... +%s`
+// and
 // `+%G-W%V`.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,23 +63,63 @@ static void weeks_of_short_years_end(void **state)
     assert_false(agg_span_parse(&span, "2026-W7"));
 }
 
-static void periods_lie_within_outside_or_across(void **state)
+static void spans_overlap_where_they_share_a_day(void **state)
 {
     (void)state;
-    agg_period day = agg_period_of_day(AGG_PERIOD_DAY, 20778),
-               week = agg_period_of_day(AGG_PERIOD_WEEK, 20778);
-    agg_period all = agg_period_of_day(AGG_PERIOD_ALL, 20778);
+    agg_period week = agg_period_of_day(AGG_PERIOD_WEEK, 20778);
     assert_int_equal(week.start, 20773); // Monday 2026-11-16
-    assert_int_equal(agg_period_overlap(day, (agg_span){20778, 20778}), AGG_WITHIN);
-    assert_int_equal(agg_period_overlap(day, (agg_span){20779, 20790}), AGG_OUTSIDE);
-    assert_int_equal(agg_period_overlap(day, (agg_span){20700, 20777}), AGG_OUTSIDE);
-    assert_int_equal(agg_period_overlap(week, (agg_span){20773, 20779}), AGG_WITHIN);
-    assert_int_equal(agg_period_overlap(week, (agg_span){20774, 20779}), AGG_ACROSS);
-    assert_int_equal(agg_period_overlap(week, (agg_span){20773, 20778}), AGG_ACROSS);
-    assert_int_equal(agg_period_overlap(week, (agg_span){20780, 20790}), AGG_OUTSIDE);
-    assert_int_equal(agg_period_overlap(all, AGG_SPAN_ALL), AGG_WITHIN);
-    assert_int_equal(agg_period_overlap(all, (agg_span){0, 90000}), AGG_ACROSS);
-    assert_int_equal(agg_period_overlap(day, AGG_SPAN_ALL), AGG_WITHIN);
+    const agg_span days = agg_period_span(week);
+    assert_int_equal(days.last, 20779);
+    assert_true(agg_span_overlaps(days, (agg_span){20779, 20790}));
+    assert_true(agg_span_overlaps(days, (agg_span){20700, 20773}));
+    assert_true(agg_span_overlaps(days, (agg_span){20775, 20775}));
+    assert_true(agg_span_overlaps(days, AGG_SPAN_ALL));
+    assert_false(agg_span_overlaps(days, (agg_span){20780, 20790}));
+    assert_false(agg_span_overlaps(days, (agg_span){INT32_MIN, 20772}));
+}
+
+static void months_begin_on_their_first_day(void **state)
+{
+    (void)state;
+    static const char *const days[][2] = {{"2026-11-21", "2026-11-01"},
+                                          {"2028-02-29", "2028-02-01"},
+                                          {"2027-01-01", "2027-01-01"},
+                                          {"1970-01-31", "1970-01-01"}};
+    for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+        int32_t day, first;
+        assert_true(agg_day_parse(&day, days[i][0]) && agg_day_parse(&first, days[i][1]));
+        assert_int_equal(agg_month_of_day(day), first);
+    }
+}
+
+// Of each tick: ticks before and after the moments around it, and the day that it ends.
+static void ticks_are_counted_from_a_monday(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t tick_s;
+        int64_t tick;
+        const char *moment, *day;
+    } ticks[] = {{1, 1795252999, "2026-11-21T09:23:19Z", "2026-11-21"},
+                 {86400, 1795219200, "2026-11-21T00:00:00Z", "2026-11-20"},
+                 {604800, 1794787200, "2026-11-16T00:00:00Z", "2026-11-15"}, // a Monday
+                 {3600, 1795251600, "2026-11-21T09:00:00Z", "2026-11-21"}};
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++) {
+        char text[AGG_MOMENT_SIZE], day[11];
+        int64_t tick = ticks[i].tick;
+        uint32_t every = ticks[i].tick_s;
+        assert_int_equal(agg_tick_before(tick, every), tick);
+        assert_int_equal(agg_tick_before(tick + every - 1, every), tick);
+        assert_int_equal(agg_tick_before(tick - 1, every), tick - every);
+        assert_int_equal(agg_tick_after(tick, every), tick + every);
+        assert_int_equal(agg_tick_after(tick - 1, every), tick);
+        agg_moment_print(text, tick);
+        assert_string_equal(text, ticks[i].moment);
+        agg_day_print(day, agg_tick_day(tick));
+        assert_string_equal(day, ticks[i].day);
+    }
+    assert_int_equal(agg_tick_before(5, 86400), 0);
+    assert_int_equal(agg_tick_after(5, 86400), 4 * 86400);
 }
 
 int main(void)
@@ -87,7 +128,9 @@ int main(void)
         cmocka_unit_test(days_read_and_print),
         cmocka_unit_test(days_agree_with_the_c_library),
         cmocka_unit_test(weeks_of_short_years_end),
-        cmocka_unit_test(periods_lie_within_outside_or_across),
+        cmocka_unit_test(spans_overlap_where_they_share_a_day),
+        cmocka_unit_test(months_begin_on_their_first_day),
+        cmocka_unit_test(ticks_are_counted_from_a_monday),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

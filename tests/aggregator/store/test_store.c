@@ -28,7 +28,18 @@ static void reopen(bench *b)
     agg_store_close(b->store);
     b->store = NULL;
     must(agg_store_open(&b->store, &error, b->folder), &error);
-    must(agg_store_collection(b->store, &b->collection, &error, &b->recipe.recipe), &error);
+    must(agg_store_collection(b->store, &b->collection, &error, b->recipe.recipe, DAY), &error);
+}
+
+// Folds, and closes the open block at the midnight that ends a day.
+static uint64_t end_day(bench *b, int32_t day)
+{
+    agg_error error;
+    uint64_t n_records;
+    must(fixture_turn(b->store, &n_records, &error, b->collection, b->recipe.recipe,
+                      (int64_t)FIXTURE_DAY_S * (day + 1), FIXTURE_DAY_S),
+         &error);
+    return n_records;
 }
 
 static int set_up(void **state)
@@ -36,8 +47,9 @@ static int set_up(void **state)
     bench *b = calloc(1, sizeof *b);
     fixture_folder(b->folder);
     fixture_recipe(&b->recipe);
-    for (uint32_t i = 0; i < N; i++) b->batches[i] = fixture_batch_make(&b->recipe.recipe, i);
+    for (uint32_t i = 0; i < N; i++) b->batches[i] = fixture_batch_make(b->recipe.recipe, i);
     reopen(b);
+    end_day(b, DAY - 1);
     *state = b;
     return 0;
 }
@@ -53,11 +65,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static agg_put put(bench *b, int i, agg_period period)
+static agg_put put(bench *b, int i, int32_t day)
 {
     agg_error error;
     agg_put result;
-    must(fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe, period,
+    must(fixture_put(b->store, &result, &error, b->collection, b->recipe.recipe, day,
                      &b->batches[i]),
          &error);
     return result;
@@ -67,7 +79,7 @@ static uint64_t fold(bench *b)
 {
     agg_error error;
     uint64_t n_batches;
-    must(agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 2), &error);
+    must(agg_store_fold(b->store, &n_batches, &error, b->collection, b->recipe.recipe, 2), &error);
     return n_batches;
 }
 
@@ -75,12 +87,13 @@ static void expect(bench *b, agg_span span, const fixture_batch *batches, size_t
 {
     agg_error error;
     agg_accumulator acc;
-    must(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, span), &error);
-    fixture_expect(&acc, &b->recipe.recipe, batches, n);
+    must(agg_store_load(b->store, &acc, NULL, &error, b->collection, b->recipe.recipe, span),
+         &error);
+    fixture_expect(&acc, b->recipe.recipe, batches, n);
     agg_accumulator_release(&acc);
 }
 
-static const agg_period today = {AGG_PERIOD_DAY, DAY};
+enum { today = DAY };
 
 static void a_batch_counts_once(void **state)
 {
@@ -88,12 +101,13 @@ static void a_batch_counts_once(void **state)
     assert_int_equal(put(b, 0, today), AGG_PUT_STORED);
     assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN); // while it waits
     assert_int_equal(fold(b), 1);
-    assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN); // once it is folded
-    assert_int_equal(put(b, 0, (agg_period){AGG_PERIOD_DAY, DAY + 1}),
-                     AGG_PUT_KNOWN); // and on the next day
+    assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN);   // once it is folded
+    assert_int_equal(put(b, 0, DAY + 1), AGG_PUT_KNOWN); // and on the next day
     assert_int_equal(fold(b), 0);
     reopen(b);
     assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN); // and after a restart
+    assert_int_equal(end_day(b, DAY), 100);
+    assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN); // and once its block is closed
     expect(b, AGG_SPAN_ALL, b->batches, 1);
 }
 
@@ -102,8 +116,10 @@ static void waiting_batches_survive_a_restart(void **state)
     bench *b = *state;
     for (int i = 0; i < N; i++) assert_int_equal(put(b, i, today), AGG_PUT_STORED);
     reopen(b);
-    expect(b, AGG_SPAN_ALL, NULL, 0);
     assert_int_equal(fold(b), N);
+    expect(b, AGG_SPAN_ALL, NULL, 0); // folded, and in the open block
+    reopen(b);
+    end_day(b, DAY);
     reopen(b);
     expect(b, AGG_SPAN_ALL, b->batches, N);
 }
@@ -112,42 +128,38 @@ static void folds_add_up_and_spans_select(void **state)
 {
     bench *b = *state;
     for (int i = 0; i < N; i++) {
-        put(b, i, (agg_period){AGG_PERIOD_DAY, DAY + i / 2});
-        if (i % 3 == 2) fold(b);
+        put(b, i, DAY + i / 2);
+        if (i == 2) fold(b);
+        if (i % 2 == 1) end_day(b, DAY + i / 2);
     }
-    fold(b);
     expect(b, AGG_SPAN_ALL, b->batches, N);
     expect(b, (agg_span){DAY, DAY}, b->batches, 2);
     expect(b, (agg_span){DAY + 1, DAY + 2}, b->batches + 2, 4);
     expect(b, (agg_span){DAY + 3, DAY + 9}, NULL, 0);
 }
 
-static void a_span_that_cuts_a_period_is_refused(void **state)
+static uint64_t stamp(bench *b)
 {
-    bench *b = *state;
-    put(b, 0, agg_period_of_day(AGG_PERIOD_WEEK, DAY));
-    fold(b);
     agg_error error;
-    agg_accumulator acc;
-    assert_int_equal(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe,
-                                    (agg_span){DAY, DAY}),
-                     SHOAL_ERR_RANGE);
-    assert_non_null(strstr(error.text, "2026-11-16 to 2026-11-22"));
-    expect(b, (agg_span){20773, 20779}, b->batches, 1);
+    uint64_t value = 0;
+    must(agg_store_stamp(b->store, &value, &error, b->collection), &error);
+    return value;
 }
 
-static void the_stamp_changes_with_every_fold(void **state)
+static void the_stamp_changes_with_a_close_and_nothing_else(void **state)
 {
     bench *b = *state;
-    agg_error error;
-    uint64_t before, after;
-    must(agg_store_stamp(b->store, &before, &error, b->collection), &error);
+    uint64_t before = stamp(b);
     put(b, 0, today);
-    must(agg_store_stamp(b->store, &after, &error, b->collection), &error);
-    assert_int_equal(before, after); // nothing folded yet: nothing to see
+    assert_int_equal(stamp(b), before);
     fold(b);
-    must(agg_store_stamp(b->store, &after, &error, b->collection), &error);
-    assert_true(after != before);
+    assert_int_equal(stamp(b), before); // nothing to see
+    end_day(b, DAY);
+    assert_true(stamp(b) != before);
+    before = stamp(b);
+    end_day(b, DAY + 1); // a tick that closes nothing
+    reopen(b);
+    assert_int_equal(stamp(b), before);
 }
 
 static int count_files(const bench *b)
@@ -179,8 +191,12 @@ static void folded_bytes_are_gone(void **state)
     assert_int_equal(stats.waiting_batches, 0);
     assert_int_equal(stats.waiting_bytes, 0);
     assert_int_equal(stats.records, 6 * 100 + 15);
+    assert_int_equal(stats.released, 0);
+    assert_int_equal(stats.blocks, 0);
+    end_day(b, DAY);
+    must(agg_store_statistics(b->store, &stats, &error, b->collection), &error);
     assert_int_equal(stats.released, stats.records);
-    assert_int_equal(stats.periods, 1);
+    assert_int_equal(stats.blocks, 1);
     assert_int_equal(count_files(b), 1);
     char command[160];
     snprintf(command, sizeof command, "grep -q shoalbat '%s'/shoal.db*", b->folder);
@@ -191,10 +207,9 @@ static void leftovers_of_a_crash_are_removed(void **state)
 {
     bench *b = *state;
     put(b, 0, today);
-    fold(b);
+    end_day(b, DAY);
     char path[160];
-    static const char *const names[] = {"c1-d20778-g2.acc", "c1-d20778-g2.acc.tmp-123",
-                                        "c9-a0-g1.acc"};
+    static const char *const names[] = {"c1-b1-g2.acc", "c1-b1-g2.acc.tmp-123", "c9-a0-g1.acc"};
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%s/accumulators/%s", b->folder, names[i]);
         FILE *file = fopen(path, "w");
@@ -221,11 +236,11 @@ static void a_store_without_its_file_is_refused(void **state)
     put(b, 0, today);
     fold(b);
     char path[160];
-    snprintf(path, sizeof path, "%s/accumulators/c1-d20778-g1.acc", b->folder);
+    snprintf(path, sizeof path, "%s/accumulators/c1-b1-g1.acc", b->folder);
     assert_int_equal(unlink(path), 0);
     agg_error error;
     assert_int_equal(try_open(b, &error), AGG_ERR_IO);
-    assert_non_null(strstr(error.text, "c1-d20778-g1.acc"));
+    assert_non_null(strstr(error.text, "c1-b1-g1.acc"));
 }
 
 static void a_damaged_accumulator_is_refused(void **state)
@@ -234,7 +249,7 @@ static void a_damaged_accumulator_is_refused(void **state)
     put(b, 0, today);
     fold(b);
     char path[160];
-    snprintf(path, sizeof path, "%s/accumulators/c1-d20778-g1.acc", b->folder);
+    snprintf(path, sizeof path, "%s/accumulators/c1-b1-g1.acc", b->folder);
     FILE *file = fopen(path, "r+");
     assert_non_null(file);
     fseek(file, 300, SEEK_SET);
@@ -244,18 +259,21 @@ static void a_damaged_accumulator_is_refused(void **state)
     fclose(file);
     agg_error error;
     agg_accumulator acc;
-    assert_int_equal(
-        agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, AGG_SPAN_ALL),
-        SHOAL_ERR_CHECKSUM);
-    // A fold must not begin anew either: the batch keeps waiting.
+    // A fold must not begin anew: the batch keeps waiting.
     put(b, 1, today);
-    uint64_t n_batches;
+    uint64_t n_batches, n_records;
     assert_int_equal(
-        agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1),
+        agg_store_fold(b->store, &n_batches, &error, b->collection, b->recipe.recipe, 1),
         SHOAL_ERR_CHECKSUM);
     agg_store_stats stats;
     must(agg_store_statistics(b->store, &stats, &error, b->collection), &error);
     assert_int_equal(stats.waiting_batches, 1);
+    must(agg_store_close_block(b->store, &n_records, &error, b->collection, b->recipe.recipe,
+                               (int64_t)FIXTURE_DAY_S * (DAY + 1), FIXTURE_DAY_S),
+         &error);
+    assert_int_equal(
+        agg_store_load(b->store, &acc, NULL, &error, b->collection, b->recipe.recipe, AGG_SPAN_ALL),
+        SHOAL_ERR_CHECKSUM);
 }
 
 static void exec_sql(const bench *b, const char *sql)
@@ -273,7 +291,7 @@ static void a_newer_store_is_refused(void **state)
     bench *b = *state;
     agg_store_close(b->store);
     b->store = NULL;
-    exec_sql(b, "PRAGMA user_version = 3");
+    exec_sql(b, "PRAGMA user_version = 4");
     agg_error error;
     assert_int_equal(try_open(b, &error), SHOAL_ERR_VERSION);
     assert_non_null(strstr(error.text, "newer"));
@@ -301,17 +319,17 @@ static void a_fold_that_cannot_write_loses_nothing(void **state)
     fold(b);
     put(b, 1, today);
     char path[160], away[160];
-    snprintf(path, sizeof path, "%s/accumulators/c1-d20778-g2.acc", b->folder);
+    snprintf(path, sizeof path, "%s/accumulators/c1-b1-g2.acc", b->folder);
     assert_int_equal(mkdir(path, 0700), 0); // in the way of the rename
     agg_error error;
     uint64_t n_batches;
     assert_int_equal(
-        agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1),
+        agg_store_fold(b->store, &n_batches, &error, b->collection, b->recipe.recipe, 1),
         AGG_ERR_IO);
-    expect(b, AGG_SPAN_ALL, b->batches, 1);
     snprintf(away, sizeof away, "%s/away", b->folder);
     assert_int_equal(rename(path, away), 0);
     assert_int_equal(fold(b), 1);
+    end_day(b, DAY);
     expect(b, AGG_SPAN_ALL, b->batches, 2);
 }
 
@@ -330,16 +348,17 @@ static void a_full_disk_refuses_and_recovers(void **state)
     agg_error error;
     agg_put result;
     uint64_t n_batches;
-    agg_err put_err = fixture_put(b->store, &result, &error, b->collection, &b->recipe.recipe,
-                                  today, &b->batches[1]);
+    agg_err put_err = fixture_put(b->store, &result, &error, b->collection, b->recipe.recipe, today,
+                                  &b->batches[1]);
     agg_err fold_err =
-        agg_store_fold(b->store, &n_batches, &error, b->collection, &b->recipe.recipe, 1);
+        agg_store_fold(b->store, &n_batches, &error, b->collection, b->recipe.recipe, 1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(put_err, AGG_ERR_IO);
     assert_int_equal(fold_err, AGG_ERR_IO);
     assert_int_equal(put(b, 0, today), AGG_PUT_KNOWN);
     assert_int_equal(put(b, 1, today), AGG_PUT_STORED);
     assert_int_equal(fold(b), 2);
+    end_day(b, DAY);
     expect(b, AGG_SPAN_ALL, b->batches, 2);
 }
 
@@ -369,7 +388,7 @@ static void *post_all(void *context)
     for (int i = 0; i < N; i++) {
         agg_error error;
         agg_put result;
-        if (fixture_put(p->b->store, &result, &error, p->b->collection, &p->b->recipe.recipe, today,
+        if (fixture_put(p->b->store, &result, &error, p->b->collection, p->b->recipe.recipe, today,
                         &p->b->batches[i]) == SHOAL_OK) {
             p->stored[i] = result == AGG_PUT_STORED;
         }
@@ -391,7 +410,8 @@ static void threads_agree_on_who_was_first(void **state)
         agg_error error;
         agg_accumulator acc;
         fold(b);
-        must(agg_store_load(b->store, &acc, &error, b->collection, &b->recipe.recipe, AGG_SPAN_ALL),
+        must(agg_store_load(b->store, &acc, NULL, &error, b->collection, b->recipe.recipe,
+                            AGG_SPAN_ALL),
              &error);
         agg_accumulator_release(&acc);
     }
@@ -401,7 +421,7 @@ static void threads_agree_on_who_was_first(void **state)
         for (int t = 0; t < 4; t++) first += posters[t].stored[i];
         assert_int_equal(first, 1);
     }
-    fold(b);
+    end_day(b, DAY);
     expect(b, AGG_SPAN_ALL, b->batches, N);
 }
 
@@ -415,8 +435,9 @@ static const char joint_json[] =
     "\"size\":5}},"
     "{\"name\":\"b\",\"value\":\"item\",\"mechanism\":\"grr\",\"parameters\":{\"epsilon\":2,"
     "\"size\":3}}],"
-    "\"limit\":{\"per_day\":1},\"records\":{\"keep_days\":2},\"expires\":\"2026-11-30\"}"; // DAY +
-                                                                                           // 9
+    "\"limit\":{\"per_day\":1},\"batch\":{\"minimum\":50},\"cohort\":{\"minimum\":50},"
+    "\"records\":{\"keep_days\":2},\"expires\":\"2026-11-30\"}"; // DAY +
+                                                                 // 9
 
 static fixture_batch joint_batch(const shoal_recipe *recipe, uint8_t i)
 {
@@ -430,7 +451,7 @@ static fixture_batch joint_batch(const shoal_recipe *recipe, uint8_t i)
     for (uint32_t r = 0; r < batch.count; r++) {
         const uint64_t items[2] = {r % 5, r % 3};
         assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER +
-                                                    (size_t)r * recipe->record_size,
+                                                    (size_t)r * shoal_record_size(recipe),
                                                 recipe, items, 2, NULL, &rng),
                          SHOAL_OK);
     }
@@ -445,7 +466,7 @@ static int keeps(agg_store *store, int64_t collection, const shoal_recipe *recip
 {
     agg_error error;
     agg_accumulator acc;
-    must(agg_store_load(store, &acc, &error, collection, recipe, span), &error);
+    must(agg_store_load(store, &acc, NULL, &error, collection, recipe, span), &error);
     assert_int_equal(acc.n, n);
     int has_records = agg_accumulator_keeps_records(&acc);
     if (has_records) assert_true(acc.set.n_distinct > 0);
@@ -457,9 +478,9 @@ static uint64_t forget(agg_store *store, int64_t collection, const shoal_recipe 
                        int32_t day)
 {
     agg_error error;
-    uint64_t n_periods = 99;
-    must(agg_store_forget(store, &n_periods, &error, collection, recipe, day), &error);
-    return n_periods;
+    uint64_t n_blocks = 99;
+    must(agg_store_forget(store, &n_blocks, &error, collection, recipe, day), &error);
+    return n_blocks;
 }
 
 static void records_go_when_their_days_are_over(void **state)
@@ -468,18 +489,21 @@ static void records_go_when_their_days_are_over(void **state)
     agg_recipe own;
     agg_error error;
     int64_t collection;
-    uint64_t n_batches;
+    uint64_t n_batches, n_records;
     agg_put result;
     must(agg_recipe_from_bytes(&own, &error, "joint", joint_json, sizeof joint_json - 1), &error);
-    const shoal_recipe *recipe = &own.recipe;
-    must(agg_store_collection(b->store, &collection, &error, recipe), &error);
-    const agg_period periods[] = {today, {AGG_PERIOD_DAY, DAY + 1}, today, {AGG_PERIOD_ALL, 0}};
+    const shoal_recipe *recipe = own.recipe;
+    must(agg_store_collection(b->store, &collection, &error, recipe, DAY), &error);
     fixture_batch batches[4];
     for (uint8_t i = 0; i < 4; i++) batches[i] = joint_batch(recipe, i);
-    for (int i = 0; i < 2; i++)
-        must(fixture_put(b->store, &result, &error, collection, recipe, periods[i], &batches[i]),
+    for (int i = -1; i < 2; i++) { // the first turn notes the tick
+        if (i >= 0)
+            must(fixture_put(b->store, &result, &error, collection, recipe, DAY + i, &batches[i]),
+                 &error);
+        must(fixture_turn(b->store, &n_records, &error, collection, recipe,
+                          (int64_t)FIXTURE_DAY_S * (DAY + 1 + i), FIXTURE_DAY_S),
              &error);
-    must(agg_store_fold(b->store, &n_batches, &error, collection, recipe, 1), &error);
+    }
     const agg_span first = {DAY, DAY}, second = {DAY + 1, DAY + 1};
     assert_int_equal(forget(b->store, collection, recipe, DAY + 2),
                      0); // the second day after DAY is not over
@@ -491,18 +515,18 @@ static void records_go_when_their_days_are_over(void **state)
     must(agg_store_open(&b->store, &error, b->folder), &error);
     assert_false(keeps(b->store, collection, recipe, first, 50));
     assert_true(keeps(b->store, collection, recipe, second, 50));
-    // A batch that comes late counts, and brings no records back.
-    must(fixture_put(b->store, &result, &error, collection, recipe, periods[2], &batches[2]),
-         &error);
-    must(agg_store_fold(b->store, &n_batches, &error, collection, recipe, 1), &error);
-    assert_false(keeps(b->store, collection, recipe, first, 100));
     // What never closes ends with the recipe.
-    must(fixture_put(b->store, &result, &error, collection, recipe, periods[3], &batches[3]),
-         &error);
+    must(fixture_put(b->store, &result, &error, collection, recipe, DAY + 2, &batches[2]), &error);
     must(agg_store_fold(b->store, &n_batches, &error, collection, recipe, 1), &error);
     assert_int_equal(forget(b->store, collection, recipe, DAY + 4), 1);
     assert_int_equal(forget(b->store, collection, recipe, DAY + 11), 0);
     assert_int_equal(forget(b->store, collection, recipe, DAY + 12), 1);
+    // A batch that comes late counts, and brings no records back.
+    must(fixture_put(b->store, &result, &error, collection, recipe, DAY + 12, &batches[3]), &error);
+    must(fixture_turn(b->store, &n_records, &error, collection, recipe,
+                      (int64_t)FIXTURE_DAY_S * (DAY + 13), FIXTURE_DAY_S),
+         &error);
+    assert_int_equal(n_records, 100);
     assert_false(keeps(b->store, collection, recipe, AGG_SPAN_ALL, 200));
     for (int i = 0; i < 4; i++) free(batches[i].bytes);
     agg_recipe_release(&own);
@@ -512,9 +536,56 @@ static void sums_have_nothing_to_forget(void **state)
 {
     bench *b = *state;
     put(b, 0, today);
-    fold(b);
-    assert_int_equal(forget(b->store, b->collection, &b->recipe.recipe, DAY + 900), 0);
+    end_day(b, DAY);
+    assert_int_equal(forget(b->store, b->collection, b->recipe.recipe, DAY + 900), 0);
     expect(b, AGG_SPAN_ALL, b->batches, 1);
+}
+
+// ---- removing a recipe ----
+
+// Everything of the recipe goes, to the last byte of a record, and nothing of another one.
+static void a_recipe_is_removed_whole(void **state)
+{
+    bench *b = *state;
+    agg_error error;
+    agg_recipe sums;
+    int64_t other, again;
+    agg_put result;
+    agg_removed removed;
+    agg_store_stats stats;
+    fixture_batch own;
+    fixture_sum_recipe(&sums);
+    must(agg_store_collection(b->store, &other, &error, sums.recipe, DAY), &error);
+    own = fixture_batch_make(sums.recipe, 0);
+    must(fixture_put(b->store, &result, &error, other, sums.recipe, DAY, &own), &error);
+    put(b, 0, DAY);
+    end_day(b, DAY);
+    put(b, 1, DAY + 1);
+    fold(b);
+    put(b, 2, DAY + 1); // waits
+    assert_int_equal(count_files(b), 2);
+    must(agg_store_remove(b->store, &removed, &error, "no-such-recipe"), &error);
+    assert_int_equal(removed.collections, 0);
+    must(agg_store_remove(b->store, &removed, &error, "store-test"), &error);
+    assert_int_equal(removed.collections, 1);
+    assert_int_equal(removed.batches, 3);
+    assert_int_equal(removed.records, 201);
+    assert_int_equal(count_files(b), 0);
+    char command[160];
+    snprintf(command, sizeof command, "grep -q shoalbat '%s'/shoal.db*", b->folder);
+    assert_int_not_equal(system(command), 0);
+    must(agg_store_statistics(b->store, &stats, &error, other), &error);
+    assert_int_equal(stats.records, 100);
+    must(agg_store_collection(b->store, &again, &error, b->recipe.recipe, DAY), &error);
+    b->collection = again;
+    expect(b, AGG_SPAN_ALL, NULL, 0);
+    assert_int_equal(put(b, 0, DAY), AGG_PUT_STORED); // its id went, too
+    char hash[65];
+    for (int i = 0; i < 32; i++) sprintf(hash + 2 * i, "%02x", sums.recipe->recipe_hash[i]);
+    must(agg_store_remove(b->store, &removed, &error, hash), &error);
+    assert_int_equal(removed.collections, 1);
+    free(own.bytes);
+    agg_recipe_release(&sums);
 }
 
 int main(void)
@@ -523,8 +594,7 @@ int main(void)
         TEST(a_batch_counts_once),
         TEST(waiting_batches_survive_a_restart),
         TEST(folds_add_up_and_spans_select),
-        TEST(a_span_that_cuts_a_period_is_refused),
-        TEST(the_stamp_changes_with_every_fold),
+        TEST(the_stamp_changes_with_a_close_and_nothing_else),
         TEST(folded_bytes_are_gone),
         TEST(leftovers_of_a_crash_are_removed),
         TEST(a_store_without_its_file_is_refused),
@@ -537,6 +607,7 @@ int main(void)
         TEST(threads_agree_on_who_was_first),
         TEST(records_go_when_their_days_are_over),
         TEST(sums_have_nothing_to_forget),
+        TEST(a_recipe_is_removed_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

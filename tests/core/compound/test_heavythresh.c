@@ -36,7 +36,7 @@ static const uint32_t vectors[VECTORS][ROWS] = {
 static run_law law_of(const shoal_evolving *run, uint32_t data, uint32_t server, uint32_t rows)
 {
     run_law law = {0, {0}};
-    shoal_epoch_books books = {0, 0, 0};
+    shoal_epoch_ledger ledger = {0, 0, 0};
     uint32_t reference[ROWS] = {ONE / 2, ONE / 2}, previous[ROWS] = {ONE / 2, ONE / 2};
     uint64_t a = 0, b = 0, vote, sends;
     CHECK(shoal_threshold(&a, run->vote_micro, 1) == SHOAL_OK &&
@@ -45,13 +45,13 @@ static run_law law_of(const shoal_evolving *run, uint32_t data, uint32_t server,
         uint32_t is_update = t > 1 && server % 2;
         const uint32_t *now =
             t > run->epochs || data % VECTORS == 0 ? NULL : vectors[data % VECTORS];
-        if (shoal_heavythresh_step(&vote, &sends, &books, reference, previous, run, ROWS, t,
+        if (shoal_heavythresh_step(&vote, &sends, &ledger, reference, previous, run, ROWS, t,
                                    is_update, now) != SHOAL_EPOCH_ACCEPTED)
             continue;
         law_toss(&law, vote, a);
         law_toss(&law, 2 * (uint64_t)reference[rows >> (t - 1) & 1] & sends, b);
     }
-    CHECK(2 * books.vote_micro + books.estimate_micro <= run->eps_micro);
+    CHECK(2 * ledger.vote_micro + ledger.estimate_micro <= run->eps_micro);
     return law;
 }
 
@@ -101,22 +101,22 @@ static void votes(void)
             for (int sign = 0; sign < 2; sign++) {
                 uint32_t reference[W], previous[W], now[W], before[W],
                     distance = above ? tau + 1 : tau - 1;
-                shoal_epoch_books books = {0, 0, 0};
+                shoal_epoch_ledger ledger = {0, 0, 0};
                 uint64_t vote, sends;
                 for (uint32_t i = 0; i < W; i++) {
                     reference[i] = previous[i] = ONE / 2;
                     now[i] = ONE / 2 + (i % 5) * (tau / 10);
                 }
                 now[j] = sign ? ONE / 2 - distance : ONE / 2 + distance;
-                CHECK(shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, 1,
-                                             0, now) == SHOAL_EPOCH_ACCEPTED);
+                CHECK(shoal_heavythresh_step(&vote, &sends, &ledger, reference, previous, &run, W,
+                                             1, 0, now) == SHOAL_EPOCH_ACCEPTED);
                 CHECK(vote == (above ? SHOAL_NUMBER_ONE : 0) && sends == 0);
                 CHECK(memcmp(previous, now, sizeof now) == 0 && reference[j] == ONE / 2);
                 memcpy(before, now, sizeof now);
                 now[0] = 5;
                 const uint32_t *data = sign ? now : NULL;
-                CHECK(shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, 2,
-                                             1, data) == SHOAL_EPOCH_ACCEPTED);
+                CHECK(shoal_heavythresh_step(&vote, &sends, &ledger, reference, previous, &run, W,
+                                             2, 1, data) == SHOAL_EPOCH_ACCEPTED);
                 CHECK(vote == (sign ? SHOAL_NUMBER_ONE : 0) && sends == UINT64_MAX);
                 CHECK(memcmp(reference, before, sizeof now) == 0);
                 CHECK(memcmp(previous, sign ? now : before, sizeof now) == 0);
@@ -275,7 +275,7 @@ static void is_refused(const shoal_recipe *recipe, const shoal_counted *values, 
 static void as_bytes(void)
 {
     shoal_recipe recipe, before;
-    shoal_epoch_books books = {0, 0, 0};
+    shoal_epoch_ledger ledger = {0, 0, 0};
     uint32_t reference[W], previous[W], now[W], key[8], n_votes = 0;
     shoal_run_spent spent;
     for (uint32_t j = 0; j < W; j++) reference[j] = previous[j] = ONE / 2;
@@ -292,7 +292,7 @@ static void as_bytes(void)
         CHECK(epoch_recipe(&recipe, &plan, t, is_update, t > 1 ? &before : NULL) == SHOAL_OK);
         shoal_evolving run = shoal_evolving_of(&recipe);
         if (n > 0) CHECK(shoal_heavythresh_project(now, W, key, values, n) == SHOAL_OK);
-        CHECK(shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, t,
+        CHECK(shoal_heavythresh_step(&vote, &sends, &ledger, reference, previous, &run, W, t,
                                      is_update, n > 0 ? now : NULL) == SHOAL_EPOCH_ACCEPTED);
         n_votes += vote != 0;
         shoal_rng_init(&rng, seed);
@@ -302,7 +302,7 @@ static void as_bytes(void)
         CHECK(shoal_run_spent_of(&spent, bytes, bytes_len, &recipe) == SHOAL_OK &&
               spent.epoch == t);
         CHECK(spent.n_votes == n_votes &&
-              spent.eps_micro == 2 * books.vote_micro + books.estimate_micro);
+              spent.eps_micro == 2 * ledger.vote_micro + ledger.estimate_micro);
         is_refused(&recipe, values, n, SHOAL_EPOCH_ANSWERED);
         before = recipe;
     }

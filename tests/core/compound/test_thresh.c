@@ -46,10 +46,10 @@ static run_law law_of(const shoal_evolving *run, uint32_t data, uint32_t server)
             continue;
         law_toss(&law, items[0], a);
         law_toss(&law, items[1], b);
-        CHECK(4 * state.books.vote_micro <= run->eps_micro &&
-              2 * state.books.estimate_micro <= run->eps_micro);
+        CHECK(4 * state.ledger.vote_micro <= run->eps_micro &&
+              2 * state.ledger.estimate_micro <= run->eps_micro);
     }
-    CHECK(2 * state.books.vote_micro + state.books.estimate_micro <= run->eps_micro);
+    CHECK(2 * state.ledger.vote_micro + state.ledger.estimate_micro <= run->eps_micro);
     return law;
 }
 
@@ -137,8 +137,8 @@ static void thresholds(void)
                           SHOAL_EPOCH_ACCEPTED);
                     CHECK(items[0] == vote_of(above ? level : level - 1, t) && items[1] == 0);
                     CHECK(state.previous == mean && state.reference == ONE / 2 &&
-                          state.books.epoch == t);
-                    CHECK(state.books.vote_micro == (items[0] ? 10000u : 0));
+                          state.ledger.epoch == t);
+                    CHECK(state.ledger.vote_micro == (items[0] ? 10000u : 0));
                 }
 }
 
@@ -164,9 +164,9 @@ static void a_run(void)
     CHECK(state.reference == ONE && state.previous == ONE / 4);
     step_is(&state, &run, 6, 1, ONE, 0, 0); // no estimates left; the reference moves all the same
     CHECK(state.reference == ONE / 4);
-    CHECK(state.books.vote_micro == 200000 && state.books.estimate_micro == 390000);
+    CHECK(state.ledger.vote_micro == 200000 && state.ledger.estimate_micro == 390000);
     step_is(&state, &run, 9, 1, ONE, 0, 0); // collects only
-    CHECK(state.books.epoch == 9);
+    CHECK(state.ledger.epoch == 9);
     state = (shoal_thresh){
         {2, 0, 0}, ONE / 2, ONE}; // what was known is far from the reference: no data, no vote
     step_is(&state, &run, 3, 0, SHOAL_ITEM_NONE, 0, 0);
@@ -191,11 +191,11 @@ static void refused_servers(void)
     for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++) {
         shoal_thresh state = start;
         uint64_t items[2] = {7, 7};
-        state.books.epoch = acts[i].epoch;
+        state.ledger.epoch = acts[i].epoch;
         CHECK(shoal_thresh_step(items, &state, &run, acts[i].index, acts[i].is_update, ONE) ==
               acts[i].refusal);
-        CHECK(items[0] == 7 && items[1] == 7 && state.books.epoch == acts[i].epoch);
-        CHECK(state.books.vote_micro == 250000 && state.books.estimate_micro == 0 &&
+        CHECK(items[0] == 7 && items[1] == 7 && state.ledger.epoch == acts[i].epoch);
+        CHECK(state.ledger.vote_micro == 250000 && state.ledger.estimate_micro == 0 &&
               state.reference == ONE / 4);
     }
     shoal_thresh state = start;
@@ -260,7 +260,7 @@ static void as_bytes(void)
               memcmp(record, expected, 2) == 0);
         CHECK(shoal_run_spent_of(&spent, bytes, bytes_len, &recipe) == SHOAL_OK &&
               spent.epoch == t);
-        CHECK(spent.eps_micro == 2 * state.books.vote_micro + state.books.estimate_micro &&
+        CHECK(spent.eps_micro == 2 * state.ledger.vote_micro + state.ledger.estimate_micro &&
               spent.eps_micro <= 4000000);
         is_refused(&recipe, SHOAL_EPOCH_ANSWERED);
         before = recipe;
@@ -314,7 +314,7 @@ static void damaged_bytes(void)
             bytes[i] ^= (uint8_t)(1 << bit);
         }
     for (size_t at = 16; at <= 24;
-         at += 4) { // sealed, but of books that cannot be: index, c_V, c_E
+         at += 4) { // sealed, but of a ledger that cannot be: index, c_V, c_E
         uint8_t kept[512];
         memcpy(kept, bytes, sizeof kept);
         store32_le(bytes + at, at == 16 ? 1002 : at == 20 ? 1000001 : 2000001);

@@ -120,7 +120,7 @@ static void run_heavy_epochs(void)
     enum { W = 256 };
     static const shoal_evolving_plan plan = {4000000, 20000, 100000, 64, 20000, 1, 6, W, 500000};
     shoal_recipe recipe;
-    shoal_epoch_books books = {0, 0, 0};
+    shoal_epoch_ledger ledger = {0, 0, 0};
     shoal_rng rng;
     uint32_t reference[W], previous[W], now[W], key[8];
     uint8_t seed[32] = {4}, record[6];
@@ -140,7 +140,7 @@ static void run_heavy_epochs(void)
         VALGRIND_MAKE_MEM_UNDEFINED(now, sizeof now);
         VALGRIND_MAKE_MEM_UNDEFINED(&total, sizeof total);
         shoal_heavythresh_fractions(now, now, W, total);
-        if (shoal_heavythresh_step(&vote, &sends, &books, reference, previous, &run, W, t,
+        if (shoal_heavythresh_step(&vote, &sends, &ledger, reference, previous, &run, W, t,
                                    t % 3 == 2, now) != SHOAL_EPOCH_ACCEPTED)
             return;
         shoal_heavythresh_record(record, &recipe, vote, sends, reference, &rng);

@@ -62,24 +62,75 @@ typedef struct change {
 static void every_field_is_hashed(void)
 {
     static const change changes[] = {
-        {"text.form", "none", 0},     {"text.case", "keep", 0},
-        {"text.min", NULL, 2},        {"text.max", NULL, 31},
-        {"send.delay_s", NULL, 0},    {"send.fresh", "allow", 0},
-        {"batch.minimum", NULL, 1},   {"batch.max_age_s", NULL, 1},
-        {"cohort.minimum", NULL, 1},  {"release.threshold", NULL, 1000000000000},
+        {"text.form", "none", 0},      {"text.case", "keep", 0},
+        {"text.min", NULL, 2},         {"text.max", NULL, 31},
+        {"send.delay_s", NULL, 0},     {"send.fresh", "allow", 0},
+        {"batch.minimum", NULL, 1},    {"batch.max_age_s", NULL, 1},
+        {"cohort.minimum", NULL, 1},   {"release.threshold", NULL, 1000000000000},
+        {"block.minimum", NULL, 1001}, {"block.tick_s", NULL, 1},
         {"parameters.size", NULL, 11}};
-    uint8_t hashes[12][32];
-    for (uint32_t i = 0; i < 12; i++) {
+    enum { CHANGES = sizeof changes / sizeof changes[0] };
+    uint8_t hashes[CHANGES + 1][32];
+    for (uint32_t i = 0; i <= CHANGES; i++) {
         shoal_recipe recipe;
         CHECK(start_recipe("onehot-asymmetric", 1000000) == SHOAL_OK);
-        if (i < 11) {
+        if (i < CHANGES) {
             const change *c = &changes[i];
             CHECK((c->text ? set_text(c->path, c->text) : set_int(c->path, c->number)) == SHOAL_OK);
         }
-        if (i != 10) CHECK(set_int("parameters.size", 10) == SHOAL_OK);
+        if (i != CHANGES - 1) CHECK(set_int("parameters.size", 10) == SHOAL_OK);
         CHECK(finish_recipe(&recipe) == SHOAL_OK);
         memcpy(hashes[i], recipe.recipe_hash, 32);
         for (uint32_t j = 0; j < i; j++) CHECK(memcmp(hashes[i], hashes[j], 32) != 0);
+    }
+}
+
+// The smallest block is the minimum cohort unless the recipe states it. Stated at that default it
+// is not hashed, whichever of the two fields comes first, nor are signed bytes made with it.
+static void blocks_are_cohorts_by_default(void)
+{
+    static const uint32_t cohorts[] = {0, 1, 1000, 5000}; // 0: not stated
+    shoal_recipe plain, stated, other;
+    uint8_t a[SHOAL_CANONICAL_MAX], b[SHOAL_CANONICAL_MAX];
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t cohort = cohorts[i] > 0 ? cohorts[i] : 1000;
+        size_t a_len = 0, b_len = 0;
+        for (int is_stated = 0; is_stated < 2; is_stated++) {
+            CHECK(start_recipe("onehot-asymmetric", 1000000) == SHOAL_OK);
+            CHECK(set_int("parameters.size", 10) == SHOAL_OK);
+            if (is_stated)
+                CHECK(set_int("block.tick_s", 86400) == SHOAL_OK &&
+                      set_int("block.minimum", cohort) == SHOAL_OK);
+            if (cohorts[i] > 0) CHECK(set_int("cohort.minimum", cohorts[i]) == SHOAL_OK);
+            CHECK(finish_recipe(is_stated ? &stated : &plain) == SHOAL_OK);
+        }
+        CHECK(plain.block_minimum == cohort && plain.block_tick_s == 86400);
+        CHECK(stated.block_minimum == cohort && stated.block_tick_s == 86400);
+        CHECK(memcmp(plain.recipe_hash, stated.recipe_hash, 32) == 0);
+        CHECK(shoal_recipe_signed(a, sizeof a, &a_len, &plain) == SHOAL_OK &&
+              shoal_recipe_signed(b, sizeof b, &b_len, &stated) == SHOAL_OK);
+        CHECK(a_len == b_len && memcmp(a, b, a_len) == 0);
+        CHECK(start_recipe("onehot-asymmetric", 1000000) == SHOAL_OK);
+        CHECK(set_int("parameters.size", 10) == SHOAL_OK);
+        CHECK(set_int("block.minimum", cohort + 1) == SHOAL_OK &&
+              set_int("cohort.minimum", cohort) == SHOAL_OK);
+        CHECK(finish_recipe(&other) == SHOAL_OK && other.block_minimum == cohort + 1);
+        CHECK(memcmp(plain.recipe_hash, other.recipe_hash, 32) != 0);
+    }
+}
+
+static void blocks_below_the_cohort_are_refused(void)
+{
+    shoal_recipe recipe;
+    for (int is_stated = 0; is_stated < 2; is_stated++) { // the cohort, 1000 by default
+        CHECK(start_recipe("onehot-asymmetric", 1000000) == SHOAL_OK);
+        CHECK(set_int("parameters.size", 10) == SHOAL_OK);
+        CHECK(set_int("block.minimum", 999 + 1000 * is_stated) == SHOAL_OK);
+        if (is_stated) CHECK(set_int("cohort.minimum", 2000) == SHOAL_OK);
+        CHECK(finish_recipe(&recipe) == SHOAL_ERR_RANGE);
+        CHECK(building.error_field != NULL && strcmp(building.error_field, "block.minimum") == 0);
+        CHECK(building.error_text != NULL &&
+              strcmp(building.error_text, "is below cohort.minimum") == 0);
     }
 }
 
@@ -240,10 +291,9 @@ static void ranges_are_told(void)
     static const struct {
         const char *path;
         int64_t step;
-    } ranged[] = {{"parameters.epsilon", 1},
-                  {"send.sample", 1},
-                  {"limit.per_day", 1000000},
-                  {"release.threshold", 1000000},
+    } ranged[] = {{"parameters.epsilon", 1},  {"send.sample", 1},
+                  {"limit.per_day", 1000000}, {"release.threshold", 1000000},
+                  {"block.minimum", 1000000}, {"block.tick_s", 1000000},
                   {"parameters.k", 1000000}};
     static const char *const others[] = {"recipe",         "seed",  "expires", "cohort.delta",
                                          "parameters.low", "limit", "nope"};
@@ -652,6 +702,8 @@ int main(void)
     canonical_bytes();
     same_recipe_same_hash();
     every_field_is_hashed();
+    blocks_are_cohorts_by_default();
+    blocks_below_the_cohort_are_refused();
     value_lists();
     refused_settings();
     refused_wholes();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "building.h"
+#include "test_seed.h"
 
 static inline shoal_err set_text(const char *path, const char *text)
 {
@@ -21,8 +22,6 @@ static inline shoal_err set_micro(const char *path, int64_t micro)
 {
     return shoal_builder_set_number(&building, path, strlen(path), micro);
 }
-
-#define TEST_SEED "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 // The fields that joint recipes have outside their variables. Returns: the first error.
 static inline shoal_err start_joint_recipe(void)

@@ -507,6 +507,8 @@ static void tasks_of_recipes(void)
         CHECK(set_text("aggregation.helper", "https://helper.example/dap") == SHOAL_OK);
         CHECK(set_int("aggregation.time_precision_s", ends[i].precision) == SHOAL_OK);
         CHECK(set_int("cohort.minimum", 4321) == SHOAL_OK);
+        // A batch is the block that is released: the recipe's smallest, by default the cohort.
+        if (i == 1) CHECK(set_int("block.minimum", 5000) == SHOAL_OK);
         CHECK(finish_recipe(&recipe) == SHOAL_OK);
         CHECK(shoal_dap_task_of(&task, &recipe, &why) == SHOAL_OK);
         CHECK(memcmp(task.id, recipe.recipe_hash, 32) == 0 && task.version == SHOAL_DAP_18);
@@ -515,7 +517,8 @@ static void tasks_of_recipes(void)
                    "https://leader.example/dap", 26));
         CHECK(same((shoal_bytes){(const uint8_t *)task.helper.bytes, task.helper.len},
                    "https://helper.example/dap", 26));
-        CHECK(task.time_precision_s == ends[i].precision && task.min_batch_size == 4321);
+        CHECK(task.time_precision_s == ends[i].precision &&
+              task.min_batch_size == (i == 1 ? 5000 : 4321));
         CHECK(task.interval.start == 0 && task.interval.duration == ends[i].duration);
         CHECK(shoal_split_init(&split, &recipe.parts[0], &why) == SHOAL_OK);
         CHECK(memcmp(&task.vdaf, &split.prio3, sizeof task.vdaf) == 0);
