@@ -85,7 +85,7 @@ function reports(of, n, format = 'batch') {
     '--devices',
     String(n),
     '--seed',
-    'curves',
+    `curves ${n}`, // batches of another seed have other ids, so that they can be merged
     '--format',
     format,
     '-o',

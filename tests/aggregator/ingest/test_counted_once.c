@@ -24,7 +24,9 @@
 #include "recipe.h"
 #include "report_json.h"
 
+#ifndef SEQUENCES
 #define SEQUENCES 10000u
+#endif
 #define STEPS 6u        // calls of a sequence
 #define N_INPUTS 12u    // of which the first N_BATCHES are batches, and the rest files of reports
 #define N_BATCHES 8u    //
