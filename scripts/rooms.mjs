@@ -220,8 +220,14 @@ export function graphOf(uses) {
   return graph;
 }
 
-/** Every file of the tree that git knows or would add, with its text. @returns {Map<string, string>} */
-export function readTree() {
+const PRODUCT = /^(core|aggregator|wasm|edge|web-demo)\/.*\.(c|h|def|m?js)$/;
+
+/**
+ * Every file of the tree that git knows or would add, with its text.
+ * @param {RegExp} which the paths
+ * @returns {Map<string, string>}
+ */
+export function readTree(which = PRODUCT) {
   const list = execFileSync(
     'git',
     ['ls-files', '--cached', '--others', '--exclude-standard', '-z'],
@@ -230,8 +236,7 @@ export function readTree() {
       encoding: 'utf8',
     },
   );
-  const product = /^(core|aggregator|wasm|edge|web-demo)\/.*\.(c|h|def|m?js)$/;
-  const names = list.split('\0').filter((name) => product.test(name) && !/\/test\//.test(name));
+  const names = list.split('\0').filter((name) => which.test(name) && !/\/test\//.test(name));
   /** @type {Map<string, string>} */
   const files = new Map();
   for (const name of new Set(names)) {

@@ -3,7 +3,7 @@
 // one in each direction, show that the check can fail; the picture is the one that the code gives.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { drawRooms } from '../../scripts/draw-rooms.mjs';
 import {
@@ -117,6 +117,43 @@ test('names of C files are unique', () => {
     texts.includes('has the name of core/recipe/recipe.h') ||
       texts.includes('has the name of aggregator/cli/recipe.h'),
     texts.join('; '),
+  );
+});
+
+/** The share of the C files of a native build that include a file, directly or by way of others. */
+const shareThatIncludes = (
+  /** @type {Map<string, string>} */ files,
+  /** @type {string} */ header,
+) => {
+  const byName = new Map([...files.keys()].map((file) => [basename(file), file]));
+  const includes = new Map(
+    [...files].map(([file, text]) => [
+      file,
+      [...text.matchAll(/^\s*#\s*include\s+"([^"]+)"/gm)].flatMap(
+        (match) => byName.get(basename(match[1])) ?? [],
+      ),
+    ]),
+  );
+  const sources = [...files.keys()].filter((file) => file.endsWith('.c'));
+  const reaches = (/** @type {string} */ source) => {
+    const seen = new Set([source]);
+    for (const file of seen) for (const target of includes.get(file) ?? []) seen.add(target);
+    return seen.has(header);
+  };
+  return sources.filter(reaches).length / sources.length;
+};
+
+test('a change of the recipe rebuilds less than a third of the C files', () => {
+  const files = readTree(/^(core|aggregator|tests)\/.*\.(c|h|def)$/);
+  for (const name of ['recipe.h', 'recipe_fields.def']) {
+    const share = shareThatIncludes(files, `core/recipe/${name}`);
+    assert.ok(share > 0.1 && share < 1 / 3, `${name}: ${(100 * share).toFixed(1)} %`);
+  }
+  const header = 'core/recipe/recipe_ref.h';
+  const planted = new Map(files).set(header, `${files.get(header)}#include "recipe.h"\n`);
+  assert.ok(
+    shareThatIncludes(planted, 'core/recipe/recipe.h') > 1 / 3,
+    'a planted include is seen',
   );
 });
 
