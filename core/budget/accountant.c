@@ -166,21 +166,28 @@ static uint64_t compose_delta(const sums *s, const shoal_policy_analysis *analys
 
 // ---- the cost of one query ----
 
+// Says whether a device answers only one round of the whole analysis.
+static bool is_one_round(const shoal_recipe *recipe)
+{
+    const shoal_compound *compound = shoal_compound_by_id(recipe->mechanism);
+    return compound != NULL && compound->is_one_round;
+}
+
 // Returns: the number of reports that one device sends.
 static uint32_t reports_of(const shoal_recipe *recipe)
 {
-#ifndef SHOAL_WITHOUT_COMPOUNDS
-    if (recipe->mechanism == shoal_trie_id) return recipe->contributions;
-#endif
-    (void)recipe;
-    return 1;
+    return is_one_round(recipe) ? recipe->contributions : 1;
 }
 
-#ifdef SHOAL_WITHOUT_COMPOUNDS
-#define group_delta(delta, n, eps) (delta)
-#else
-#define group_delta shoal_group_delta
-#endif
+// Returns: the delta of all reports of one device. A module without compounds drops the call of
+// shoal_group_delta, since its list of compounds is empty.
+static uint64_t delta_of(const shoal_recipe *recipe)
+{
+    uint64_t delta = delta_e15(recipe->cohort_delta_exp);
+    return is_one_round(recipe)
+               ? shoal_group_delta(delta, reports_of(recipe), recipe->cohort_eps_micro)
+               : delta;
+}
 
 // ---- checks ----
 
@@ -213,7 +220,7 @@ static sums sums_after(const inquiry *q, uint32_t i)
     s.eps += eps;
     s.local += n * (uint64_t)q->verdict->local_eps_micro;
     s.squares += eps * eps;
-    s.delta += group_delta(delta_e15(q->recipe->cohort_delta_exp), n, one);
+    s.delta += delta_of(q->recipe);
     return s;
 }
 
@@ -253,17 +260,6 @@ static int was_answered(const inquiry *q)
     for (uint32_t i = 0; i < q->b.answers; i++)
         if (memcmp(q->bytes + answer_at(&q->b, i), q->recipe->query_hash, KEY_SIZE) == 0) return 1;
     return 0;
-}
-
-// Says whether a device answers only one round of the whole analysis.
-static int is_one_round(const shoal_recipe *recipe)
-{
-#ifndef SHOAL_WITHOUT_COMPOUNDS
-    return recipe->mechanism == shoal_trie_id;
-#else
-    (void)recipe;
-    return 0;
-#endif
 }
 
 static shoal_refusal check_time(inquiry *q)

@@ -186,13 +186,10 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
 }
 
 const shoal_compound shoal_heavythresh_compound = {
-    shoal_heavythresh_id,
-    "heavythresh",
-    SHOAL_DOMAIN_OPEN,
-    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_THRESH | SHOAL_TAKES_ESTIMATE | SHOAL_TAKES_SEED,
-     SHOAL_TAKES_PROJECTION | SHOAL_TAKES_UPDATE},
-    0,
-    0,
-    expand,
-    NULL,
+    .id = shoal_heavythresh_id,
+    .name = "heavythresh",
+    .domain = SHOAL_DOMAIN_OPEN,
+    .takes = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_THRESH | SHOAL_TAKES_ESTIMATE | SHOAL_TAKES_SEED,
+              SHOAL_TAKES_PROJECTION | SHOAL_TAKES_UPDATE},
+    .expand = expand,
 };

@@ -16,12 +16,11 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
 }
 
 const shoal_compound shoal_joint_compound = {
-    shoal_joint_id,
-    "joint",
-    SHOAL_DOMAIN_OPEN,
-    {SHOAL_TAKES_VARIABLES, SHOAL_TAKES_RECORDS},
-    1,
-    0, // its parts may be permanent; shoal_recipe_is_permanent asks them
-    expand,
-    NULL,
+    .id = shoal_joint_id,
+    .name = "joint",
+    .domain = SHOAL_DOMAIN_OPEN,
+    .takes = {SHOAL_TAKES_VARIABLES, SHOAL_TAKES_RECORDS},
+    .keeps_records = true,
+    // Its parts may be permanent; shoal_recipe_is_permanent asks them.
+    .expand = expand,
 };

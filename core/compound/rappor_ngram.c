@@ -86,14 +86,14 @@ static void randomize(uint8_t *record, const shoal_recipe *recipe, const uint8_t
 }
 
 const shoal_compound shoal_rappor_ngram_compound = {
-    shoal_rappor_ngram_id,
-    "rappor-ngram",
-    SHOAL_DOMAIN_OPEN,
-    {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF |
-         SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1 | SHOAL_TAKES_LENGTH | SHOAL_TAKES_NGRAM,
-     SHOAL_TAKES_EPSILON | SHOAL_TAKES_GRAMS | SHOAL_TAKES_RECORDS},
-    1,
-    1,
-    expand,
-    randomize,
+    .id = shoal_rappor_ngram_id,
+    .name = "rappor-ngram",
+    .domain = SHOAL_DOMAIN_OPEN,
+    .takes = {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF |
+                  SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1 | SHOAL_TAKES_LENGTH | SHOAL_TAKES_NGRAM,
+              SHOAL_TAKES_EPSILON | SHOAL_TAKES_GRAMS | SHOAL_TAKES_RECORDS},
+    .keeps_records = true,
+    .is_permanent = true,
+    .expand = expand,
+    .randomize = randomize,
 };

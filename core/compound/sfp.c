@@ -84,13 +84,11 @@ static void randomize(uint8_t *record, const shoal_recipe *recipe, const uint8_t
 }
 
 const shoal_compound shoal_sfp_compound = {
-    shoal_sfp_id,
-    "sfp",
-    SHOAL_DOMAIN_OPEN,
-    {SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1 | SHOAL_TAKES_FRAGMENTS | SHOAL_TAKES_LENGTH,
-     SHOAL_TAKES_ORACLE},
-    0,
-    0,
-    expand,
-    randomize,
+    .id = shoal_sfp_id,
+    .name = "sfp",
+    .domain = SHOAL_DOMAIN_OPEN,
+    .takes = {SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1 | SHOAL_TAKES_FRAGMENTS | SHOAL_TAKES_LENGTH,
+              SHOAL_TAKES_ORACLE},
+    .expand = expand,
+    .randomize = randomize,
 };

@@ -71,12 +71,9 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
 }
 
 const shoal_compound shoal_thresh_compound = {
-    shoal_thresh_id,
-    "thresh",
-    SHOAL_DOMAIN_NUMBER,
-    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_THRESH | SHOAL_TAKES_RANGE, SHOAL_TAKES_UPDATE},
-    0,
-    0,
-    expand,
-    NULL,
+    .id = shoal_thresh_id,
+    .name = "thresh",
+    .domain = SHOAL_DOMAIN_NUMBER,
+    .takes = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_THRESH | SHOAL_TAKES_RANGE, SHOAL_TAKES_UPDATE},
+    .expand = expand,
 };

@@ -125,12 +125,10 @@ shoal_err shoal_trie_choose(uint64_t *items, const shoal_recipe *recipe, uint32_
 }
 
 const shoal_compound shoal_trie_compound = {
-    shoal_trie_id,
-    "trie",
-    SHOAL_DOMAIN_CLOSED,
-    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_TRIE, SHOAL_TAKES_TRIE_PASSES},
-    0,
-    0,
-    expand,
-    NULL,
+    .id = shoal_trie_id,
+    .name = "trie",
+    .domain = SHOAL_DOMAIN_CLOSED,
+    .takes = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_TRIE, SHOAL_TAKES_TRIE_PASSES},
+    .is_one_round = true,
+    .expand = expand,
 };
