@@ -151,7 +151,10 @@ test('a change of the recipe rebuilds less than a third of the C files', () => {
   }
   const header = 'core/recipe/recipe_ref.h';
   const planted = new Map(files).set(header, `${files.get(header)}#include "recipe.h"\n`);
-  assert.ok(shareThatIncludes(planted, 'core/recipe/recipe.h') > 1 / 3, 'a planted include is seen');
+  assert.ok(
+    shareThatIncludes(planted, 'core/recipe/recipe.h') > 1 / 3,
+    'a planted include is seen',
+  );
 });
 
 test('docs/rooms.svg is the picture of the tree, without an arrow upwards', () => {
