@@ -60,8 +60,7 @@ agg_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error, const sh
     if (err != SHOAL_OK) return err;
     agg_sketch *sketch = &acc->parts[0];
     const agg_sketch_kind *kind = agg_sketch_kind_of(sketch->shape.mechanism);
-    if (acc->n_parts != 1 || sketch->n_cells != split->cells ||
-        kind->is_signed != (int)split->is_signed)
+    if (acc->n_parts != 1 || sketch->n_cells != split->cells || kind->is_signed != split->is_signed)
         err = agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME,
                        "recipe %s is not split like that", acc->recipe_id);
     else if (n > kind->n_max)

@@ -2,13 +2,14 @@
 // Checks and compares names; see name.h.
 #include "name.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "sentence.h"
 
-static int is_name_char(char c, int is_first)
+static bool is_name_char(char c, bool is_first)
 {
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) return 1;
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) return true;
     return !is_first && (c == '.' || c == '_' || c == '-');
 }
 
@@ -25,12 +26,12 @@ shoal_err shoal_name_set(shoal_name *name, const char *text, size_t len, const c
     return SHOAL_OK;
 }
 
-int shoal_name_equal(const shoal_name *a, const shoal_name *b)
+bool shoal_name_equal(const shoal_name *a, const shoal_name *b)
 {
     return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
 }
 
-int shoal_text_equal(const char *own, const char *text, size_t len)
+bool shoal_text_equal(const char *own, const char *text, size_t len)
 {
     size_t n = 0;
     while (n < len && own[n] != '\0' && own[n] == text[n]) n++;

@@ -4,6 +4,7 @@
 #ifndef SHOAL_NAME_H
 #define SHOAL_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,10 +24,10 @@ typedef struct shoal_name {
 shoal_err shoal_name_set(shoal_name *name, const char *text, size_t len,
                          const char **why) SHOAL_MUST_CHECK;
 
-// Returns: 1 if the two names are equal, else 0.
-int shoal_name_equal(const shoal_name *a, const shoal_name *b);
+// Returns: whether the two names are equal.
+bool shoal_name_equal(const shoal_name *a, const shoal_name *b);
 
-// Returns: 1 if the NUL-terminated text `own` equals text[0..len), else 0.
-int shoal_text_equal(const char *own, const char *text, size_t len);
+// Returns: whether the NUL-terminated text `own` equals text[0..len).
+bool shoal_text_equal(const char *own, const char *text, size_t len);
 
 #endif

@@ -2,6 +2,7 @@
 // Names and sentences of the core's errors; see shoal_err.h.
 #include "shoal_err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 static const struct {
@@ -32,7 +33,7 @@ static const struct {
 #endif
 };
 
-static int is_known(shoal_err err)
+static bool is_known(shoal_err err)
 {
     return (int)err >= 0 && (int)err < (int)SHOAL_ERR_COUNT && errors[err].name != NULL;
 }

@@ -4,6 +4,7 @@
 #ifndef SHOAL_URL_H
 #define SHOAL_URL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,7 +27,7 @@ typedef struct shoal_url {
 shoal_err shoal_url_set(shoal_url *url, const char *text, size_t len,
                         const char **why) SHOAL_MUST_CHECK;
 
-// Returns: 1 if the two URLs have the same bytes, else 0.
-int shoal_url_equal(const shoal_url *a, const shoal_url *b);
+// Returns: whether the two URLs have the same bytes.
+bool shoal_url_equal(const shoal_url *a, const shoal_url *b);
 
 #endif

@@ -18,6 +18,8 @@
 // 2^-135, far inside the 2^-40 that the header states.
 #include "probability.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "exponential.h"
 
@@ -86,7 +88,7 @@ uint64_t shoal_exponential(uint32_t micro)
 }
 
 // Returns whether t * a >= 2^64.
-static int product_reaches(uint64_t t, const fixed *a)
+static bool product_reaches(uint64_t t, const fixed *a)
 {
     uint32_t product[LIMBS + 2] = {0};
     uint32_t half[2] = {(uint32_t)t, (uint32_t)(t >> 32)};

@@ -2,6 +2,8 @@
 // Implements the seeded stream and exact draws from it; see rng.h.
 #include "rng.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "chacha20.h"
 
@@ -167,7 +169,7 @@ static inline uint32_t compare_ahead(lanes *l, const uint8_t *from, const rounds
 
 // Returns whether the threshold has a 1 bit at or below `position`. If it has none, an open lane's
 // number is not below the threshold, so that lane's result is 0.
-static inline int has_bits_below(uint64_t threshold, int position)
+static inline bool has_bits_below(uint64_t threshold, int position)
 {
     return position >= 0 && (threshold & (((uint64_t)2 << position) - 1)) != 0;
 }

@@ -4,6 +4,7 @@
 #ifndef SHOAL_WHOLE_H
 #define SHOAL_WHOLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define LN_2_58 0x2c5c85fdf473de7u  // ceil(2^58 ln 2)
@@ -39,12 +40,12 @@ static inline whole whole_product(uint64_t a, uint64_t b, uint64_t c)
     return product;
 }
 
-// Returns: 1 if a < b, else 0.
-static inline int whole_less(const whole *a, const whole *b)
+// Returns: whether a < b.
+static inline bool whole_less(const whole *a, const whole *b)
 {
     for (int i = WHOLE_WORDS - 1; i >= 0; i--)
         if (a->word[i] != b->word[i]) return a->word[i] < b->word[i];
-    return 0;
+    return false;
 }
 
 // Returns: words i and i + 1, that is floor(a / 2^(32 i)) mod 2^64.

@@ -21,11 +21,11 @@ enum {
 typedef struct shoal_compound {
     uint32_t id;
     const char *name;
-    uint32_t domain;   // domain of the items: OPEN for strings, CLOSED for cells of an encoding
-    shoal_takes takes; // fields that its recipes state
-    int keeps_records; // the decoder needs to know which parts came together, so accumulators keep
-                       // the distinct records
-    int is_permanent;  // randomize reads `permanent`
+    uint32_t domain;    // domain of the items: OPEN for strings, CLOSED for cells of an encoding
+    shoal_takes takes;  // fields that its recipes state
+    bool keeps_records; // the decoder needs to know which parts came together, so accumulators keep
+                        // the distinct records
+    bool is_permanent;  // randomize reads `permanent`
     // Makes recipe->parts, prepared, n_parts and value_part from the recipe's fields. On
     // SHOAL_ERR_RANGE it names the field in *field, as prepare of shoal_mechanism does.
     //   cells: cells of the recipe's encoding, or 0 if it has none

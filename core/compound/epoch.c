@@ -2,6 +2,8 @@
 // The ledger, caps and stored bytes of a run; see epoch.h.
 #include "epoch.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "checksum.h"
 #include "compound.h"
@@ -124,11 +126,11 @@ shoal_err shoal_run_init(uint8_t *state, size_t cap, size_t *len, const shoal_re
 }
 
 // Returns: whether the bytes are an undamaged state.
-static int is_whole(const uint8_t *state, size_t len, const shoal_recipe *recipe)
+static bool is_whole(const uint8_t *state, size_t len, const shoal_recipe *recipe)
 {
-    if (len != shoal_run_size(recipe) || memcmp(state, MAGIC, 8) != 0) return 0;
+    if (len != shoal_run_size(recipe) || memcmp(state, MAGIC, 8) != 0) return false;
     if (load32_le(state + AT_VERSION) != VERSION || load32_le(state + AT_ROWS) != rows_of(recipe))
-        return 0;
+        return false;
     return load64_le(state + len - CHECKSUM) == shoal_checksum_of(state, len - CHECKSUM);
 }
 
@@ -140,9 +142,9 @@ static shoal_epoch_refusal read_books(shoal_epoch_books *books, const uint8_t *s
     if (memcmp(state + AT_RUN, recipe->run_hash, 32) != 0) return SHOAL_EPOCH_RUN;
     *books = (shoal_epoch_books){load32_le(state + AT_EPOCH), load32_le(state + AT_VOTE),
                                  load32_le(state + AT_ESTIMATE)};
-    int is_within = 4 * (uint64_t)books->vote_micro <= recipe->eps_micro &&
-                    2 * (uint64_t)books->estimate_micro <= recipe->eps_micro &&
-                    books->epoch <= recipe->epochs + 1;
+    bool is_within = 4 * (uint64_t)books->vote_micro <= recipe->eps_micro &&
+                     2 * (uint64_t)books->estimate_micro <= recipe->eps_micro &&
+                     books->epoch <= recipe->epochs + 1;
     return is_within ? SHOAL_EPOCH_ACCEPTED : SHOAL_EPOCH_STATE;
 }
 

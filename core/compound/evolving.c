@@ -14,6 +14,8 @@
 // at least s/8, so the 2^-40 that the quotient cuts off is 1e-7 of it.
 #include "evolving.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "compound.h"
 #include "probability.h"
@@ -96,7 +98,7 @@ static uint64_t ln_of_users(const shoal_evolving_plan *plan)
 }
 
 // Checks Assumption 4.2: 2 L^2 > 121 n ln.
-static int is_large_enough(uint64_t smallest_group, uint64_t users, uint64_t ln)
+static bool is_large_enough(uint64_t smallest_group, uint64_t users, uint64_t ln)
 {
     whole left = whole_product(smallest_group, smallest_group, (uint64_t)2 << LOG_BITS);
     whole right = whole_product(users, ln, 121);
@@ -169,31 +171,31 @@ static shoal_evolving figures_of(const shoal_evolving_plan *plan, uint32_t vote_
     return f;
 }
 
-static int is_between(uint32_t x, uint32_t low, uint32_t high)
+static bool is_between(uint32_t x, uint32_t low, uint32_t high)
 {
     return x >= low && x <= high;
 }
 
 // Returns: whether the plan's numbers are in their ranges.
-static int is_in_range(const shoal_evolving_plan *plan, const char **field)
+static bool is_in_range(const shoal_evolving_plan *plan, const char **field)
 {
     uint32_t w = plan->projection;
     *field = "epsilon";
-    if (!is_between(plan->eps_micro, SHOAL_EPS_MICRO_MIN, SHOAL_EPS_MICRO_MAX)) return 0;
+    if (!is_between(plan->eps_micro, SHOAL_EPS_MICRO_MIN, SHOAL_EPS_MICRO_MAX)) return false;
     *field = "users";
-    if (!is_between(plan->users, 1, USERS_MAX)) return 0;
+    if (!is_between(plan->users, 1, USERS_MAX)) return false;
     *field = "epochs";
-    if (!is_between(plan->epochs, 2, SHOAL_EPOCHS_MAX)) return 0;
+    if (!is_between(plan->epochs, 2, SHOAL_EPOCHS_MAX)) return false;
     *field = "samples";
-    if (!is_between(plan->samples, 1, USERS_MAX)) return 0;
+    if (!is_between(plan->samples, 1, USERS_MAX)) return false;
     *field = "groups";
-    if (!is_between(plan->groups, 1, plan->users)) return 0;
+    if (!is_between(plan->groups, 1, plan->users)) return false;
     *field = "smallest_group";
-    if (!is_between(plan->smallest_group, 1, plan->users / plan->groups)) return 0;
+    if (!is_between(plan->smallest_group, 1, plan->users / plan->groups)) return false;
     *field = "delta";
-    if (!is_between(plan->delta_exp, 3, 15)) return 0;
+    if (!is_between(plan->delta_exp, 3, 15)) return false;
     *field = "projection";
-    if (w != 0 && (!is_between(w, 64, 65536) || (w & (w - 1)) != 0)) return 0;
+    if (w != 0 && (!is_between(w, 64, 65536) || (w & (w - 1)) != 0)) return false;
     *field = "epsilon_estimate";
     return w == 0 || is_between(plan->eps_estimate_micro, SHOAL_EPS_MICRO_MIN, SHOAL_EPS_MICRO_MAX);
 }

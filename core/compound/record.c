@@ -2,6 +2,8 @@
 // A record is its parts joined; see record.h.
 #include "record.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "compound.h"
 
@@ -10,7 +12,7 @@ static const shoal_mechanism *mechanism_of(const shoal_part *part)
     return shoal_mechanism_by_id(part->mechanism);
 }
 
-static int is_finished(const shoal_recipe *recipe)
+static bool is_finished(const shoal_recipe *recipe)
 {
     return recipe->n_parts >= 1 && recipe->n_parts <= SHOAL_PARTS_MAX;
 }

@@ -2,6 +2,8 @@
 // Records of the Sequence Fragment Puzzle; see sfp.h.
 #include "sfp.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "chacha20.h"
 #include "column.h"
@@ -68,7 +70,7 @@ static void randomize(uint8_t *record, const shoal_recipe *recipe, const uint8_t
 {
     shoal_part fragment = recipe->parts[SHOAL_SFP_FRAGMENT]; // narrowed to one position
     const shoal_part *string = &recipe->parts[SHOAL_SFP_STRING];
-    int is_none = len < 1 || len > recipe->length;
+    bool is_none = len < 1 || len > recipe->length;
     uint32_t position = (uint32_t)shoal_rng_below(rng, shoal_sfp_positions(recipe));
     uint64_t whole = shoal_rng_u64(rng);
     uint64_t item = is_none ? SHOAL_ITEM_NONE : shoal_sfp_fragment(recipe, bytes, len, position);

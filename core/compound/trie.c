@@ -2,6 +2,8 @@
 // A device's answer to one round of a trie; see trie.h.
 #include "trie.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 
 static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field)
@@ -28,7 +30,7 @@ static shoal_err expand(shoal_recipe *recipe, uint32_t cells, const char **field
     return SHOAL_OK;
 }
 
-int shoal_trie_is_answer(const shoal_encoded *field, uint32_t bucket)
+bool shoal_trie_is_answer(const shoal_encoded *field, uint32_t bucket)
 {
     uint32_t prefix, next;
     return shoal_encoded_next_of(&prefix, &next, field, bucket) && next != SHOAL_NOT_LISTED;
@@ -54,7 +56,7 @@ static uint32_t count_run(const uint32_t *buckets, uint32_t n, uint32_t from)
 
 // Returns: the count of the most frequent bucket if is_greedy, else 1, since all cells are then
 // alike.
-static uint32_t find_most(const uint32_t *buckets, uint32_t n, int is_greedy)
+static uint32_t find_most(const uint32_t *buckets, uint32_t n, bool is_greedy)
 {
     uint32_t most = 1;
     for (uint32_t at = 0, len = 0; is_greedy && at < n; at += len) {
@@ -80,7 +82,7 @@ static uint32_t find_run(uint32_t *passed, const uint32_t *buckets, uint32_t n, 
 
 // Draws one more cell, uniformly among all cells left or among the most frequent ones. Returns: the
 // start of its run, or n.
-static uint32_t choose_run(const uint32_t *buckets, uint32_t n, int is_greedy, shoal_rng *rng)
+static uint32_t choose_run(const uint32_t *buckets, uint32_t n, bool is_greedy, shoal_rng *rng)
 {
     uint32_t most = find_most(buckets, n, is_greedy), alike, met;
     find_run(&alike, buckets, n, most, UINT32_MAX);

@@ -46,7 +46,7 @@
 
 // Returns: whether a device can report a bucket of the field: a start with a listed continuation,
 // or with an end.
-int shoal_trie_is_answer(const shoal_encoded *field, uint32_t bucket);
+bool shoal_trie_is_answer(const shoal_encoded *field, uint32_t bucket);
 
 // Chooses the cells that a device reports.
 //   items: recipe->contributions items for shoal_record_randomize, SHOAL_ITEM_NONE for gamma;

@@ -58,7 +58,7 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 const shoal_mechanism shoal_grr_mechanism = {
     .id = shoal_grr_id,
     .name = "grr",
-    .closed = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
+    .closed = {.needs = SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST},
     .prepare = prepare,
     .randomize = randomize,
     .check = SHOAL_READS(check),

@@ -72,8 +72,8 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 const shoal_mechanism shoal_hcms_mechanism = {
     .id = shoal_hcms_id,
     .name = "hcms",
-    .open = {SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1, 0},
-    .closed = {SHOAL_TAKES_SKETCH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
+    .open = {.needs = SHOAL_TAKES_SKETCH | SHOAL_TAKES_POLY1},
+    .closed = {.needs = SHOAL_TAKES_SKETCH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST},
     .prepare = prepare,
     .randomize = randomize,
     .check = SHOAL_READS(check),

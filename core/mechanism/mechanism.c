@@ -2,6 +2,8 @@
 // Holds the table of mechanisms in this build; see mechanism.h.
 #include "mechanism.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "chacha20.h"
 #include "fingerprint.h"
@@ -53,9 +55,9 @@ const shoal_takes *shoal_mechanism_takes(const shoal_mechanism *mechanism, uint3
     return domain == SHOAL_DOMAIN_CLOSED ? &mechanism->closed : &mechanism->number;
 }
 
-int shoal_part_has_item(const shoal_part *part, uint64_t item)
+bool shoal_part_has_item(const shoal_part *part, uint64_t item)
 {
-    if (part->domain == SHOAL_DOMAIN_OPEN || item == SHOAL_ITEM_NONE) return 1;
+    if (part->domain == SHOAL_DOMAIN_OPEN || item == SHOAL_ITEM_NONE) return true;
     return part->domain == SHOAL_DOMAIN_CLOSED ? item < part->size : item <= SHOAL_NUMBER_ONE;
 }
 

@@ -9,6 +9,7 @@
 #ifndef SHOAL_MECHANISM_H
 #define SHOAL_MECHANISM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -111,7 +112,7 @@ typedef struct shoal_mechanism {
     uint32_t id;
     const char *name;
     shoal_takes open, closed, number; // fields of its recipes, by domain
-    int is_permanent;                 // 1: randomize reads `permanent`
+    bool is_permanent;                // randomize reads `permanent`
     // Checks the part's parameters and writes threshold, sizes and derived fields.
     //   field: names the refused field as the recipe spells it after "parameters." ("epsilon", "k",
     //   "size")
@@ -151,8 +152,8 @@ shoal_err shoal_part_prepare(shoal_part *part, const char **field) SHOAL_MUST_CH
 //   domain: a shoal_domain
 const shoal_takes *shoal_mechanism_takes(const shoal_mechanism *mechanism, uint32_t domain);
 
-// Returns: 1 if the part's randomizer takes the item, else 0.
-int shoal_part_has_item(const shoal_part *part, uint64_t item);
+// Returns: whether the part's randomizer takes the item.
+bool shoal_part_has_item(const shoal_part *part, uint64_t item);
 
 // Returns: the item of a string in an open domain, which is its keyed fingerprint.
 uint64_t shoal_part_item(const shoal_part *part, const uint8_t *bytes, size_t len);

@@ -67,8 +67,8 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 const shoal_mechanism shoal_olh_mechanism = {
     .id = shoal_olh_id,
     .name = "olh",
-    .open = {LOCAL_HASH | SHOAL_TAKES_POLY1, 0},
-    .closed = {LOCAL_HASH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST, 0},
+    .open = {.needs = LOCAL_HASH | SHOAL_TAKES_POLY1},
+    .closed = {.needs = LOCAL_HASH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST},
     .prepare = prepare,
     .randomize = randomize,
     .check = SHOAL_READS(check),

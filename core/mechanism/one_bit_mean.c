@@ -78,7 +78,7 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 const shoal_mechanism shoal_one_bit_mean_mechanism = {
     .id = shoal_one_bit_mean_id,
     .name = "one-bit-mean",
-    .number = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_RANGE, 0},
+    .number = {.needs = SHOAL_TAKES_EPSILON | SHOAL_TAKES_RANGE},
     .prepare = prepare,
     .randomize = randomize,
     .check = SHOAL_READS(check),

@@ -29,7 +29,7 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 const shoal_mechanism shoal_onehot_symmetric_mechanism = {
     .id = shoal_onehot_symmetric_id,
     .name = "onehot-symmetric",
-    .closed = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
+    .closed = {.needs = SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST},
     .prepare = prepare,
     .randomize = randomize,
     .check = SHOAL_READS(onehot_check),

@@ -2,6 +2,8 @@
 // Makes RAPPOR records; see rappor.h, which also defines p, q, f, p* and q*.
 #include "rappor.h"
 
+#include <stdbool.h>
+
 #include "cms.h"
 #include "poly1.h"
 #include "probability.h"
@@ -11,7 +13,7 @@
 
 // Returns the threshold of a probability in millionths: micro 2^64 / 10^6, rounded up if is_up is
 // set and down otherwise. A probability of 1 becomes 2^64 - 1.
-static uint64_t threshold_of(uint32_t micro, int is_up)
+static uint64_t threshold_of(uint32_t micro, bool is_up)
 {
     if (micro >= MILLION) return UINT64_MAX;
     uint64_t high = ((uint64_t)micro << 32) / MILLION, rest = ((uint64_t)micro << 32) % MILLION;
@@ -51,7 +53,7 @@ static wide sum(wide x, wide y)
     return (wide){x.high + y.high + (low < x.low), low};
 }
 
-static int is_below(wide x, wide y)
+static bool is_below(wide x, wide y)
 {
     return x.high < y.high || (x.high == y.high && x.low < y.low);
 }
@@ -153,8 +155,8 @@ static shoal_err prepare(shoal_part *part, const char **field)
     if (part->pqf_micro[SHOAL_RAPPOR_Q] > MILLION) return SHOAL_ERR_RANGE;
     *field = "f";
     if (part->pqf_micro[SHOAL_RAPPOR_F] >= MILLION) return SHOAL_ERR_RANGE;
-    part->pqf_threshold[SHOAL_RAPPOR_P] = threshold_of(part->pqf_micro[SHOAL_RAPPOR_P], 1);
-    part->pqf_threshold[SHOAL_RAPPOR_Q] = threshold_of(part->pqf_micro[SHOAL_RAPPOR_Q], 0);
+    part->pqf_threshold[SHOAL_RAPPOR_P] = threshold_of(part->pqf_micro[SHOAL_RAPPOR_P], true);
+    part->pqf_threshold[SHOAL_RAPPOR_Q] = threshold_of(part->pqf_micro[SHOAL_RAPPOR_Q], false);
     part->pqf_threshold[SHOAL_RAPPOR_F] = flip_threshold(part->pqf_micro[SHOAL_RAPPOR_F]);
     part->threshold = part->pqf_threshold[SHOAL_RAPPOR_F];
     *field = part->eps_micro == 0 ? "p" : "epsilon";
@@ -261,11 +263,12 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
 const shoal_mechanism shoal_rappor_mechanism = {
     .id = shoal_rappor_id,
     .name = "rappor",
-    .open = {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF |
-                 SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1,
-             SHOAL_TAKES_EPSILON},
-    .closed = {SHOAL_TAKES_LIST | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED, SHOAL_TAKES_EPSILON},
-    .is_permanent = 1,
+    .open = {.needs = SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS |
+                      SHOAL_TAKES_PQF | SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1,
+             .may = SHOAL_TAKES_EPSILON},
+    .closed = {.needs = SHOAL_TAKES_LIST | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED,
+               .may = SHOAL_TAKES_EPSILON},
+    .is_permanent = true,
     .prepare = prepare,
     .randomize = randomize,
     .check = SHOAL_READS(row_record_check),

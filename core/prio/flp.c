@@ -3,6 +3,8 @@
 // Source: draft-irtf-cfrg-vdaf sections "Validity Circuits" and "Variants".
 #include "flp.h"
 
+#include <stdbool.h>
+
 static uint32_t bit_length(uint64_t x)
 {
     uint32_t n = 0;
@@ -31,7 +33,7 @@ static shoal_err size_vector(shoal_flp *flp, uint32_t chunk)
 // Sizes Count and Sum.
 static void size_scalar(shoal_flp *flp)
 {
-    int is_sum = flp->circuit == SHOAL_CIRCUIT_SUM;
+    bool is_sum = flp->circuit == SHOAL_CIRCUIT_SUM;
     flp->length = flp->output_len = flp->chunk = 1;
     flp->meas_len = flp->calls = flp->outputs = is_sum ? flp->bits : 1;
     flp->arity = is_sum ? 1 : 2;
@@ -42,8 +44,8 @@ shoal_err shoal_flp_init(shoal_flp *flp, shoal_circuit circuit, uint32_t length,
 {
     if (circuit < SHOAL_CIRCUIT_COUNT || circuit > SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC)
         return SHOAL_ERR_ARGUMENT;
-    int is_scalar = circuit == SHOAL_CIRCUIT_COUNT || circuit == SHOAL_CIRCUIT_SUM;
-    int has_max = circuit != SHOAL_CIRCUIT_COUNT && circuit != SHOAL_CIRCUIT_HISTOGRAM;
+    bool is_scalar = circuit == SHOAL_CIRCUIT_COUNT || circuit == SHOAL_CIRCUIT_SUM;
+    bool has_max = circuit != SHOAL_CIRCUIT_COUNT && circuit != SHOAL_CIRCUIT_HISTOGRAM;
     uint64_t largest = circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC ? length : UINT64_MAX >> 1;
     if (!is_scalar && (length == 0 || length > SHOAL_FLP_MEAS_MAX)) return SHOAL_ERR_RANGE;
     if (has_max && (max == 0 || max > largest)) return SHOAL_ERR_RANGE;

@@ -20,6 +20,7 @@
 #ifndef SHOAL_FLP_H
 #define SHOAL_FLP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,11 +50,11 @@ typedef struct shoal_flp {
     uint32_t outputs;         // outputs of the circuit
     uint32_t joint_rand_len, query_rand_len, proof_len, verifier_len;
     // The following fields are 0 in draft 18; VDAF-08 sets them (vdaf08.h).
-    uint32_t has_coefficients; // 1: a proof gives the gadget's polynomial by its 2 p - 1
-                               // coefficients, not by values
-    uint32_t has_powers; // 1: all calls share one r, whose powers continue from call to call, and
-                         // the outputs are reduced by powers of the last element of the joint
-                         // randomness, not by the query randomness
+    bool has_coefficients; // a proof gives the gadget's polynomial by its 2 p - 1
+                           // coefficients, not by values
+    bool has_powers;       // all calls share one r, whose powers continue from call to call, and
+                           // the outputs are reduced by powers of the last element of the joint
+                           // randomness, not by the query randomness
 } shoal_flp;
 
 // Fills *flp with a circuit and its lengths.

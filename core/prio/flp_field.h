@@ -59,14 +59,14 @@ static inline uint64_t F(flp_encode)(FE *meas, const shoal_flp *flp, const uint6
 //   out: room for flp->output_len; may be meas
 static inline void F(flp_truncate)(FE *out, const shoal_flp *flp, const FE *meas)
 {
-    int is_integers = flp->circuit == SHOAL_CIRCUIT_SUM || flp->circuit == SHOAL_CIRCUIT_SUM_VEC;
+    bool is_integers = flp->circuit == SHOAL_CIRCUIT_SUM || flp->circuit == SHOAL_CIRCUIT_SUM_VEC;
     for (uint32_t i = 0; i < flp->output_len; i++)
         out[i] = is_integers ? F(flp_integer)(meas + (size_t)i * flp->bits, flp) : meas[i];
 }
 
 // Returns whether the first wire of a pair is multiplied by a power of the joint randomness and the
 // second is reduced by one.
-static inline int F(flp_is_parallel)(const shoal_flp *flp)
+static inline bool F(flp_is_parallel)(const shoal_flp *flp)
 {
     return flp->circuit >= SHOAL_CIRCUIT_SUM_VEC;
 }
@@ -83,7 +83,7 @@ static inline void F(flp_wires)(FE *a, FE *b, const shoal_flp *flp, uint32_t pai
 {
     a[0] = seeds[0];
     b[0] = flp->arity > 1 ? seeds[1] : a[0];
-    int is_parallel = F(flp_is_parallel)(flp);
+    bool is_parallel = F(flp_is_parallel)(flp);
     for (uint32_t i = 1; i < flp->wire_len; i++) a[i] = b[i] = F(of)(0);
     for (uint32_t call = 0; call < flp->calls; call++) {
         size_t at = (size_t)call * flp->chunk + pair;
@@ -214,7 +214,7 @@ static inline FE F(flp_reduced_output)(const shoal_flp *flp, const FE *meas, con
                                        const FE *weights, FE one)
 {
     FE range = F(of)(0), sum = F(of)(0);
-    int is_sum = flp->circuit == SHOAL_CIRCUIT_SUM;
+    bool is_sum = flp->circuit == SHOAL_CIRCUIT_SUM;
     for (uint32_t call = 0; call < flp->calls; call++) {
         FE out = gadget[2 * ((size_t)call + 1)];
         range = F(add)(range, is_sum ? F(mul)(weights[call], out) : out);

@@ -5,6 +5,8 @@
 // "Variants".
 #include "prio3.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "prio3_private.h"
 
@@ -21,7 +23,7 @@ shoal_err shoal_prio3_init(shoal_prio3 *prio3, const shoal_prio3_parameters *par
                         .seed = SHOAL_XOF_SEED,
                         .share_seeds = 1,
                         .ctx_max = 65535 - PRIO3_TAG};
-    int is_multiproof = p->circuit == SHOAL_CIRCUIT_SUM_VEC && p->proofs >= 3 && p->proofs <= 255;
+    bool is_multiproof = p->circuit == SHOAL_CIRCUIT_SUM_VEC && p->proofs >= 3 && p->proofs <= 255;
     shoal_err err = shoal_flp_init(&made.flp, p->circuit, p->length, p->max, p->chunk);
     if (err != SHOAL_OK) return err;
     if (p->shares < 2 || p->shares > SHOAL_PRIO3_SHARES_MAX || (p->proofs != 1 && !is_multiproof))
@@ -108,7 +110,7 @@ static shoal_err check_len(shoal_prio3_bytes message, size_t len)
 static prio3_seeds cut_rand(const shoal_prio3 *prio3, const uint8_t *rand)
 {
     prio3_seeds seeds = {.prove = NULL};
-    int has_blinds = prio3->flp.joint_rand_len > 0;
+    bool has_blinds = prio3->flp.joint_rand_len > 0;
     for (uint32_t i = 1; i < prio3->shares; i++) {
         seeds.shares[i] = rand;
         rand += seeds_len(prio3);

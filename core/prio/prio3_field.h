@@ -81,7 +81,7 @@ static void F(prio3_share_meas)(FE *leader, uint8_t *parts, const shoal_prio3 *p
 {
     shoal_xof xof, part;
     size_t meas_len = prio3->flp.meas_len;
-    int has_parts = prio3->flp.joint_rand_len > 0;
+    bool has_parts = prio3->flp.joint_rand_len > 0;
     for (uint32_t i = 1; i < prio3->shares; i++) {
         F(prio3_meas_xof)(&xof, prio3, seeds->shares[i], ctx, i);
         if (has_parts) F(prio3_part_xof)(&part, prio3, seeds->blinds[i], ctx, i, nonce);

@@ -4,6 +4,8 @@
 // General-Purpose FLP" and "Instantiations".
 #include "vdaf08.h"
 
+#include <stdbool.h>
+
 // Returns the number of elements of joint randomness for all calls of the gadget together.
 static uint32_t joint_rand_len(shoal_circuit circuit)
 {
@@ -15,14 +17,14 @@ void shoal_vdaf08_flp(shoal_flp *flp)
 {
     flp->joint_rand_len = joint_rand_len(flp->circuit);
     flp->query_rand_len = 1;
-    flp->has_coefficients = 1;
+    flp->has_coefficients = true;
     flp->has_powers = flp->joint_rand_len > 0;
 }
 
 shoal_err shoal_vdaf08_init(shoal_prio3 *prio3, const shoal_prio3_parameters *parameters)
 {
     shoal_circuit circuit = parameters->circuit;
-    int has_bits = circuit == SHOAL_CIRCUIT_SUM || circuit == SHOAL_CIRCUIT_SUM_VEC;
+    bool has_bits = circuit == SHOAL_CIRCUIT_SUM || circuit == SHOAL_CIRCUIT_SUM_VEC;
     if (circuit > SHOAL_CIRCUIT_HISTOGRAM) return SHOAL_ERR_ARGUMENT;
     if (has_bits && (parameters->max & (parameters->max + 1)) != 0)
         return SHOAL_ERR_RANGE; // max must be 2^bits - 1: every digit is binary

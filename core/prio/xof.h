@@ -7,6 +7,8 @@
 #ifndef SHOAL_XOF_H
 #define SHOAL_XOF_H
 
+#include <stdbool.h>
+
 #include "shoal_err.h"
 #include "turboshake.h"
 
@@ -15,7 +17,7 @@
 
 typedef struct shoal_xof {
     shoal_turboshake sponge;
-    uint32_t is_squeezing;
+    bool is_squeezing;
 } shoal_xof;
 
 // Starts a XOF whose tag is `tag` followed by `context`.

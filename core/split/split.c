@@ -3,6 +3,8 @@
 // the table of split_kind.h, and no randomizer.
 #include "split.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "field_text.h"
 #include "split_kind.h"
@@ -104,57 +106,57 @@ uint64_t shoal_split_refusal(const shoal_split *split, const shoal_part *part)
 }
 
 // Raises the entries of m bits, the first of which is `first`.
-// Returns: 0, or 1 for a character that is not a hex digit or a bit beyond the m-th.
-static int read_bits(uint64_t *measurement, uint32_t first, uint32_t m, const char **at)
+// Returns: false for a character that is not a hex digit or a bit beyond the m-th.
+static bool read_bits(uint64_t *measurement, uint32_t first, uint32_t m, const char **at)
 {
     for (uint32_t column = 0; column < m; column += 8) {
         uint8_t bits;
-        if (shoal_parse_hex(&bits, 1, at) != SHOAL_OK) return 1;
+        if (shoal_parse_hex(&bits, 1, at) != SHOAL_OK) return false;
         for (uint32_t i = 0; i < 8; i++) {
             if (column + i < m)
                 measurement[first + column + i] = bits >> i & 1;
             else if (bits >> i & 1)
-                return 1;
+                return false;
         }
     }
-    return 0;
+    return true;
 }
 
 // Raises the entries of `count` numbers below m.
-// Returns: 0, or 1 if a number is malformed or the numbers do not ascend.
-static int read_set(uint64_t *measurement, uint32_t count, uint32_t m, const char **at)
+// Returns: false if a number is malformed or the numbers do not ascend.
+static bool read_set(uint64_t *measurement, uint32_t count, uint32_t m, const char **at)
 {
     uint32_t least = 0, number = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (i > 0 && shoal_parse_char(',', at) != SHOAL_OK) return 1;
+        if (i > 0 && shoal_parse_char(',', at) != SHOAL_OK) return false;
         if (shoal_parse_decimal(&number, at, shoal_decimal_width(m), m) != SHOAL_OK ||
             number < least)
-            return 1;
+            return false;
         measurement[number] = 1;
         least = number + 1;
     }
-    return 0;
+    return true;
 }
 
 // Reads all fields. Bits and sets raise their entries, and `number` is then the row before them.
 // Otherwise `number` is the entry itself.
-// Returns: 0, or 1 if the text is no record.
-static int read_fields(uint64_t *measurement, uint32_t *number, const shoal_split *split,
-                       const shoal_split_kind *kind, const char *at)
+// Returns: whether the text is a record.
+static bool read_fields(uint64_t *measurement, uint32_t *number, const shoal_split *split,
+                        const shoal_split_kind *kind, const char *at)
 {
     *number = 0;
     for (uint32_t i = 0; i < SPLIT_FIELDS && kind->fields[i] != SPLIT_END; i++) {
         uint32_t value = 0, unused = 0;
         const enum split_field field = (enum split_field)kind->fields[i];
-        if (i > 0 && shoal_parse_char(',', &at) != SHOAL_OK) return 1;
+        if (i > 0 && shoal_parse_char(',', &at) != SHOAL_OK) return false;
         if (field == SPLIT_BITS) return read_bits(measurement, *number * split->m, split->m, &at);
         if (field == SPLIT_SET) return read_set(measurement, split->k, split->m, &at);
         uint32_t values = (uint32_t)field_values(&unused, field, split->k, split->m);
         if (shoal_parse_decimal(&value, &at, shoal_decimal_width(values), values) != SHOAL_OK)
-            return 1;
+            return false;
         *number = *number * values + value;
     }
-    return 0;
+    return true;
 }
 
 static uint64_t weight_of(const uint64_t *measurement, uint32_t length)
@@ -173,7 +175,7 @@ shoal_err shoal_split_text(uint64_t *measurement, const shoal_split *split, cons
     shoal_err err = SHOAL_OK;
     memset(measurement, 0, bytes);
     if (kind == NULL || len != split->text_size ||
-        read_fields(measurement, &number, split, kind, text) != 0)
+        !read_fields(measurement, &number, split, kind, text))
         err = SHOAL_ERR_RECORD;
     else if (kind->weight == NULL)
         measurement[0] = number ^ split->is_signed; // a sign of 1 is the first entry of its cell

@@ -22,6 +22,8 @@
 #ifndef SHOAL_SPLIT_H
 #define SHOAL_SPLIT_H
 
+#include <stdbool.h>
+
 #include "mechanism.h"
 #include "prio3.h"
 
@@ -37,7 +39,7 @@ typedef struct shoal_split {
     // signed cell), then the rows' numbers of records. `rows` is 0 if there is one row, or if the
     // entries of a row sum to its number of records, as in a Histogram.
     uint32_t idle, cells, rows;
-    uint32_t is_signed; // 1: entry idle + 2 i adds one to cell i, the next entry subtracts one
+    bool is_signed; // entry idle + 2 i adds one to cell i, the next entry subtracts one
 } shoal_split;
 
 // Determines how a part's records are split.

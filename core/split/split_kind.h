@@ -5,6 +5,8 @@
 #ifndef SHOAL_SPLIT_KIND_H
 #define SHOAL_SPLIT_KIND_H
 
+#include <stdbool.h>
+
 #include "mechanism.h"
 #include "split_weight.h"
 
@@ -24,8 +26,8 @@ enum split_field {
 typedef struct shoal_split_kind {
     uint32_t id; // id of mechanisms.def
     uint8_t fields[SPLIT_FIELDS];
-    uint8_t is_signed; // the last field is 1 for +1 and 0 for -1
-    uint8_t idle;      // entries before the first cell
+    bool is_signed; // the last field is 1 for +1 and 0 for -1
+    uint8_t idle;   // entries before the first cell
     // Returns the most bits of a record that is sent. The pointer is NULL if the record is one
     // number.
     //   refusal: probability that an honest record has more bits, in units of 2^-64, rounded up

@@ -2,6 +2,8 @@
 // Writes and reads batches; see batch.h.
 #include "batch.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "checksum.h"
 
@@ -13,7 +15,7 @@ static uint64_t size_of(uint32_t record_size, uint32_t count)
     return SHOAL_BATCH_HEADER + (uint64_t)record_size * count + SHOAL_BATCH_TRAILER;
 }
 
-static int is_count(uint32_t record_size, uint32_t count)
+static bool is_count(uint32_t record_size, uint32_t count)
 {
     return record_size >= 1 && count >= 1 && count <= SHOAL_BATCH_COUNT_MAX &&
            size_of(record_size, count) <= SHOAL_BATCH_SIZE_MAX;
@@ -87,7 +89,7 @@ static shoal_err check_body(uint32_t *bad, const shoal_batch *head, const shoal_
     shoal_err result = SHOAL_OK;
     const uint8_t *records = bytes + SHOAL_BATCH_HEADER;
     uint32_t size = head->record_size, most = size < PIECE_BYTES ? PIECE_BYTES / size : 1;
-    int is_ours =
+    bool is_ours =
         memcmp(head->recipe_hash, recipe->recipe_hash, 32) == 0 && size == recipe->record_size;
     shoal_checksum_init(&sum);
     shoal_checksum_update(&sum, bytes, SHOAL_BATCH_HEADER);

@@ -4,6 +4,8 @@
 // not depend on Prio3's code.
 #include "dap_private.h"
 
+#include <stdbool.h>
+
 const char *shoal_dap_media_type(enum shoal_dap_message message)
 {
     static const char *const types[SHOAL_DAP_MESSAGES] = {
@@ -62,7 +64,7 @@ const char *shoal_dap_report_error_name(uint32_t error)
 void shoal_dap_put(shoal_dap_writer *w, const void *bytes, size_t len)
 {
     if (w->is_full || len > w->cap - w->len)
-        w->is_full = 1; // a full writer writes nothing more, even if it would fit
+        w->is_full = true; // a full writer writes nothing more, even if it would fit
     else if (len > 0)
         memcpy(w->at + w->len, bytes, len);
     w->len += len;
@@ -77,7 +79,7 @@ void shoal_dap_put_number(shoal_dap_writer *w, uint64_t number, uint32_t n_bytes
 
 void shoal_dap_put_opaque(shoal_dap_writer *w, shoal_bytes bytes, uint32_t prefix)
 {
-    if ((uint64_t)bytes.len >> (8 * prefix) != 0) w->is_full = 1;
+    if ((uint64_t)bytes.len >> (8 * prefix) != 0) w->is_full = true;
     shoal_dap_put_number(w, bytes.len, prefix);
     shoal_dap_put(w, bytes.at, bytes.len);
 }
@@ -142,16 +144,16 @@ uint32_t shoal_dap_take_report_error(shoal_dap_parser *p)
     return error;
 }
 
-shoal_bytes shoal_dap_take_extensions(shoal_dap_parser *p, int *is_ordered)
+shoal_bytes shoal_dap_take_extensions(shoal_dap_parser *p, bool *is_ordered)
 {
     shoal_bytes list = shoal_dap_take_opaque(p, 2, 0);
     shoal_dap_parser each = shoal_dap_parse_bytes(list);
     int32_t before = -1;
-    if (is_ordered != NULL) *is_ordered = 1;
+    if (is_ordered != NULL) *is_ordered = true;
     while (each.err == SHOAL_OK && !shoal_dap_is_at_end(&each.at)) {
         int32_t type = (int32_t)shoal_dap_take_number(&each, 2);
         shoal_dap_take_opaque(&each, 2, 0);
-        if (type <= before && is_ordered != NULL) *is_ordered = 0;
+        if (type <= before && is_ordered != NULL) *is_ordered = false;
         before = type;
     }
     if (each.err != SHOAL_OK) shoal_dap_fail(p, each.err);
@@ -183,7 +185,7 @@ void shoal_dap_put_hpke_configs(shoal_dap_writer *w, const shoal_dap_hpke_config
 {
     uint64_t len = 0;
     for (size_t i = 0; i < n; i++) len += 9 + (uint64_t)configs[i].public_key.len;
-    if (len > UINT16_MAX) w->is_full = 1;
+    if (len > UINT16_MAX) w->is_full = true;
     shoal_dap_put_number(w, len, 2);
     for (size_t i = 0; i < n; i++) {
         shoal_dap_put_number(w, configs[i].id, 1);
@@ -207,7 +209,7 @@ static shoal_dap_hpke_config take_hpke_config(shoal_dap_parser *p)
     return config;
 }
 
-static int is_supported(const shoal_dap_hpke_config *config)
+static bool is_supported(const shoal_dap_hpke_config *config)
 {
     return config->kem == SHOAL_DAP_KEM_X25519 && config->kdf == SHOAL_DAP_KDF_SHA256 &&
            config->aead == SHOAL_DAP_AEAD_AES128;
@@ -219,7 +221,7 @@ shoal_err shoal_dap_read_hpke_configs(shoal_dap_hpke_config *config, shoal_bytes
     shoal_dap_parser p = shoal_dap_parse_bytes(shoal_dap_take_opaque(&whole, 2, 10));
     shoal_dap_hpke_config found;
     uint8_t seen[32] = {0};
-    int is_found = 0;
+    bool is_found = false;
     shoal_dap_take_end(&whole);
     if (whole.err != SHOAL_OK) return whole.err;
     while (p.err == SHOAL_OK && !shoal_dap_is_at_end(&p.at)) {
@@ -228,7 +230,7 @@ shoal_err shoal_dap_read_hpke_configs(shoal_dap_hpke_config *config, shoal_bytes
         seen[one.id / 8] |= (uint8_t)(1 << one.id % 8);
         if (p.err != SHOAL_OK || is_found || !is_supported(&one)) continue;
         found = one;
-        is_found = 1;
+        is_found = true;
     }
     if (p.err != SHOAL_OK) return p.err;
     if (!is_found) return SHOAL_ERR_MECHANISM;

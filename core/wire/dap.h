@@ -19,6 +19,8 @@
 #ifndef SHOAL_DAP_H
 #define SHOAL_DAP_H
 
+#include <stdbool.h>
+
 #include "prio3.h"
 #include "recipe.h"
 
@@ -126,14 +128,14 @@ typedef struct shoal_dap_interval {
 
 // Returns: whether the interval has at least one unit and an end, as every query and batch must
 // (else: batchInvalid).
-static inline int shoal_dap_interval_is_batch(const shoal_dap_interval *i)
+static inline bool shoal_dap_interval_is_batch(const shoal_dap_interval *i)
 {
     return i->duration > 0 && i->duration <= UINT64_MAX - i->start;
 }
 // Returns: whether both are batches and `inner` lies in `outer`. A batch selector must lie in its
 // query.
-static inline int shoal_dap_interval_is_within(const shoal_dap_interval *inner,
-                                               const shoal_dap_interval *outer)
+static inline bool shoal_dap_interval_is_within(const shoal_dap_interval *inner,
+                                                const shoal_dap_interval *outer)
 {
     return shoal_dap_interval_is_batch(inner) && shoal_dap_interval_is_batch(outer) &&
            inner->start >= outer->start &&
@@ -164,7 +166,7 @@ shoal_err shoal_dap_task_of(shoal_dap_task *task, const shoal_recipe *recipe,
 typedef struct shoal_dap_writer {
     uint8_t *at; // may be NULL if cap is 0
     size_t cap, len;
-    int is_full;
+    bool is_full;
 } shoal_dap_writer;
 
 typedef struct shoal_dap_reader {
@@ -177,7 +179,7 @@ void shoal_dap_put_number(shoal_dap_writer *w, uint64_t number, uint32_t n_bytes
 // Writes bytes after a length prefix of `prefix` bytes. Bytes that are too long for the prefix fill
 // the writer.
 void shoal_dap_put_opaque(shoal_dap_writer *w, shoal_bytes bytes, uint32_t prefix);
-static inline int shoal_dap_is_at_end(const shoal_dap_reader *r)
+static inline bool shoal_dap_is_at_end(const shoal_dap_reader *r)
 {
     return r->position == r->len;
 }

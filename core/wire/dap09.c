@@ -43,7 +43,7 @@ size_t shoal_dap09_input_share_info(uint8_t info[SHOAL_DAP_INFO_MAX], const shoa
 
 static void put_metadata(shoal_dap_writer *w, const shoal_dap_metadata *metadata)
 {
-    if (metadata->extensions.len > 0) w->is_full = 1;
+    if (metadata->extensions.len > 0) w->is_full = true;
     shoal_dap_put(w, metadata->id, sizeof metadata->id);
     shoal_dap_put_number(w, metadata->time, 8);
 }

@@ -2,6 +2,8 @@
 // The messages that the leader and the helper of a DAP task exchange while they verify reports
 // (draft-ietf-ppm-dap-18 section "Verifying and Aggregating Reports", draft-irtf-cfrg-vdaf section
 // "The Ping-Pong Topology"); see dap.h.
+#include <stdbool.h>
+
 #include "dap_private.h"
 #include "sha256.h"
 
@@ -20,7 +22,7 @@ void shoal_dap_put_job_head(shoal_dap_writer *w, uint8_t verification_key_id)
 shoal_err shoal_dap_read_job_head(uint8_t *verification_key_id, shoal_dap_reader *r)
 {
     shoal_dap_parser p = shoal_dap_parse(r);
-    int is_ordered;
+    bool is_ordered;
     uint8_t id = (uint8_t)shoal_dap_take_number(&p, 1);
     shoal_bytes parameter = shoal_dap_take_opaque(&p, 4, 0);
     shoal_bytes extensions = shoal_dap_take_extensions(&p, &is_ordered);

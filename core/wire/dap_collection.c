@@ -3,6 +3,8 @@
 // (draft-ietf-ppm-dap-18 section "Collecting Results"); see dap.h.
 #include "dap_private.h"
 
+#include <stdbool.h>
+
 // Writes Query and BatchSelector: the mode, and an interval with a length prefix.
 static void put_batch(shoal_dap_writer *w, const shoal_dap_interval *interval)
 {
@@ -31,7 +33,7 @@ void shoal_dap_put_collection_req(shoal_dap_writer *w, const shoal_dap_interval 
 
 static shoal_dap_interval take_collection_req(shoal_dap_parser *p)
 {
-    int is_ordered;
+    bool is_ordered;
     shoal_dap_interval query = take_batch(p);
     shoal_bytes parameter = shoal_dap_take_opaque(p, 4, 0);
     shoal_bytes extensions = shoal_dap_take_extensions(p, &is_ordered);

@@ -4,6 +4,8 @@
 #ifndef SHOAL_DAP_PRIVATE_H
 #define SHOAL_DAP_PRIVATE_H
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "dap.h"
 
@@ -49,7 +51,7 @@ shoal_dap_interval shoal_dap_take_interval(shoal_dap_parser *p);
 // Takes a list of extensions with a length prefix. An extension is a type (u16) and bytes with a
 // length prefix (u16).
 //   is_ordered: whether each type is above the one before it; may be NULL
-shoal_bytes shoal_dap_take_extensions(shoal_dap_parser *p, int *is_ordered);
+shoal_bytes shoal_dap_take_extensions(shoal_dap_parser *p, bool *is_ordered);
 
 // Checks that the message ends here.
 static inline void shoal_dap_take_end(shoal_dap_parser *p)

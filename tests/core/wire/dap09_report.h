@@ -9,7 +9,7 @@ static inline void put_dap09_report(shoal_dap_writer *w, const shoal_dap_report 
 {
     shoal_dap_put(w, report->metadata.id, sizeof report->metadata.id);
     shoal_dap_put_number(w, report->metadata.time, 8);
-    if (report->metadata.extensions.len > 0) w->is_full = 1; // there is no place for them
+    if (report->metadata.extensions.len > 0) w->is_full = true; // there is no place for them
     shoal_dap_put_opaque(w, report->public_share, 4);
     shoal_dap_put_ciphertext(w, &report->leader);
     shoal_dap_put_ciphertext(w, &report->helper);
