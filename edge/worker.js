@@ -42,7 +42,8 @@ const RETRY_RUN_MS = 30_000;
 const createCore = () => Core.create(wasm);
 
 /**
- * Kept for the isolate's life as a value, because a promise belongs to the request that made it.
+ * The pinned recipes, kept for the isolate's life. This is a value and not a promise, because a
+ * promise belongs to the request that made it.
  */
 /** @type {import('./recipes.js').Pinned | null} */
 let pinned = null;

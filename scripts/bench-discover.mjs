@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// `make bench-discover`: how many words each way of discovery finds, how many of them nobody sent, and what it takes, on the real word frequencies
-// of film subtitles, through the commands. What was measured stays in build/bench/discover/rows.json: a run that is ended goes on where it was, and
-// one with other recipes measures only what changed. --docs writes the tables into docs/discover.md; --only TEXT measures rows with that text in their
-// name; --quick leaves out 10^7 devices; --fresh forgets.
+// `make bench-discover`: measures how many words each method of discovery finds, how many of them
+// nobody sent, and how long it takes. It runs the commands on the real word frequencies of film
+// subtitles. Measured rows are kept in build/bench/discover/rows.json: an interrupted run goes on
+// where it was, and a run with other recipes measures only what changed.
+//
+// --docs writes the tables into docs/discover.md; --only TEXT measures rows with that text in their
+// name; --quick leaves out 10^7 devices; --fresh forgets the kept rows.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -112,7 +115,8 @@ const recipe = (mechanism, parameters) => ({
 const answers = (epsilon) => 2 ** Math.round(Math.log2(Math.exp(epsilon) + 1));
 
 /**
- * SFP with epsilon split between the whole string and its fragment. olh has so many rows that strings which share cells are not what limits it.
+ * SFP with epsilon split between the whole string and its fragment. olh has so many rows that
+ * shared cells do not limit it.
  * @param {'cms' | 'olh'} oracle @param {number[]} split @param {number} length @param {number} n
  */
 function sfp(oracle, [epsilon, fragment], length, n) {
@@ -132,7 +136,8 @@ function sfp(oracle, [epsilon, fragment], length, n) {
 }
 
 /**
- * RAPPOR n-grams, epsilon / 3 for each part: h ln(q (1 - p) / (p (1 - q))) with q = 1 - p, rounded so that it costs no more.
+ * RAPPOR n-grams with epsilon / 3 for each part: h ln(q (1 - p) / (p (1 - q))) with q = 1 - p,
+ * rounded so that it costs no more.
  * @param {number} epsilon @param {string} alphabet @param {number} length
  */
 function ngrams(epsilon, alphabet, length) {
@@ -227,7 +232,8 @@ const trie = (/** @type {string} */ characters) => ({
   trie: ['--depth', '15', '--characters', characters],
 });
 
-// The best of the splits that --splits measures, whole string then fragment, by total epsilon and devices.
+// The best of the splits that --splits measures, by total epsilon and devices: epsilon of the whole
+// string, then of the fragment.
 const BEST = /** @type {{[oracle: string]: {[setting: string]: number[]}}} */ ({
   cms: { '4 1000000': [1, 3], '4 10000000': [1, 3], '8 1000000': [2, 6], '8 10000000': [2, 6] },
   olh: {

@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `make bench`: builds what is measured, runs the native and the WebAssembly benchmark, prints one table of ratios and
-# writes build/bench/bench.json. The run before it becomes build/bench/last.json, which the table compares with.
-# Then curves of the commands (build/bench/curves.svg, curves.json) with their peaks of memory, and the accuracy of every mechanism,
-# measured beside its formula. Fails when a step is more than 20 times off its aim, a command takes more than 1.2 times the memory
-# that it announces, or a variance is more than 10 % off its formula. About seven minutes after the builds. See docs/performance.md.
+# `make bench` builds what is measured, runs the native and the WebAssembly benchmark, prints one
+# table of ratios and writes build/bench/bench.json. The previous run becomes build/bench/last.json,
+# with which the table compares. Then it draws curves of the commands (build/bench/curves.svg,
+# curves.json) with their peaks of memory, and measures the accuracy of every mechanism beside its
+# formula.
+#
+# It fails if a step is more than 20 times off its aim, a command takes more than 1.2 times the
+# memory that it announces, or a variance is more than 10 % off its formula. It takes about seven
+# minutes after the builds. See docs/performance.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

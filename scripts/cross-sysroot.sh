@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Lays what another machine's build and tests need into build/sysroot/ARCHITECTURE (arm64, armhf, s390x: Debian's names): its C
-# library and the aggregator's libraries, unpacked from Debian's packages and not installed, so that this machine's packages and
-# lists stay as they are. Of this machine it installs a cross compiler and qemu-user, and says so. Skips what is there.
+# Puts what the build and the tests for another machine need into build/sysroot/ARCHITECTURE (arm64,
+# armhf, s390x: Debian's names): its C library and the aggregator's libraries. They are unpacked
+# from Debian's packages and not installed, so this machine's packages and lists stay as they are.
+# On this machine it installs a cross compiler and qemu-user, and says so. It skips what is there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 architecture=${1:?cross-sysroot.sh ARCHITECTURE: arm64, armhf or s390x}
@@ -33,16 +34,17 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 [ ! -e "$sysroot/.complete" ] || exit 0
 
-# The native build's libraries (setup.sh), of the other architecture.
+# The libraries of the native build (setup.sh), for the other architecture.
 packages=(libc6-dev libcjson-dev libutf8proc-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libcurl4-openssl-dev libcmocka-dev)
 
-# A package manager of its own that believes in a machine without any package: it finds all that these need.
+# A package manager with its own empty state finds all packages that these need.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/sources"
 : >"$work/status"
 codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
-# The release alone of this machine's Debian lists, without its updates: nothing that is unpacked here ships.
+# Only the release of this machine's Debian lists is used, without its updates, because nothing that
+# is unpacked here is shipped.
 for file in /etc/apt/sources.list.d/*.sources; do
     [ -e "$file" ] || continue
     awk -v RS= -v ORS='\n\n' -v suite="$codename" '$0 ~ "Suites:[^\n]*[ \t]" suite "([ \t\n]|$)"' "$file" |
@@ -62,7 +64,7 @@ apt-get "${options[@]}" install -y --no-install-recommends --download-only "${pa
 rm -rf "$sysroot"
 mkdir -p "$sysroot"
 for file in "$work"/cache/archives/*.deb; do dpkg-deb -x "$file" "$sysroot"; done
-# Links from the root would lead into this machine.
+# Absolute links would lead into this machine, so they become relative.
 find "$sysroot" -type l -lname '/*' | while read -r link; do
     ln -sfn "$(realpath -m --relative-to="$(dirname "$link")" "$sysroot$(readlink "$link")")" "$link"
 done

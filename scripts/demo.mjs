@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole way on one machine: a page and other devices, the edge worker, the aggregator, and the
-// crowd's counts beside the truth; then the discovery of words that no list holds. `make demo` runs
-// it; KEEP=1 leaves the page open. It fails if any accepted report is missing at the end. SPLIT=1
-// shows two servers in place of the edge and the aggregator, neither of which sees a record
+// Runs the whole system on one machine: a page and other devices, the edge worker, the aggregator,
+// and the crowd's counts beside the truth; then it discovers words that no list holds. `make demo`
+// runs it; KEEP=1 leaves the page open. It fails if any accepted report is missing at the end.
+// SPLIT=1 shows two servers in place of the edge and the aggregator, neither of which sees a record
 // (demo/split.mjs).
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ const LINKS = [
   'twitter.com',
   'tiktok.com',
 ];
-const TYPED = 100; // the browser types the most frequent words only: anybody may look at its picture
+const TYPED = 100; // the browser types only the most frequent words, since its picture is public
 const SUSPICIOUS = 12; // 95 % intervals that cover 11 of 20 or fewer: chance below one in a million
 
 const step = makeSteps(STEPS);
@@ -91,8 +91,8 @@ async function simulate(collection, folder, url, secret, progress) {
 }
 
 /**
- * The edge holds back a batch below its minimum, so the last few reports would wait for ever: as
- * many more are sent as they lack.
+ * Sends as many further reports as the last batch lacks. The edge holds back a batch below its
+ * minimum, so the last few reports would wait for ever.
  * @param {Collection} collection
  * @param {Awaited<ReturnType<typeof startEdge>>} edge
  */
@@ -221,7 +221,8 @@ async function driveNode([words, sites], edge, progress) {
 }
 
 /**
- * Devices of the second act in Node; a word of more bytes than the recipe's would not be sent.
+ * Runs devices of the second act in Node. A word with more bytes than the recipe allows would not
+ * be sent.
  * @param {Collection} fresh
  * @param {string} edge
  * @param {(text: string) => void} progress
@@ -242,7 +243,7 @@ async function driveNew(fresh, edge, progress) {
 }
 
 /**
- * The one file of a collection's sums in the aggregator's store: the one of its recipe.
+ * Finds the one file of a collection's sums in the aggregator's store.
  * @param {Collection} fresh
  * @param {string} folder
  */
@@ -418,7 +419,7 @@ async function demo(later, interrupt) {
 }
 
 /**
- * Writes the report and says what was found; throws where the intervals are worse than chance
+ * Writes the report and prints what was found. Throws if the intervals are worse than chance
  * allows.
  * @param {import('./demo/report.mjs').Finding[]} findings
  * @param {string} shows
@@ -434,7 +435,7 @@ async function tell(findings, shows) {
 }
 
 /**
- * What there is to do while the page stays open.
+ * Prints what a visitor can do while the page stays open.
  * @param {string} page
  * @param {string} aggregator
  * @param {number} minimum
@@ -447,13 +448,13 @@ const invitation = (page, aggregator, minimum) =>
 class Interrupted extends Error {}
 
 /**
- * Makes signals end the demo in order. Called again after a library has put its own, hastier
- * listeners there.
+ * Makes signals end the demo in order. It is called again after a library has added listeners that
+ * would end the process at once.
  */
 let stopOnSignals = () => {};
 
 /**
- * Runs the demo and ends all that it started, whatever happened.
+ * Runs the demo and ends everything that it started, whatever happened.
  * @returns {Promise<number>} exit code
  */
 async function main() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws labelled records from the module that pages run, for `shoal audit --draws`: lines of item,
-// tab, record text. Each record is of a fresh device.
+// tab, record text. A fresh device makes each record.
 //
-//     node scripts/draw-records.mjs --recipe FILE --item A --item B [--trials N] [--seed TEXT] [--module FILE]
+//     node scripts/draw-records.mjs --recipe FILE --item A --item B [--trials N] [--seed TEXT]
+//         [--module FILE]
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -31,7 +32,7 @@ function refuse(message) {
 }
 
 /**
- * What the client would be given for an item of the command line.
+ * Converts an item of the command line to the value that a page would hand to the client.
  * @param {Recipe} recipe @param {string} item @returns {string | number | null}
  */
 function valueOf(recipe, item) {
@@ -47,7 +48,7 @@ function valueOf(recipe, item) {
 }
 
 /**
- * 64 bytes for record i of an item: the seed of its coins, and its device's secret.
+ * Makes 64 bytes for record i of an item: the seed of its coins, and its device's secret.
  * @param {string | undefined} seed @param {string} item @param {number} i @returns {Uint8Array}
  */
 function coins(seed, item, i) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of README.md: what 200,000 simulated devices typed, as the commands estimate it, beside what they really
-// typed. node scripts/draw-result.mjs > docs/result.svg. Seeds are fixed, so it is the same picture each time.
+// Draws the picture of README.md: what 200,000 simulated devices typed, as the commands estimate
+// it, beside what they really typed. Seeds are fixed, so the picture is the same each time.
+//     node scripts/draw-result.mjs > docs/result.svg
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,7 @@ const program = process.env.SHOAL_BIN ?? join(root, 'build/release/shoal');
 const recipe = join(root, 'docs/recipes/words.json');
 const DEVICES = 200_000;
 
-// Words by rank, then a tail of rare ones; nobody types the last word that is asked about.
+// The words by rank, then a tail of rare ones. Nobody types the last word that is asked about.
 const WORDS = [
   'hello',
   'thanks',

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the rooms of the tree and who includes whom, as SVG: the core at the bottom, above it the
-// aggregator and the JavaScript. A room stands above every room that it includes, so an arrow that
-// points upwards would be a mistake of the code, not of the drawing: it is drawn red.
-// Dark arrows are the includes that no longer way through other rooms implies; light ones the rest.
+// Draws the rooms of the tree and their includes as SVG: the core at the bottom, the aggregator and
+// the JavaScript above it. A room is above every room that it includes. An arrow that points
+// upwards would be a mistake of the code, and is drawn red. Dark arrows are includes that no path
+// through other rooms implies; all others are light.
 
 const BOX = { width: 118, height: 30, gapX: 58, gapY: 42 };
 const PART_GAP = 48;
@@ -22,15 +22,15 @@ const labelOf = (/** @type {string} */ name) =>
   partOf(name) === 'javascript' ? name.replace(/\/$/, '') : name.split('/')[1];
 
 /**
- * The length of the longest way down from each room, within its part.
+ * Returns the length of the longest path down from each room, within its part.
  * @param {string[]} names
  * @param {Map<string, Set<string>>} graph
  */
 function levelsOf(names, graph) {
   /** @type {Map<string, number>} */
   const levels = new Map();
-  // The table has the rooms from the lowest up, so all that a room includes has its level already;
-  // an include of a room above it has none, and counts for nothing.
+  // The table lists rooms from the lowest up, so every room that this one includes has its level
+  // already. An include of a room above it has none, and is ignored.
   for (const name of names) {
     const below = [...(graph.get(name) ?? [])].map((other) => levels.get(other) ?? -1);
     levels.set(name, 1 + Math.max(-1, ...below));
@@ -39,7 +39,7 @@ function levelsOf(names, graph) {
 }
 
 /**
- * Is there a way from one room to another by at least two includes?
+ * Returns whether a path of at least two includes leads from one room to another.
  * @param {Map<string, Set<string>>} graph
  * @param {string} from
  * @param {string} to
@@ -67,7 +67,7 @@ function layOut(/** @type {string[]} */ names, /** @type {Map<string, number>} *
   const boxes = names.map((name) => {
     const row = names.filter((other) => levels.get(other) === levels.get(name));
     const step = width / row.length;
-    // Rows are shifted a little against each other, so that long arrows pass beside boxes.
+    // Rows are shifted a little against one another, so that long arrows pass beside boxes.
     const shift = row.length < widest ? (((levels.get(name) ?? 0) % 3) - 1) * (BOX.width / 3) : 0;
     return {
       name,
@@ -136,7 +136,7 @@ function arrowsOf(
 /** @typedef {{ boxes: Box[], width: number, height: number, x: number, y: number, title: string }} Place */
 
 /**
- * Lays out the rooms of one part; what they include of other parts does not count.
+ * Lays out the rooms of one part. Includes of other parts are ignored.
  * @param {string} part
  * @param {string[]} order
  * @param {Map<string, Set<string>>} graph

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts the distribution's own sources of cJSON and utf8proc, with its security patches, into build/deps/cjson and
-# build/deps/utf8proc for the WASI build; skips what is there. The machine's package lists stay as they are.
-# Elsewhere than on Debian: unpack cJSON (1.7.15 or later) and utf8proc (2.8 or later) into those folders.
+# Puts the distribution's own sources of cJSON and utf8proc, with its security patches, into
+# build/deps/cjson and build/deps/utf8proc for the WASI build; skips what is there. The machine's
+# package lists stay as they are. Elsewhere than on Debian: unpack cJSON (1.7.15 or later) and
+# utf8proc (2.8 or later) into those folders.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 deps=$PWD/build/deps
@@ -19,7 +20,8 @@ if ! command -v apt-get >/dev/null; then
     exit 1
 fi
 
-# The machine's Debian sources, asked for source packages instead: stanzas (.sources) or lines (.list).
+# Turns this machine's Debian sources into sources of source packages: stanzas (.sources) or lines
+# (.list).
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/src" "$work/sources" "$deps"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings what is written about the fields of a recipe up to its rows, core/recipe/recipe_fields.def:
-// the schema, the table of formats.md and the options of shoal-recipe(1). Adds what a new row lacks
-// there and leaves what is there alone; words may then be edited.
+// Adds new recipe fields to the documents. For each row of core/recipe/recipe_fields.def that is
+// missing, it writes a property of the schema, a line in the table of formats.md and an option of
+// shoal-recipe(1). Existing text stays as it is, so the words may be edited afterwards.
 //   node scripts/fields.mjs
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  */
 
 /**
- * The rows, in their order.
+ * Reads the rows, in their order.
  * @param {string} text of recipe_fields.def
  * @returns {Row[]}
  */
@@ -133,7 +133,7 @@ const KINDS = /** @type {{[kind: string]: string}} */ ({
 });
 
 /**
- * Adds a line to the table of fields, behind that of the row before.
+ * Adds a line to the table of fields, after that of the row before.
  * @param {string} text of formats.md @param {Row} row @param {Row} before
  */
 export function addLine(text, row, before) {
@@ -158,7 +158,7 @@ export function addLine(text, row, before) {
 const optionOf = (row) => row.path.replace(/^parameters\./, '').replaceAll('_', '-');
 
 /**
- * Adds an option behind that of the row before.
+ * Adds an option after that of the row before.
  * @param {string} text of shoal-recipe.1 @param {Row} row @param {Row} before
  */
 export function addOption(text, row, before) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// make quick: a verdict on what you changed, in under a minute. It checks the format of the changed files, builds the
-// native programs, and runs the tests of the rooms that changed, the fuzz corpora and the artefacts of before.
-// Usage: node scripts/quick.mjs [BASE]. Files that differ from BASE count as changed; the default is HEAD, or the
-// merge base with `main` where the work tree is clean.
+// `make quick` checks your changes in under a minute. It checks the format of the changed files,
+// builds the native programs, and runs the tests of the rooms that changed, the fuzz corpora and
+// the artefacts of earlier versions.
+//
+// Usage: node scripts/quick.mjs [BASE]. Files that differ from BASE count as changed. The default
+// is HEAD, or the merge base with `main` if the work tree is clean.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,7 +71,7 @@ if (prettier.length > 0) {
   await run('format, JavaScript and Markdown', 'npx', [...options, ...prettier]);
 }
 
-// Types need no build and the build needs no types, so they share the two cores.
+// The types and the build do not depend on each other, so they run at the same time.
 const types = async () => {
   const scripts = changed.filter((file) => /\.(js|mjs|d\.ts)$|tsconfig|package\.json$/.test(file));
   if (scripts.length === 0) return; // C has none
@@ -99,7 +101,7 @@ const filesOf = (folder) =>
 const { ctest, node } = testsOf(changed, names, filesOf);
 if (ctest.length > 0) {
   const regex = `^(${ctest.map((name) => name.replaceAll('.', '\\.')).join('|')})$`;
-  // What is slow for reasons that one room's change seldom touches waits for make test.
+  // Slow tests that a change of one room seldom affects are left to make test.
   await run(`${ctest.length} native tests`, 'ctest', [
     '--preset',
     'release',

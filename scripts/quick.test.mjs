@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make quick finds the tests of what changed, and no others.
+// Checks that `make quick` finds the tests of the changed files, and no others.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -72,7 +72,7 @@ test('every room of C has a folder of tests by its name, or is known to have non
   );
 });
 
-// These rooms are tested from the commands or through the rooms above them.
+// The commands or the rooms above test these rooms.
 const TESTED_ELSEWHERE = new Set([
   'core/builder',
   'aggregator/http',

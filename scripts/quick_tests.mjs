@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tests belong to which files. The folders of tests/ mirror the rooms, so a file's room names its tests.
+// Finds the tests that belong to files. The folders of tests/ mirror the rooms, so a file's room
+// names its tests.
 
 /** The artefacts of before hold every room of C. */
 const ARTEFACTS = 'tests/artefacts/artefacts.test.mjs';
@@ -32,7 +33,7 @@ export const formatOf = (files) => ({
 });
 
 /**
- * The tests of the rooms that hold the files.
+ * Returns the tests of the rooms that hold the files.
  * @param {string[]} files that changed, from the root
  * @param {string[]} names of all tests that ctest knows
  * @param {(folder: string) => string[]} filesOf the files that a folder holds, none where there is no such folder
@@ -54,7 +55,7 @@ export function testsOf(files, names, filesOf) {
       if (found.length === 0 && stem[2] === 'test.mjs') node.add(file);
     }
   }
-  // Includes and imports may break the order of rooms from any file.
+  // Any file may break the order of rooms by an include or an import.
   if (files.some((file) => /\.(c|h|def|js|mjs)$/.test(file))) {
     for (const file of filesOf(ROOMS)) if (file.endsWith('.test.mjs')) node.add(file);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the includes of C files and the imports of JavaScript files to the table of rooms in
+// Checks the includes of C files and the imports of JavaScript files against the table of rooms in
 // docs/design.md, and draws the graph of rooms.
-//   node scripts/rooms.mjs            prints what breaks the table; exit code 1 where something does
+//   node scripts/rooms.mjs            prints what breaks the table; exit code 1 if anything does
 //   node scripts/rooms.mjs --draw     writes docs/rooms.svg
-//   node scripts/rooms.mjs --uses     prints, for each room, the rooms that it does include
+//   node scripts/rooms.mjs --uses     prints the rooms that each room really includes
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
@@ -20,8 +20,8 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
  */
 
 /**
- * The rooms of the table below "## Rooms", from the lowest up. The last column names rooms of the
- * same part by their folders' names, and others by a path that ends with a slash.
+ * Reads the rooms of the table below "## Rooms", from the lowest up. The last column names rooms of
+ * the same part by their folders' names, and others by a path that ends with a slash.
  * @param {string} page docs/design.md
  * @returns {Room[]}
  */
@@ -44,7 +44,7 @@ export function readTable(page) {
 }
 
 /**
- * The room that a file lies in: the longest room name that its path begins with.
+ * Returns the room of a file: the longest room name that its path begins with.
  * @param {Room[]} rooms
  * @param {string} file
  */
@@ -55,7 +55,7 @@ export const roomOf = (rooms, file) =>
     .sort((a, b) => b.length - a.length)[0];
 
 /**
- * The quoted includes of a C file that name a file of the tree.
+ * Lists the quoted includes of a C file that name a file of the tree.
  * @param {string} file
  * @param {string} text
  * @param {Map<string, string>} byName path of each file name
@@ -77,7 +77,7 @@ const PACKAGES = new Map([
 ]);
 
 /**
- * The imports of a JavaScript file (static, dynamic, and of types in JSDoc) within the tree.
+ * Lists the imports of a JavaScript file within the tree: static, dynamic, and of types in JSDoc.
  * @param {string} file
  * @param {string} text
  * @returns {Use[]}
@@ -97,7 +97,7 @@ const isC = (/** @type {string} */ file) => /\.(c|h|def)$/.test(file);
 const isJs = (/** @type {string} */ file) => /\.m?js$/.test(file);
 
 /**
- * All uses of files that lie in rooms, in the order of the files.
+ * Lists all uses of files that lie in rooms, in the order of the files.
  * @param {Room[]} rooms
  * @param {Map<string, string>} files text of each path
  * @returns {Use[]}
@@ -116,8 +116,8 @@ const mayUse = ({ name, may }, target) =>
   name === target || may.some((allowed) => target.startsWith(allowed));
 
 /**
- * What breaks the table: a use that it does not allow, a row that allows what is above it, a row
- * that allows what nobody uses, and a file name that stands twice.
+ * Lists what breaks the table: a use that it does not allow, a row that allows a room above it, an
+ * allowance that nobody uses, and a file name that occurs twice.
  * @param {Room[]} rooms
  * @param {Map<string, string>} files
  * @returns {Problem[]}
@@ -173,7 +173,8 @@ function namesakes(/** @type {Room[]} */ rooms, /** @type {Map<string, string>} 
 }
 
 /**
- * Groups of nodes that reach each other: strongly connected components of more than one node.
+ * Finds the groups of nodes that reach each other: strongly connected components with more than one
+ * node.
  * @param {Map<string, Set<string>>} graph
  * @returns {string[][]}
  */
@@ -207,7 +208,7 @@ export function cyclesOf(graph) {
 }
 
 /**
- * Which file uses which, by includes and imports.
+ * Maps each file to the files that it uses by includes and imports.
  * @param {Use[]} uses
  */
 export function graphOf(uses) {

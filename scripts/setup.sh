@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what the build, the tests and the demo need and do not find: Debian packages, two library sources for the WASI
-# build, npm packages. Silent when nothing is missing. Only on Debian 12 does it install; elsewhere it says what to install.
+# Installs what the build, the tests and the demo need and do not find: Debian packages, two library
+# sources for the WASI build, npm packages. It prints nothing if nothing is missing. It installs
+# only on Debian 12; elsewhere it says what to install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Debian 12 packages, and what they are for.
+# The Debian 12 packages, with their purpose.
 packages=(
     gcc libc6-dev make cmake ninja-build pkg-config                        # the native build
     clang-14 clang-format-14 llvm-14 libclang-rt-14-dev valgrind           # sanitizers, format, taint check
@@ -16,7 +17,7 @@ packages=(
     chromium curl openssl                                                  # browser tests, the demo
     groff-base                                                             # checks that the man pages render
 )
-# The same need as commands, for systems whose packages have other names.
+# The same requirements as commands, for systems whose packages have other names.
 commands=(gcc make cmake ninja pkg-config clang-14 clang-format-14 llvm-ar-14 valgrind emcc em-config curl)
 
 say() { printf 'setup: %s\n' "$*" >&2; }
@@ -61,7 +62,7 @@ check_node() {
     fi
 }
 
-# Again whenever a package file changed; npm ci refuses when the lock file does not fit them.
+# npm ci runs again whenever a package file has changed. It refuses a lock file that does not fit.
 install_npm_packages() {
     local stamp=node_modules/.shoal-stamp files=(package-lock.json package.json */package.json)
     cat "${files[@]}" | cmp -s - "$stamp" && return 0

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds for another machine and runs its tests under qemu's user emulation: aarch64, armv7l (32 bits) or s390x (big-endian). An
-# hour or so for aarch64, all of it but what measures the machine; the others take the core, the formats and the folds.
+# Builds for another machine and runs its tests under qemu's user emulation: aarch64, armv7l (32
+# bits) or s390x (big-endian). aarch64 runs all tests except those that measure the machine, in
+# about an hour; the others run those of the core, the formats and the folds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 processor=${1:?test-cross.sh PROCESSOR: aarch64, armv7l or s390x}
@@ -16,7 +17,8 @@ cmake --preset "$processor"
 cmake --build --preset "$processor"
 ctest --preset "$processor"
 
-# The commands and the server, which JavaScript starts: by a program of this machine that has qemu run them.
+# JavaScript starts the commands and the server through a program of this machine that runs them in
+# qemu.
 build=$PWD/build/$processor
 mkdir -p "$build/emulated"
 printf '#!/bin/sh\nexec %s -L %s %s "$@"\n' "$emulator" "$PWD/build/sysroot/$architecture" "$build/shoal" >"$build/emulated/shoal"

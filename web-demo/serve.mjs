@@ -91,7 +91,7 @@ async function answer(target, options) {
     const result = await options.results(crowd.recipe);
     return { type: crowd.isPicture && result.status === 200 ? '.svg' : '.json', ...result };
   }
-  // Two flat folders of plain names: nothing else of the disk can be named.
+  // Only plain names in two flat folders are served, so a request can name no other file.
   const [, folder, name] =
     /^\/(shoal\/)?([a-z_-]+\.[a-z]+)$/.exec(pathname === '/' ? '/index.html' : pathname) ?? [];
   const path = (folder ? FOLDERS.client : FOLDERS.page) + name;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// From two variables on a page to a heat map, on real data: which kinds of third-party services are
-// the popular ones, from what pages load of them (third-party-web). Clients send reports through
-// the edge worker, simulated devices are the crowd, `shoal joint` finds what hangs together, and
-// then the records are dropped.
+// An example of associations on real data, from two variables on a page to a heat map: which kinds
+// of third-party services are popular, by what pages load from them (third-party-web). Clients send
+// reports through the edge worker, simulated devices are the crowd, `shoal joint` finds the
+// associations, and then the records are dropped.
 //
-//   node scripts/demo/associations.mjs [--devices N] [--svg FILE]        a few seconds; needs `make` to have run
+//   node scripts/demo/associations.mjs [--devices N] [--svg FILE]
 //
-// Fails when a report that was accepted is missing at the end. associations.test.mjs asserts a
-// small run.
+// It takes a few seconds and needs `make` to have run. It fails if an accepted report is missing at
+// the end. associations.test.mjs checks a small run.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -25,13 +25,13 @@ const BINARY =
   process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../build/release/shoal', import.meta.url));
 const EPSILON = { category: 3, popularity: 1.5 };
 const CLIENTS = 4;
-const EACH = 25; // events of a client in Node
+const EACH = 25; // events of each client in Node
 const BATCH = 10;
 
 /** @typedef {import('./data.mjs').Load} Load */
 
 /**
- * Runs the command; throws what it says when it fails.
+ * Runs the command. If it fails, throws what it printed.
  * @param {...string} args
  * @returns {string} its standard output
  */
@@ -42,7 +42,7 @@ function shoal(...args) {
 }
 
 /**
- * A recipe of two variables, made as anyone would; the demo lets its reports pass at once.
+ * Makes a recipe of two variables with the command, and sets no delay for its reports.
  * @param {string} folder
  * @param {string[]} categories
  */
@@ -95,7 +95,7 @@ function remember(truth, loads) {
 }
 
 /**
- * Clients in Node, as on pages: each event has a value of each variable.
+ * Starts clients in Node, as on pages. Each event has a value of each variable.
  * @param {string} edge
  * @param {any} recipe
  * @param {Load[]} loads
@@ -141,12 +141,12 @@ async function collect(folder, recipe, loads, devices, truth) {
     return accepted;
   } finally {
     await edge.close();
-    await aggregator.close(); // folds what came
+    await aggregator.close(); // folds the batches that came
   }
 }
 
 /**
- * Sends what clients in Node draw, and as many events more as the edge's last batch lacks.
+ * Sends the events that clients in Node draw, and as many more as the edge's last batch lacks.
  * @param {{url: string, open: (id: string) => Promise<number>}} edge
  * @param {any} recipe
  * @param {Load[]} loads
@@ -195,7 +195,7 @@ async function simulate(folder, loads, devices, truth, { url, secret }) {
 }
 
 /**
- * The whole way.
+ * Runs the whole example.
  * @param {number} devices simulated
  * @returns {Promise<{accepted: number, result: any, svg: string, table: string, truth: Map<string,
  *   number>, gone: string}>} the result of shoal joint as JSON, as a picture and as a table; the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The collections of the demo: their recipes, how often each value is used, and what was really
+// The collections of the demo: their recipes, the frequency of each value, and what was really
 // sent.
 import { randomBytes } from 'node:crypto';
 import { load } from 'shoal-client/node';
@@ -7,12 +7,12 @@ import { drawer, siteCounts, wordCounts } from './data.mjs';
 
 const SIMULATED = 500_000; // devices of each collection
 const NEW_SIMULATED = 1_000_000; // devices of the second act
-export const NEW_BYTES = 10; // of a word, at most, in the second act
+export const NEW_BYTES = 10; // the most bytes of a word in the second act
 const DAY_MS = 86_400_000;
 
 /**
- * The recipe of a demo: fresh storage is let in, nothing waits, and a person may send thousands of
- * reports a day.
+ * Adapts a recipe to the demo: fresh storage may report, reports have no delay, and a person may
+ * send thousands of reports a day.
  * @param {any} own
  */
 const recipe = (own) => ({
@@ -29,8 +29,8 @@ const recipe = (own) => ({
 });
 
 /**
- * The second act: two of three words are known, and the recipe asks for strings of any kind, so
- * that the others come to light.
+ * Makes the collection of the second act. Two of three words are known, and the recipe takes any
+ * string, so that the other words can be discovered.
  */
 function secondAct() {
   const counts = wordCounts();

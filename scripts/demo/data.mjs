@@ -9,9 +9,9 @@ import { pathToFileURL } from 'node:url';
 
 /** @typedef {{value: string, count: number}[]} Counts falling */
 
-// Seen from the demo page's workspace, whose packages they are or which finds those of the root.
+// Packages are resolved from the demo page's workspace, which also finds those of the root.
 const require = createRequire(new URL('../../web-demo/package.json', import.meta.url));
-const WORDS_MAX = 10_000; // of the dictionary; the draw takes the same
+const WORDS_MAX = 10_000; // words of the dictionary, which are also the words that devices draw
 const FRAGMENTS = ['s', 't', 'm']; // of "it's", "don't", "I'm": the corpus splits them
 
 /** @param {Map<string, number>} sums @returns {Counts} */
@@ -19,7 +19,7 @@ const falling = (sums) =>
   [...sums].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
 
 /**
- * Lower-case words with the number of times they were said: all of the corpus, 50 million.
+ * Returns the lower-case words of the corpus with their counts, which sum to 50 million.
  * @returns {Counts}
  */
 export function allWordCounts() {
@@ -38,9 +38,8 @@ export function allWordCounts() {
 export const wordCounts = () => allWordCounts().slice(0, WORDS_MAX);
 
 /**
- * Lower-case words of another language in the order of their use in film subtitles. The package has
- * their ranks alone, so that the word of each rank gets the count of the English word of that rank:
- * one law for all languages.
+ * Returns the lower-case words of another language by falling frequency in film subtitles. The
+ * package has only their ranks, so each word gets the count of the English word of its rank.
  * @param {string} language as the package calls it: russian
  * @returns {Counts}
  */
@@ -59,7 +58,7 @@ export function foreignCounts(language) {
 }
 
 /**
- * Registrable domains with the number of pages that load something from them.
+ * Returns registrable domains with the number of pages that load something from them.
  * @returns {Promise<Counts>}
  */
 export async function siteCounts() {
@@ -87,8 +86,8 @@ export async function siteCounts() {
 export const POPULARITY = ['top 10', 'top 100', 'others'];
 
 /**
- * What pages load from others: the category of the service and how popular it is, by its rank, in
- * proportion to the pages that load it.
+ * Returns what pages load from third parties: the category of each service and its popularity by
+ * rank, in proportion to the pages that load it.
  * @returns {Load[]} every pair that there is, the most frequent first
  */
 export function serviceLoads() {

@@ -28,7 +28,7 @@ const WAIT_MS = 60_000;
  */
 
 /**
- * Runs a command; throws its last words when it fails.
+ * Runs a command. If it fails, throws the last lines that it printed.
  * @param {string} file
  * @param {string[]} args
  * @returns {Promise<void>}
@@ -46,7 +46,7 @@ export function run(file, args) {
 }
 
 /**
- * The batches of a stream, one after another.
+ * Yields the batches of a stream, one after another.
  * @param {Buffer} stream
  * @returns {Generator<Buffer>}
  */
@@ -61,8 +61,8 @@ export function* batches(stream) {
 }
 
 /**
- * Posts the batches of a file as an edge worker would: the secret, one batch a request, again after
- * a 503.
+ * Posts the batches of a file as an edge worker would: with the secret, one batch in each request,
+ * and again after a 503.
  * @param {string} file
  * @param {string} aggregator
  * @param {string} secret
@@ -98,7 +98,7 @@ export async function postBatches(file, aggregator, secret, progress) {
 }
 
 /**
- * A visitor in a real browser: consents, types the words, follows the links.
+ * Runs a visitor in a real browser, who consents, types the words and follows the links.
  * @param {string} url of the page
  * @param {string} edge
  * @param {Events} events
@@ -150,7 +150,7 @@ export async function visitPage(url, edge, { words = [], sites = [] }, progress)
 }
 
 /**
- * One device in Node: the client of the same package, with its WebAssembly, over HTTP.
+ * Runs one device in Node: the client of the same package, with its WebAssembly, over HTTP.
  * @param {string} edge @param {any[]} recipes @param {Events} events @param {() => void} onAccepted
  */
 export async function useClient(

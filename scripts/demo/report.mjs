@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo's findings: as a table for a terminal and as one HTML file that needs nothing else. Pure
-// functions.
+// Prints the demo's findings as a table for a terminal, and as one HTML file that needs nothing
+// else. Pure functions.
 import { histogram, readable } from '../../web-demo/page/histogram.js';
 import { h, toMarkup } from '../../web-demo/page/tree.js';
 
@@ -37,7 +37,7 @@ export function finding({ title, how, n, rows, truth }) {
 }
 
 /**
- * The most frequent of the strings that were discovered.
+ * Returns the most frequent of the discovered strings.
  * @param {{title: string, how: string, n: number, rows: Row[], truth: Map<string, number>, nKnown:
  *   number}} collection
  * @returns {Finding}

@@ -23,7 +23,7 @@ export async function freePort() {
 }
 
 /**
- * `shoal serve` as a process, once it listens.
+ * Starts `shoal serve` as a process, and resolves once it listens.
  * @param {string} binary @param {string} config its file @param {string} name for what goes wrong
  */
 export async function startServe(binary, config, name) {

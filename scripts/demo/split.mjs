@@ -47,7 +47,7 @@ const recipe = (values, urls) => ({
 });
 
 /**
- * Keys, secrets and configurations, as the three parties would make and exchange them.
+ * Makes keys, secrets and configurations, as the three parties would make and exchange them.
  * @param {string} binary
  * @param {string} folder
  * @param {[string, number][]} ports of leader and helper
@@ -114,8 +114,8 @@ async function startServers(binary, folder, sites, later) {
 }
 
 /**
- * One device in Node: the page's own client, which splits and seals what it sends. It keeps what it
- * sent, for the person to see.
+ * Runs one device in Node: the page's own client, which splits and seals what it sends. It keeps a
+ * list of what it sent, for the person to see.
  * @param {string} leader
  * @param {any} recipe
  * @param {string[]} sites

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the demo prints: numbered steps with the time of each, and one line of progress on a
-// terminal.
+// Prints the demo's numbered steps with the time of each, and one line of progress on a terminal.
 
 /** @param {number} x */
 export const whole = (x) => x.toLocaleString('en-US');

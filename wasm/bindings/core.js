@@ -17,12 +17,12 @@ export { Module, ShoalError, toHex } from './device.js';
 
 const BATCH_HEADER = 72;
 const BATCH_TRAILER = 8;
-const BATCH_ID = 56; // where the id lies in the header
+const BATCH_ID = 56; // offset of the id in the header
 
 /** The budget ledger, and what it says was spent. */
 export class Ledger extends DeviceLedger {
   /**
-   * What the recipe's (analysis, field) has spent on the days first .. last.
+   * Returns what the recipe's (analysis, field) has spent on the days first .. last.
    * @param {Uint8Array} ledger
    * @param {Recipe} recipe
    * @param {number} first
@@ -55,7 +55,7 @@ export class Core extends DeviceCore {
 /** A checked recipe. Made by Core.recipe. */
 export class Recipe extends JointRecipe {
   /**
-   * As randomize, to a binary record.
+   * Randomizes as randomize does, and returns the binary record.
    * @param {any} value @param {Uint8Array} seed @param {Uint8Array} [secret] @returns {Uint8Array}
    */
   randomizeBytes(value, seed, secret) {
@@ -63,8 +63,8 @@ export class Recipe extends JointRecipe {
   }
 
   /**
-   * As randomizeBytes, into records that the caller keeps: an array for each costs a fifth of the
-   * time.
+   * Randomizes as randomizeBytes does, into an array that the caller provides. To allocate an array
+   * for each record would take a fifth of the time.
    * @param {Uint8Array} records
    * @param {number} at where the record goes
    * @param {any} value
@@ -78,7 +78,7 @@ export class Recipe extends JointRecipe {
   }
 
   /**
-   * Reads a text record; throws what the recipe's randomizer cannot have made.
+   * Reads a text record. Throws if the recipe's randomizer cannot have made it.
    * @param {string} text
    * @returns {Uint8Array}
    */
@@ -94,9 +94,9 @@ export class Recipe extends JointRecipe {
   }
 
   /**
-   * The record of a whole report in bytes, where that is byte for byte what surrounds a text record
-   * in reports of this recipe: `head` bytes of `frame`, the text, the rest of it. Null for any
-   * other, which may be a report all the same.
+   * Reads the record of a whole report in bytes, if the report is byte for byte the usual frame of
+   * this recipe's reports: `head` bytes of `frame`, the text record, the rest of `frame`. Returns
+   * null for any other bytes, which may still be a valid report.
    * @param {Uint8Array} report
    * @param {Uint8Array} frame
    * @param {number} head
@@ -131,7 +131,7 @@ export class Recipe extends JointRecipe {
   }
 
   /**
-   * A batch of checked records.
+   * Makes a batch of checked records.
    * @param {Uint8Array} records count * recordSize bytes
    * @param {Uint8Array} id 16 random bytes
    * @returns {Uint8Array}

@@ -87,7 +87,8 @@ function idOf(text) {
 const wrong = (field, text) => new ShoalError('type', TYPE, `${field}: ${text}`, field);
 
 /**
- * Refuses what a task file does not have, and says what is missing.
+ * Refuses a task file with a member that it cannot have, or without one that it needs, and names
+ * the member.
  * @param {any} object
  * @param {string[]} known
  * @param {string} [optional]
@@ -149,7 +150,7 @@ export class DapTask {
   }
 
   /**
-   * The task of a recipe whose aggregation is dap.
+   * Makes the task of a recipe whose aggregation is dap.
    * @param {WebAssembly.Module} compiled shoal-dap.wasm
    * @param {Recipe} recipe checked by a module of the same version
    */
@@ -162,7 +163,7 @@ export class DapTask {
   }
 
   /**
-   * A task without local noise.
+   * Makes a task without local noise.
    * @param {WebAssembly.Module} compiled @param {ExactTask} json
    */
   static async exact(compiled, json) {
@@ -223,7 +224,7 @@ export class DapTask {
   }
 
   /**
-   * A report of one record.
+   * Makes a report of one record.
    * @param {string} record its text
    * @param {ReportInput} input
    * @returns {Promise<Uint8Array | null>} null for a record with more weight than the servers take,
@@ -288,9 +289,9 @@ export class DapTask {
     } finally {
       for (const share of shares) share.fill(0);
     }
-    // Id, then the public share and what was sealed, then the report.
+    // The memory holds the id, the public share and the sealed shares, and then the report.
     let at = ID;
-    module.reserve(ID + 2 * this.reportLength); // what is appended is less than a report
+    module.reserve(ID + 2 * this.reportLength); // the parts are shorter than the report
     module.put(id);
     /** @param {Uint8Array} bytes */
     const append = (bytes) => (module.put(bytes, at), (at += bytes.length));
@@ -306,7 +307,7 @@ export class DapTask {
   }
 
   /**
-   * In one go, so that nothing secret lies in the module while another call comes in.
+   * Does everything in one synchronous step, so that no other call finds secrets in the module.
    * @param {Uint8Array} id
    * @param {bigint} time
    * @param {(n: number) => Uint8Array} random
@@ -348,7 +349,7 @@ export class DapTask {
   }
 
   /**
-   * The key in a server's list that shares are sealed to; throws where there is none.
+   * Returns the key in a server's list that shares are sealed to. Throws if there is none.
    * @param {Uint8Array} list
    * @returns {Key}
    */

@@ -6,7 +6,7 @@ import { ARGUMENT, Module, toHex } from './device.js';
 /** @typedef {import('./device.js').Recipe} Recipe */
 
 /**
- * A fresh instance, because an instance holds one task.
+ * Makes a fresh instance, because an instance holds only one task.
  * @param {WebAssembly.Module} compiled shoal-dap.wasm
  */
 export async function instanceOf(compiled) {
@@ -16,7 +16,7 @@ export async function instanceOf(compiled) {
 }
 
 /**
- * Sets the task of a recipe, by a copy of what its own module made of it.
+ * Sets the task of a recipe. The recipe's own module has prepared it; its bytes are copied.
  * @param {Module} module
  * @param {Recipe} recipe
  */
@@ -28,15 +28,15 @@ export function takeRecipe(module, recipe) {
   module.put(bytes);
   const err = module.x.task_of_recipe(module.base, bytes.length);
   if (err) throw module.error(err, undefined, module.text(module.x.task_error()));
-  // The task's id is the recipe's hash, which follows everything else that is read. If it is not
-  // there, the two modules are not of one build.
+  // The task's id is the recipe's hash, which lies after everything else that is read. If the id is
+  // another, the two modules are of different builds.
   module.check(module.x.task_id(module.base));
   if (toHex(module.take(0, 32)) !== recipe.hash)
     throw module.error(ARGUMENT, recipe.id, 'shoal-dap.wasm is of another version');
 }
 
 /**
- * Bytes of an upload of one report of a recipe: the same for all.
+ * Returns the bytes of an upload of one report, which are the same for all reports of a recipe.
  * @param {WebAssembly.Module} compiled shoal-dap.wasm
  * @param {Recipe} recipe
  */

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core's WebAssembly exports as JavaScript, the part that a device needs: recipes, randomizing, the ledger. Takes a
-// module or an instance and never fetches, reads no clock and draws no randomness: seeds and days are arguments.
-// Depends on nothing. core.js adds what an edge worker needs.
+// The core's WebAssembly exports as JavaScript, the part that a device needs: recipes, randomizing,
+// the ledger. Takes a module or an instance and never fetches, reads no clock and draws no
+// randomness: seeds and days are arguments. Depends on nothing. core.js adds what an edge worker
+// needs.
 
 /**
  * @typedef {{[key: string]: any}} RecipeJson a recipe file, parsed
- * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number}, records: string[],
- *   servers?: {leader: string, helper: string}}} ReportJson with `servers`, what was split and sealed for the two
+ * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number},
+ *   records: string[], servers?: {leader: string, helper: string}}} ReportJson the report; with
+ *   `servers` it is what was split and sealed for these two
  */
 
-/** An error of the core: `code` and `number` are those of core/base/shoal_err.h, `field` a recipe path or a position. */
+/**
+ * An error of the core: `code` and `number` are those of core/base/shoal_err.h, `field` is a recipe
+ * path or a position.
+ */
 export class ShoalError extends Error {
   /**
    * @param {string} code
@@ -52,7 +57,7 @@ export const toHex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart
 export function* walk(json, prefix) {
   for (const [key, value] of Object.entries(json)) {
     const path = prefix + key;
-    // A dot inside a key would name another field than the one it stands in.
+    // A key with a dot would name a field of another object.
     if (key.includes('.'))
       throw new ShoalError(
         'unknown-field',
@@ -60,7 +65,7 @@ export function* walk(json, prefix) {
         `${path} is not a field of a recipe`,
         path,
       );
-    // An empty object has no scalar: it is given out itself, and refused, or it would pass under any name.
+    // An empty object has no scalars. It is yielded itself, so that the core refuses its name.
     const keys =
       value && typeof value === 'object' && !Array.isArray(value) && Object.keys(value).length;
     if (keys) yield* walk(value, path + '.');
@@ -71,7 +76,7 @@ export function* walk(json, prefix) {
 export const LARGEST = 9e12; // a number whose micro-units fit an i64
 
 /**
- * A JSON number in micro-units, or null where that is not exact.
+ * Converts a JSON number to micro-units. Returns null if that is not exact.
  * @param {number} x
  */
 export function micro(x) {
@@ -80,8 +85,8 @@ export function micro(x) {
 }
 
 /**
- * A module's memory and errors. Each call lays its arguments out from `base`, the first byte that is JavaScript's; nothing
- * there outlives a call.
+ * A module's memory and errors. Each call lays its arguments out from `base`, the first byte that
+ * is JavaScript's; nothing there outlives a call.
  */
 export class Module {
   /** @param {WebAssembly.Instance} instance */
@@ -90,17 +95,21 @@ export class Module {
     /** @type {number} */ this.base = (this.x.heap_base() + 15) & -16;
     /** All memory; a new view after growth, so take it from reserve(). */ this.bytes =
       new Uint8Array(0);
-    /** Where a value's text goes. */ this.value = this.bytes;
+    /** The view that a value's text is written to. */ this.value = this.bytes;
   }
 
-  /** Makes room for n bytes at the base and renews the view, which growth detaches. @param {number} n */
+  /**
+   * Makes room for n bytes at the base and renews the view, which growth detaches.
+   * @param {number} n
+   */
   reserve(n) {
     const {
       base,
       x: { memory },
     } = this;
     const end = base + n;
-    // A view that growth detached, whoever asked for it, has no length. To ask the memory for its buffer costs more.
+    // A view that growth has detached has length 0. Asking the memory for its buffer would cost
+    // more.
     if (this.bytes.length < end) {
       const missing = end - memory.buffer.byteLength;
       if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
@@ -139,7 +148,7 @@ export class Module {
   }
 
   /**
-   * Writes a string as UTF-8 at an offset. Returns where and how long.
+   * Writes a string as UTF-8 at an offset. Returns its place and its length.
    * @param {string} text @param {number} [offset]
    */
   place(text, offset = 0) {
@@ -214,7 +223,8 @@ export class Core {
       throw new ShoalError('type', TYPE, 'a recipe is a JSON object');
     const handle = module.length(module.x.recipe_open());
     try {
-      // The mechanism first: a module that lacks it lacks its fields too, and the mechanism is what to say.
+      // The mechanism is set first. A module without it lacks its fields too, and the error should
+      // name the mechanism.
       fill(module, handle, 'mechanism' in parsed ? { mechanism: null, ...parsed } : parsed);
       checkField(module, handle, module.x.recipe_finish(handle));
     } catch (error) {
@@ -230,7 +240,10 @@ export class Core {
   }
 }
 
-/** Throws the core's own words about a field. @param {Module} module @param {number} handle @param {number} err @param {string} [path] */
+/**
+ * Throws an error with the core's own sentence about a field.
+ * @param {Module} module @param {number} handle @param {number} err @param {string} [path]
+ */
 function checkField(module, handle, err, path) {
   if (!err) return;
   const text = module.text(module.x.recipe_error_text(handle));
@@ -250,7 +263,10 @@ function setFields(module, handle, json) {
   }
 }
 
-/** Sets one field from a JSON scalar. @param {Module} module @param {number} handle @param {string} path @param {any} value */
+/**
+ * Sets one field from a JSON scalar.
+ * @param {Module} module @param {number} handle @param {string} path @param {any} value
+ */
 function setField(module, handle, path, value) {
   const [at, atLen] = module.place(path);
   if (typeof value === 'number') {
@@ -313,18 +329,27 @@ export class Recipe {
       min: w[14],
       max: w[15],
     };
-    /** Any string, or only the listed items? @readonly */ this.isOpen = w[16] === 1;
+    /** Does it take any string, not only listed items? @readonly */ this.isOpen = w[16] === 1;
     /** Does it take numbers? @readonly */ this.isNumber = json.value === 'number';
     /** Does the device need a secret of its own for it? @readonly */ this.isPermanent = !!w[17];
     const { parameters = {} } = json; // a joint recipe's are its variables'
     const { values, length, n } = parameters;
-    /** Bytes of a string at most: for n-grams it is cut, for fragments it is not. @readonly @type {number} */
+    /**
+     * The most bytes of a string. A longer one is cut for n-grams, and refused for fragments.
+     * @readonly @type {number}
+     */
     this.bytesMax = (!n && length) || VALUE_MAX;
-    /** Value to index, where the recipe lists values. @readonly @type {Map<string, number> | null} */
+    /**
+     * Indices by value; null if the recipe does not list values.
+     * @readonly @type {Map<string, number> | null}
+     */
     this.values = values
       ? new Map(values.map((/** @type {string} */ value, /** @type {number} */ i) => [value, i]))
       : null;
-    /** What a report says about the mechanism: the recipe's numbers, a list by its length. @readonly @type {{[name: string]: number}} */
+    /**
+     * The parameters that a report states: the recipe's numbers, and the length of each list.
+     * @readonly @type {{[name: string]: number}}
+     */
     this.parameters = {};
     for (const [name, value] of Object.entries(parameters)) {
       if (value === values) this.parameters.size = value.length;
@@ -333,7 +358,8 @@ export class Recipe {
   }
 
   /**
-   * The index that stands for a value in a closed domain: -1 for null and for what is not listed.
+   * Returns the index that stands for a value in a closed domain: -1 for null and for any value
+   * that is not listed.
    * @param {string | number | null} value
    */
   index(value) {
@@ -350,7 +376,7 @@ export class Recipe {
   draw(value, seed, secret) {
     const { module, handle } = this;
     const { base, x } = module;
-    // Text, seed, the device's secret, record.
+    // The memory holds the text, the seed, the device's secret and the record.
     const record = VALUE_MAX + 64;
     const bytes = module.reserve(record + this.recordSize + this.textSize);
     const wanted = this.isOpen
@@ -365,7 +391,7 @@ export class Recipe {
     let err;
     if (this.isOpen) {
       const { read, written } = encoder.encodeInto(value, module.value);
-      // Of a text that has no room, the core says that it is too long, and wipes what was written.
+      // For a text that does not fit, the core reports that it is too long, and wipes the memory.
       err = x.randomize_text(
         base + record,
         handle,
@@ -386,7 +412,10 @@ export class Recipe {
     return record;
   }
 
-  /** Text of the record at an offset; its characters go behind it. @protected @param {number} record */
+  /**
+   * Prints the record at an offset. The text is written after the record.
+   * @protected @param {number} record
+   */
   print(record) {
     const { module } = this;
     const at = module.base + record;
@@ -397,11 +426,12 @@ export class Recipe {
 
   /**
    * Randomizes one event. Costs the recipe's epsilon: debit the ledger first.
-   * @param {string | number | null | {[variable: string]: string | number | null | undefined}} value open domains: a string of up to
-   *   256 bytes; closed ones: a listed value, its index, or null for none (as is anything unlisted, so that silence says nothing);
-   *   numbers: any finite one; several variables (joint_core.js): an object of these
+   * @param {string | number | null | {[variable: string]: string | number | null | undefined}} value
+   *   open domains: a string of up to 256 bytes; closed ones: a listed value, its index, or null for
+   *   none of the list (any unlisted value counts as none, so that silence says nothing); numbers:
+   *   any finite one; several variables (joint_core.js): an object of these
    * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
-   * @param {Uint8Array} [secret] 32 random bytes that the device keeps; needed where the recipe isPermanent
+   * @param {Uint8Array} [secret] 32 random bytes that the device keeps; needed if isPermanent
    * @returns {string} the record's text form
    */
   randomize(value, seed, secret) {
@@ -419,7 +449,10 @@ export class Recipe {
   }
 }
 
-/** The budget ledger: bytes in, bytes out; days since 1970-01-01 UTC. Store the new bytes durably before randomizing. */
+/**
+ * The budget ledger: bytes in, bytes out; days since 1970-01-01 UTC. Store the new bytes durably
+ * before randomizing.
+ */
 export class Ledger {
   #module;
 
@@ -452,7 +485,7 @@ export class Ledger {
   }
 
   /**
-   * Null where a debit would succeed, else the error it would throw.
+   * Returns null if a debit would succeed, else the error that it would throw.
    * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} day @returns {ShoalError | null}
    */
   refusal(ledger, recipe, day) {

@@ -4,26 +4,27 @@
 // Pure functions; depends on nothing but the language.
 
 const ENTRY_MAX = 256; // bytes
-const TOTAL_MAX = 1 << 23; // characters of all entries: a short string may stand for long ones
+const TOTAL_MAX = 1 << 23; // characters of all entries; a short string can encode very long ones
 
 const encoder = new TextEncoder();
 
 /**
- * What the first character says, 0-9a-zA-Z for 0 to 61; -1 where it is another.
+ * Returns the number that a digit 0-9a-zA-Z stands for, 0 to 61, or -1 for any other character.
  * @param {string} word
  */
 const digitOf = (word) =>
   /^[\da-zA-Z]/.test(word) ? parseInt(word[0], 36) + (/^[A-Z]/.test(word) ? 26 : 0) : -1;
 
 /**
- * Is it longer than an entry may be? Looked at closely only where it may be.
+ * Is the text longer than an entry may be? Its bytes are counted only if its length leaves that
+ * open.
  * @param {string[]} characters
  */
 const isLong = (characters) =>
   characters.length > ENTRY_MAX / 4 && encoder.encode(characters.join('')).length > ENTRY_MAX;
 
 /**
- * The entries of "0cat 3s 1ow": cat, cats, cow. A character is a code point.
+ * Decodes a front-coded list: "0cat 3s 1ow" is cat, cats, cow. A character is a code point.
  * @param {string} text @returns {string[] | null} null where it is not written so
  */
 export function frontDecoded(text) {
@@ -43,8 +44,8 @@ export function frontDecoded(text) {
 }
 
 /**
- * The entries of a list that may come as one string: of `characters` a row of them, of others
- * front-coded.
+ * Returns the entries of a list that is written as one string: `characters` as a row of characters,
+ * every other list front-coded.
  * @param {string} path of the recipe
  * @param {string} text
  * @returns {string[] | null | undefined} null where it is not written so, undefined where the path

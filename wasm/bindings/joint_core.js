@@ -49,13 +49,13 @@ export class JointRecipe extends KeyedRecipe {
   constructor(module, handle, json) {
     super(module, handle, json);
     /**
-     * In the recipe's order; null where it has none, but one value.
+     * The variables in the recipe's order; null for a recipe of one value.
      * @readonly
      * @type {Variable[] | null}
      */
     this.variables = json.variables ? variablesOf(module, handle, json.variables, this.text) : null;
     /**
-     * Makes the items of an event with several values, for a page's client.
+     * Makes the items of an event with several values. A page's client calls it.
      * @readonly
      * @type {Items | undefined}
      */
@@ -65,7 +65,7 @@ export class JointRecipe extends KeyedRecipe {
   }
 
   /**
-   * As of any recipe; the value of one with variables is an object of values by name.
+   * Randomizes as any recipe does. With variables, the value is an object of values by name.
    * @protected
    * @param {any} value @param {Uint8Array} seed @param {Uint8Array} [secret]
    */
@@ -75,7 +75,7 @@ export class JointRecipe extends KeyedRecipe {
     const isRefused =
       refusal(variables, value) || seed.length !== 32 || (secret && secret.length !== 32);
     if (isRefused) throw module.error(ARGUMENT);
-    // One text at a time, seed, the device's secret, items, record.
+    // The memory holds one text at a time, the seed, the device's secret, the items and the record.
     const coins = VALUE_MAX;
     const items = coins + 64;
     const record = items + 8 * variables.length;
@@ -148,7 +148,7 @@ function variablesOf(module, handle, list, text) {
 
 /** @param {Variable[] | null} variables @param {string} mechanism @returns {Items | undefined} */
 function itemsOf(variables, mechanism) {
-  // An epoch of a run is answered once, from its state and samples (tracking.js), and by no event.
+  // No event answers an epoch of a run: tracking.js answers it once, from its state and samples.
   if (/thresh$/.test(mechanism)) return async () => ({ code: 'run' });
   if (!variables) return undefined;
   return async (values, each) => {
@@ -168,7 +168,7 @@ function itemsOf(variables, mechanism) {
 }
 
 /**
- * Why these are no values of the variables; null where they are.
+ * Returns why these are not values of the variables, or null if they are.
  * @param {Variable[]} variables
  * @param {any} values
  */
@@ -179,7 +179,7 @@ function refusal(variables, values) {
 }
 
 /**
- * A value of an object's own; null where there is none.
+ * Returns the value of an object's own property, or null if it has none of that name.
  * @param {any} values
  * @param {string} name
  */

@@ -13,7 +13,7 @@ import { listOf } from './front_coded.js';
 // ---- JSON to the core ----
 
 /**
- * Throws the core's own words about a field.
+ * Throws an error with the core's own sentence about a field.
  * @param {Module} module
  * @param {'recipe' | 'policy'} kind
  * @param {number} handle
@@ -37,7 +37,7 @@ function exactly(module, path, value) {
 }
 
 /**
- * An entry of `part` names a listed value of its split field, or "other".
+ * Checks that an entry of `part` is a listed value of its split field, or "other".
  * @param {any[]} part
  * @param {RecipeJson} json
  */
@@ -48,7 +48,7 @@ const arePartsListed = (part, json) =>
   });
 
 /**
- * A list: entries of one kind, none of them twice.
+ * Hands a list to the module. Its entries must be of one kind and distinct.
  * @param {Module} module
  * @param {'recipe' | 'policy'} kind
  * @param {number} handle
@@ -89,7 +89,7 @@ function setList(module, kind, handle, path, list, json) {
 }
 
 /**
- * The fields of a JSON object under a prefix.
+ * Hands the fields of a JSON object to the module, with a prefix before their names.
  * @param {Module} module
  * @param {'recipe' | 'policy'} kind
  * @param {number} handle
@@ -110,7 +110,7 @@ export const isObject = (value) =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /**
- * One field, or what is in it.
+ * Hands one field to the module, or the fields inside it if it is an object or a list.
  * @param {Module} module
  * @param {'recipe' | 'policy'} kind
  * @param {number} handle
@@ -152,7 +152,7 @@ function setOne(module, kind, handle, path, value, json) {
 }
 
 /**
- * Hands a recipe that may have lists to the module. For Core.prepare.
+ * Hands a recipe that may have lists to the module. Core.prepare calls it.
  * @param {Module} module
  * @param {number} handle
  * @param {RecipeJson} json
@@ -162,8 +162,8 @@ export const setRecipe = (module, handle, json) => setAll(module, 'recipe', hand
 // ---- recipes ----
 
 /**
- * A recipe that may be of one part of a collection, with a key of its own; it also knows batches
- * and cohorts, which a page has no use for.
+ * A recipe that may describe one part of a collection, with a key of its own. It also knows batches
+ * and cohorts, which a page does not need.
  */
 export class KeyedRecipe extends Recipe {
   /** @param {Module} module @param {number} handle @param {RecipeJson} json */
@@ -176,7 +176,7 @@ export class KeyedRecipe extends Recipe {
   }
 
   /**
-   * What reports and accumulators call the collection: the recipe's name, and its part.
+   * The name of the collection in reports and accumulators: the recipe's name, and its part.
    * @returns {string}
    */
   get key() {

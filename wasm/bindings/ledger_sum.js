@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of what the budget ledger says was spent. A page's client needs them only when somebody
-// asks, so that they are apart from the ledger.
+// Sums up what the budget ledger says was spent. A page's client needs the sums only when somebody
+// asks for them, so this file is apart from the ledger.
 
 /** @typedef {{count: number, epsMicro: number}} Spent */
 
 /**
- * What the recipe's (analysis, field) has spent on the days first .. last.
+ * Returns what the recipe's (analysis, field) has spent on the days first .. last.
  * @param {Uint8Array} ledger
  * @param {import('./device.js').Recipe} recipe
  * @param {number} first

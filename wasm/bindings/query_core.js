@@ -27,11 +27,11 @@ import { applyTextRule } from './text.js';
  * @property {number} localEpsilon of all reports together
  */
 
-const NONE = 0xffffffff; // an index where there is none
+const NONE = 0xffffffff; // stands for "no index"
 const NEXT_END = 0xfffffffe;
 const FIELDS_MAX = 4;
 const STEP_MAX = 4; // characters of one step
-const WORDS_MAX = 4096; // of one person that a round looks at
+const WORDS_MAX = 4096; // words of one person that a round looks at
 const INFO_WORDS = 5 + 2 * FIELDS_MAX; // of the export recipe_query_info
 const VERDICT_WORDS = 5;
 
@@ -41,8 +41,8 @@ const VERDICT_WORDS = 5;
 const indexed = (list) => new Map(list.map((entry, i) => [entry, i]));
 
 /**
- * The lists of a field: what comes first and what may follow, of phrases prefixes and tokens, of
- * words starts and characters.
+ * The two lists of a field: what begins a value and what may follow. A field of phrases has
+ * prefixes and tokens; a field of words has starts and characters.
  * @param {any} field
  * @param {number} i
  */
@@ -64,8 +64,8 @@ function listsOf({ values = [], prefixes, tokens, starts, characters }, i) {
 }
 
 /**
- * A query that was checked by itself; the accountant decides whether it may be answered. Made by
- * QueryCore.query.
+ * A query that was checked by itself. The accountant decides whether it may be answered.
+ * QueryCore.query makes it.
  *
  * A phrase is split at white space, and the recipe's text rule is applied to each token. A token
  * that the rule does not count is treated as not listed.
@@ -78,20 +78,20 @@ export class Query extends KeyedRecipe {
     module.check(module.x.recipe_query_info(handle, module.base));
     const w = module.words(INFO_WORDS);
     /** @readonly @type {string} */ this.analysis = json.analysis;
-    /** The same for all parts: of the bytes that are signed. @readonly */ this.queryHash = toHex(
+    /** Hash of the signed bytes, the same for all parts. @readonly */ this.queryHash = toHex(
       module.take(INFO_WORDS * 4, 32),
     );
     /** Of the policy that it is under; null where it is no query. @readonly @type {string | null} */ this.policyHash =
       json.policy ?? null;
-    /** What it claims for its cohort; delta 1 where it claims nothing. @readonly */ this.claim = {
+    /** The query's claim for its cohort; delta is 1 without a claim. @readonly */ this.claim = {
       epsilon: w[0] / 1e6,
       delta: w[1] ? Number(`1e-${w[1]}`) : 1,
     };
-    /** 0: not one of several. @readonly */ this.round = w[2];
+    /** Number of the round; 0: it is not one of several. @readonly */ this.round = w[2];
     /** @readonly */ this.version = w[3];
     /** @readonly */ this.aggregation = w[4] ? 'sum' : 'reports';
     /**
-     * What it asks, field by field, with the number of buckets.
+     * The fields that the query asks for, with their numbers of buckets.
      * @readonly
      * @type {{field: string, scheme: 'number' | 'list' | 'tokens' | 'characters', depth: number,
      *   size: number}[]}
@@ -106,8 +106,8 @@ export class Query extends KeyedRecipe {
     );
     const { contributions = 0, known = [] } = json.parameters ?? {}; // a joint recipe's are its variables'
     /**
-     * How many reports a device answers with that brings all of its words; 0: one report, of one
-     * event.
+     * The number of reports with which a device answers about all of its words; 0: the device
+     * answers with one report of one event.
      * @readonly
      * @type {number}
      */
@@ -145,7 +145,7 @@ export class Query extends KeyedRecipe {
   }
 
   /**
-   * The bucket of a word by its code points: the start, and what of the step's characters it has.
+   * Finds the bucket of a word from its code points: its start, and its characters of the step.
    * @param {string} word
    * @param {number} i
    */
@@ -165,9 +165,10 @@ export class Query extends KeyedRecipe {
   }
 
   /**
-   * Records of a person's words, for a query with contributions: so many records, each of a word
-   * that the query asks for or of none, in random order. Each costs the recipe's epsilon, and all
-   * together `contributions` times as much: debit the accountant first.
+   * Makes the records of a person's words, for a query with contributions. There are
+   * `contributions` records in random order, each of a word that the query asks for or of none.
+   * Each costs the recipe's epsilon, and together they cost `contributions` times as much: debit
+   * the accountant first.
    * @param {Event[]} events one for each time that a word was typed; only the last 4096 count
    * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
    * @returns {string[]} the records' text form
@@ -179,7 +180,7 @@ export class Query extends KeyedRecipe {
       .slice(-WORDS_MAX)
       .filter((event) => !this.#isKnown(event))
       .map((event) => module.length(this.#bucket(event, 0)));
-    // Seed, buckets, records, and behind them the room that print() takes for a text.
+    // The memory holds the seed, the buckets, the records, and the text that print() writes.
     const at = module.base + 32;
     const records = 32 + 4 * buckets.length;
     module.reserve(records + contributions * recordSize + this.textSize);
@@ -208,8 +209,8 @@ export class Query extends KeyedRecipe {
   }
 
   /**
-   * A text by the recipe's rule; a text that the rule does not count becomes one that no list
-   * holds.
+   * Applies the recipe's text rule. A text that the rule does not count becomes one that is on no
+   * list.
    * @param {string} text
    */
   #ruled(text) {
@@ -217,9 +218,9 @@ export class Query extends KeyedRecipe {
   }
 
   /**
-   * The index that stands for an event, or null where the query is not about such an event: one
-   * whose phrases begin with none of the prefixes, or its words with none of the starts. A field
-   * that is missing or of another type is in bucket 0, as is what is not listed.
+   * Returns the index that stands for an event, or null if the query is not about such an event: if
+   * its phrases begin with none of the prefixes, or its words with none of the starts. A field is
+   * in bucket 0 if it is missing, of another type, or not listed.
    * @param {Event} event
    * @returns {number | null}
    */
@@ -237,7 +238,7 @@ export class Query extends KeyedRecipe {
   }
 
   /**
-   * A uniformly random item: the answer of a device without an event that the query is about.
+   * Draws a uniformly random item: the answer of a device without an event that the query is about.
    * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
    */
   randomItem(seed) {
@@ -248,9 +249,9 @@ export class Query extends KeyedRecipe {
   }
 
   /**
-   * The part of the collection that an event belongs to: for each split field its value, or
-   * "other". As `part` in the query's JSON it makes that part's recipe. Empty where the collection
-   * is not split.
+   * Returns the part of the collection that an event belongs to: the value of each split field, or
+   * "other". As `part` in the query's JSON it makes that part's recipe. It is empty if the
+   * collection is not split.
    * @param {Event} event
    * @returns {string[]}
    */
@@ -265,7 +266,7 @@ export class Query extends KeyedRecipe {
   }
 
   /**
-   * What an item says of each field, in words.
+   * Describes in words what an item says about each field.
    * @param {number} item
    * @returns {{[field: string]: string}}
    */
@@ -302,7 +303,7 @@ export class Query extends KeyedRecipe {
   }
 
   /**
-   * A bucket of words that is not 0: "covid", "covi<end>", "cov<oov>".
+   * Returns the label of a bucket of words other than 0: "covid", "covi<end>", "cov<oov>".
    * @param {number} i
    * @param {number} bucket
    */
@@ -335,7 +336,7 @@ export class Policy {
     /** @readonly */ this.handle = handle;
     /** @readonly */ this.json = json;
     /** @readonly @type {string} */ this.id = json.policy;
-    /** SHA-256 of the canonical bytes, hex: what queries name. @readonly */ this.hash = toHex(
+    /** SHA-256 of the canonical bytes, hex; queries name it. @readonly */ this.hash = toHex(
       module.take(0, 32),
     );
     /** Who may sign queries. @readonly @type {string[]} */ this.keys = json.keys;
@@ -364,7 +365,7 @@ export class Accountant {
   }
 
   /**
-   * May the query be answered? Nothing is charged.
+   * Decides whether the query may be answered. Nothing is charged.
    * @param {Uint8Array} books
    * @param {Policy} policy
    * @param {Query} query
@@ -382,7 +383,7 @@ export class Accountant {
   }
 
   /**
-   * As check(), and charges a query that is accepted.
+   * Decides as check() does, and charges the query if it is accepted.
    * @param {Uint8Array} books
    * @param {Policy} policy
    * @param {Query} query
@@ -405,7 +406,7 @@ export class Accountant {
   }
 
   /**
-   * What an analysis was charged, or one of its fields.
+   * Returns what an analysis or one of its fields was charged.
    * @param {Uint8Array} books @param {Policy} policy @param {number} analysis index in the policy
    * @param {number} [field] index in the analysis's fields; none: the analysis itself
    * @returns {Charge}

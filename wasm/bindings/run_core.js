@@ -44,7 +44,7 @@ export class Run {
       throw new ShoalError('argument', ARGUMENT, `${recipe.id} is no epoch of a run`);
     module.reserve(32);
     module.check(module.x.track_run_hash(module.base, recipe.handle));
-    /** The same for all its epochs: hex. @readonly */ this.hash = toHex(module.take(0, 32));
+    /** Hash of the run, hex. @readonly */ this.hash = toHex(module.take(0, 32));
     /** Of the recipe; 0 where it states none. @readonly @type {number} */ this.epoch =
       recipe.json.round?.index ?? 0;
     /** Does it follow one number, or how often strings come? @readonly */ this.isNumber =
@@ -52,8 +52,8 @@ export class Run {
   }
 
   /**
-   * The state of a run before its first answer. Call this only for a run that the ledger was just
-   * debited for: a run whose state is lost is over for this device.
+   * Makes the state of a run before its first answer. Call this only for a run that the ledger was
+   * just debited for: a run whose state is lost is over for this device.
    */
   start() {
     const module = this.#module;
@@ -64,8 +64,8 @@ export class Run {
   }
 
   /**
-   * Answers the recipe by the mean of an epoch's numbers. Store the new state durably before the
-   * record leaves.
+   * Answers the recipe with the mean of an epoch's numbers. Store the new state durably before the
+   * record is sent.
    * @param {Uint8Array} state
    * @param {bigint | null} mean in micro-units; null where the epoch has no samples
    * @param {Uint8Array} seed 32 fresh secret random bytes, used for nothing else
@@ -86,7 +86,7 @@ export class Run {
   }
 
   /**
-   * Answers the recipe by how often an epoch's strings came.
+   * Answers the recipe with the counts of an epoch's strings.
    * @param {Uint8Array} state
    * @param {Map<string, number>} counts by item()
    * @param {Uint8Array} seed as above
@@ -135,7 +135,8 @@ export class Run {
     const module = this.#module;
     const { recordSize, textSize } = /** @type {JointRecipe} */ (this.#recipe);
     if (seed.length !== SEED) throw module.error(ARGUMENT);
-    // The layout: seed, state, record with its text, and the rest, each at a multiple of 16.
+    // The memory holds the seed, the state, the record with its text, and the rest, each at a
+    // multiple of 16.
     const kept = SEED;
     const record = kept + aligned(state.length);
     const rest = record + aligned(recordSize + textSize);
@@ -163,7 +164,8 @@ export class Run {
   }
 
   /**
-   * The item of a string after the recipe's text rule, hex: the same for the whole run.
+   * Returns the item of a string, hex, after the recipe's text rule. It is the same in the whole
+   * run.
    * @param {string} text
    */
   item(text) {
@@ -175,7 +177,7 @@ export class Run {
   }
 
   /**
-   * What the state says was spent; throws where it is damaged or of another run.
+   * Returns what the state says was spent. Throws if the state is damaged or of another run.
    * @param {Uint8Array} state
    * @returns {Spent}
    */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifies the Ed25519 signature of a recipe (RFC 8032) over its canonical bytes, by WebCrypto. A
-// chunk of its own, loaded where a page names keys. aggregator/recipe/recipe_signature.h and
+// Verifies the Ed25519 signature of a recipe (RFC 8032) over its canonical bytes, by WebCrypto. It
+// is a chunk of its own, loaded if a page names keys. aggregator/recipe/recipe_signature.h and
 // docs/formats.md define what is signed.
 
 /** @typedef {import('./device.js').Recipe} Recipe */
 
 const TITLE = new TextEncoder().encode('shoal recipe signature 1\n');
-const CANONICAL_MAX = 4096; // bytes, of core/recipe/recipe.h
+const CANONICAL_MAX = 4096; // bytes, as in core/recipe/recipe.h
 
 /** The bytes that are signed. @param {Recipe} recipe */
 export function signedBytes(recipe) {
@@ -34,11 +34,11 @@ const fromHex = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (byte) => parse
  *   where it is
  */
 export async function verifySignature(recipe, keys, subtle = globalThis.crypto?.subtle) {
-  const { signature } = recipe.json; // of the right form, or the core would have refused the recipe
+  const { signature } = recipe.json; // its form is right, or the core would have refused the recipe
   if (signature === undefined) return 'no-signature';
   const { key, ed25519 } = signature;
   if (!Array.isArray(keys) || !keys.includes(key)) return 'unknown-key';
-  // Without a secure context there is no WebCrypto; browsers of before 2025 know no Ed25519.
+  // Without a secure context there is no WebCrypto; browsers from before 2025 do not know Ed25519.
   const publicKey = await subtle
     ?.importKey('raw', fromHex(key), 'Ed25519', false, ['verify'])
     .catch(() => undefined);
@@ -48,7 +48,7 @@ export async function verifySignature(recipe, keys, subtle = globalThis.crypto?.
 }
 
 /**
- * Leaves only the recipes that one of the keys signed.
+ * Keeps only the recipes that one of the keys signed.
  * @param {{core: import('./device.js').Core, recipes: Recipe[]}} ready the others are taken out of
  *   it, and released
  * @param {unknown} keys

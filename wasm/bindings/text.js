@@ -5,8 +5,9 @@
 /** @typedef {{form: string, case: string, min: number, max: number}} TextRule */
 
 /**
- * The text as the recipe counts it, or null where it does not count it: broken Unicode, too short,
- * too long. Lower case is Unicode's, whatever the locale; the length is in code points.
+ * Applies the recipe's text rule. Returns null for a text that the rule does not count: broken
+ * Unicode, too short, too long. Lower case is Unicode's, whatever the locale; the length is in code
+ * points.
  * @param {string} text
  * @param {TextRule} rule
  */
@@ -23,7 +24,7 @@ export const segments = (text) => [
   ...new Intl.Segmenter('en', { granularity: 'word' }).segment(text),
 ];
 
-// A token with digits may be a password, or the number of a card or a telephone, and is not a word.
+// A token with digits is not a word, because it may be a password or the number of a card or phone.
 /** @param {{segment: string, isWordLike?: boolean}} part */
 export const isWord = (part) =>
   !!part.isWordLike && /^[^\p{N}]*\p{L}[^\p{N}]*$/u.test(part.segment);

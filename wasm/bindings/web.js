@@ -14,7 +14,7 @@ export async function loadModule(url, fetcher = fetch) {
 }
 
 /**
- * A fresh instance with no recipes, and with every mechanism.
+ * Loads a fresh instance with every mechanism and without recipes.
  * @param {string | URL} [url] where shoal-all.wasm lies; beside this file by default
  * @param {typeof fetch} [fetcher]
  * @returns {Promise<Core>}

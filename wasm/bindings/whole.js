@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole module, for a page whose recipes need it: for a mechanism that shoal.wasm lacks, or for
-// several variables. A chunk of its own, loaded in place of shoal.wasm. Depends on device.js and
-// joint_core.js.
+// Loads the whole module, for a page whose recipes need it: for a mechanism that shoal.wasm lacks,
+// or for several variables. It is a chunk of its own, loaded in place of shoal.wasm. Depends on
+// device.js and joint_core.js.
 import { Core as DeviceCore } from './device.js';
 import { JointRecipe } from './joint_core.js';
 import { setRecipe } from './keyed_recipe.js';

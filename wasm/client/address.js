@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns an address into the host or site that a recipe counts. A chunk of its own, loaded by the
-// first event of such a recipe. Pure functions; depends on nothing but the language.
+// Turns an address into the host or site that a recipe counts. It is a chunk of its own, loaded by
+// the first event of such a recipe. Pure functions; depends on nothing but the language.
 
 /**
- * The host of a web address, or of a bare host name; null for anything else.
+ * Returns the host of a web address or of a bare host name, or null for anything else.
  * @param {string} address
  */
 function hostOf(address) {
@@ -16,7 +16,7 @@ function hostOf(address) {
 }
 
 /**
- * The host or the site that an address names, or the code that says why there is none.
+ * Returns the host or the site that an address names, or the code that says why there is none.
  * @param {string} kind `host` or `site` @param {string} address
  * @param {() => Promise<{siteOf: (host: string) => string | null}>} list of registrable domains
  * @returns {Promise<{value: string, code?: string}>}

@@ -11,7 +11,7 @@ const STORAGE = 18; // the number of SHOAL_ERR_LEDGER: without storage no ledger
 export const today = ({ now }) => Math.floor(now() / DAY_MS);
 
 /**
- * Secret random bytes.
+ * Draws secret random bytes.
  * @param {{random: (bytes: Uint8Array) => void}} deps
  * @param {number} n
  */
@@ -22,7 +22,7 @@ export function randomBytes({ random }, n) {
 }
 
 /**
- * A uniform number in [0, 1) of 48 random bits.
+ * Draws a uniform number in [0, 1) from 48 random bits.
  * @param {{random: (bytes: Uint8Array) => void}} deps
  */
 export const uniform = (deps) => randomBytes(deps, 6).reduce((sum, byte) => (sum + byte) / 256, 0);
@@ -71,7 +71,7 @@ export class Refusal extends Error {
 export const isRefusal = (error) => error?.name === 'Refusal';
 
 /**
- * The error that says that storage, or the lock around it, failed.
+ * Makes the error that says that storage, or the lock around it, failed.
  * @param {unknown} cause
  * @param {string} [message]
  */
@@ -96,8 +96,8 @@ export function readStored(read) {
 }
 
 /**
- * How explain() tells an error: a refusal by its code, a storage failure as `storage`, and anything
- * else, which is a defect of the program, as `failed`.
+ * Returns how explain() names an error: a refusal by its code, a storage failure as `storage`, and
+ * anything else, which is a defect of the program, as `failed`.
  * @param {any} error
  * @returns {{code: string, text?: string, cause?: unknown}}
  */
@@ -128,7 +128,7 @@ export const chunk = (importing) =>
 export const isBlockedByPolicy = (error) => /CSP|unsafe-eval|content security/i.test(String(error));
 
 /**
- * The code for a module of WebAssembly that did not load.
+ * Returns the code for a WebAssembly module that did not load.
  * @param {unknown} error
  * @param {string} [otherwise] the code if the page's policy is not the reason
  */

@@ -50,7 +50,7 @@ const statement = () => import('./statement.js');
 const tracking = () => import('./tracking.js');
 
 /**
- * Starts a client. Before consent it reads whether consent was given, and nothing else happens.
+ * Starts a client. Before consent it only reads whether consent was given.
  * @param {Options} options
  * @returns {Promise<Client>}
  */
@@ -148,8 +148,8 @@ export class Client {
   }
 
   /**
-   * Ends consent: at once in this page, and for every tab when it resolves, because each looks into
-   * storage under the same lock before a request starts. What waited to be sent is erased.
+   * Ends consent: at once in this page, and for every tab when it resolves, because each tab reads
+   * storage under the same lock before it starts a request. Waiting records are erased.
    * @param {'none' | 'withdrawn'} state
    * @param {(tx: Transaction) => Promise<unknown>} [more]
    */
@@ -270,7 +270,8 @@ export class Client {
   }
 
   /**
-   * Opts in to an analysis of the policy, or out of it: then what only it could read is erased.
+   * Opts in to an analysis of the policy, or out of it. Opting out erases the events that only this
+   * analysis could read.
    * @param {string} analysis
    * @param {boolean} [yes]
    * @returns {Promise<Outcome[]>} `opted-in` or `opted-out`, or why not
@@ -280,8 +281,8 @@ export class Client {
   }
 
   /**
-   * Answers queries, each at most once and within the policy: by default those that the endpoint
-   * serves.
+   * Answers queries, each at most once and within the policy. By default it answers those that the
+   * endpoint serves.
    * @param {RecipeJson[]} [list]
    * @returns {Promise<Outcome[]>} one for each query
    */
@@ -290,7 +291,7 @@ export class Client {
   }
 
   /**
-   * Shares a measurement of which two servers learn EXACT sums: nothing randomizes it, and it has
+   * Shares a measurement, of which two servers learn EXACT sums. Nothing randomizes it, and it has
    * no budget. Ask for consent to that.
    * @param {ExactTask} task
    * @param {Measurement} measurement
@@ -322,7 +323,8 @@ export class Client {
   }
 
   /**
-   * What was sent, waits or was refused, newest first. Empty where storage cannot be read.
+   * Lists the reports that were sent, wait or were refused, newest first. The list is empty if
+   * storage cannot be read.
    * @returns {Promise<Entry[]>}
    */
   reports() {
@@ -330,8 +332,8 @@ export class Client {
   }
 
   /**
-   * What each recipe has spent, by basic composition, and what each analysis was charged for
-   * queries. Empty without consent.
+   * Lists what each recipe has spent, by basic composition, and what each analysis was charged for
+   * queries. The list is empty without consent.
    * @returns {Promise<LedgerEntry[]>}
    */
   ledger() {
@@ -339,8 +341,8 @@ export class Client {
   }
 
   /**
-   * Why nothing was sent, or not everything: what holds now, and what happened since the page was
-   * loaded.
+   * Lists why nothing, or not everything, was sent: the reasons that hold now, and those since the
+   * page was loaded.
    * @returns {Promise<Reason[]>}
    */
   explain() {
@@ -350,7 +352,7 @@ export class Client {
   // ---- calls into chunks ----
 
   /**
-   * Runs a call of a chunk. Where it fails, an empty list, and explain() says why.
+   * Runs a call of a chunk. If it fails, the result is an empty list, and explain() says why.
    * @template M, T
    * @param {() => Promise<M>} load
    * @param {(loaded: M, call: Call) => Promise<T[]> | T[]} task
@@ -367,7 +369,7 @@ export class Client {
   }
 
   /**
-   * Runs a call of a chunk where there is consent. Where it fails, the outcome says why.
+   * Runs a call of a chunk if there is consent. If it fails, the outcome says why.
    * @template M
    * @param {() => Promise<M>} load
    * @param {(loaded: M, call: Call) => Promise<Outcome[]>} task

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a client, and what the platform gives where an option is absent.
+// The options of a client, and the platform's defaults for those that are absent.
 import { ShoalError } from '../bindings/device.js';
 import { indexedDbStorage } from './storage.js';
 
@@ -44,7 +44,7 @@ import { indexedDbStorage } from './storage.js';
  */
 
 /**
- * The dependencies that the options name, and the platform's for the others.
+ * Returns the dependencies that the options name, and the platform's for the others.
  * @param {Options} given
  * @returns {Promise<Dependencies>}
  */

@@ -25,7 +25,8 @@ export class Context {
   /** Grows with every withdrawal: work that began in an older era stops. */
   era = 0;
   /**
-   * What happened to events since the page was loaded, by code and recipe: counts, no values.
+   * Counts of what happened to events since the page was loaded, by code and recipe. They hold no
+   * values.
    * @type {Map<string, Note>}
    */
   notes = new Map();
@@ -34,7 +35,7 @@ export class Context {
   constructor(options, deps) {
     /** @readonly */ this.options = options;
     /** @readonly */ this.deps = deps;
-    /** Where reports go. @readonly */ this.url = reportsUrl(options.endpoint);
+    /** The URL that reports are posted to. @readonly */ this.url = reportsUrl(options.endpoint);
   }
 
   // ---- consent ----
@@ -76,7 +77,7 @@ export class Context {
   }
 
   /**
-   * Does consent stand in this page and in storage, which all tabs share?
+   * Returns whether consent stands in this page and in storage, which all tabs share.
    * @param {Transaction} tx
    */
   async stands(tx) {
@@ -129,8 +130,8 @@ export class Context {
   }
 
   /**
-   * One transaction. Rejects with a storage failure where storage fails, and with the task's own
-   * error where the task does.
+   * Runs a task in one transaction. Rejects with a storage failure if storage fails, and with the
+   * task's own error if the task fails.
    * @template T
    * @param {(tx: Transaction) => Promise<T>} task
    */
@@ -156,7 +157,7 @@ export class Context {
   }
 
   /**
-   * One transaction under the lock of all tabs.
+   * Runs a task in one transaction under the lock of all tabs.
    * @template T
    * @param {(tx: Transaction) => Promise<T>} task
    */
@@ -165,7 +166,7 @@ export class Context {
   }
 
   /**
-   * The same while consent stands in storage, too; undefined where it does not.
+   * Does the same if consent also stands in storage; otherwise the result is undefined.
    * @template T
    * @param {(tx: Transaction) => Promise<T>} task
    * @returns {Promise<T | undefined>}
@@ -179,7 +180,7 @@ export class Context {
   // ---- ledger ----
 
   /**
-   * The stored ledger, or a new one, which is stored.
+   * Reads the stored ledger. If there is none, makes and stores a new one.
    * @param {Transaction} tx
    * @param {Core} core
    * @returns {Promise<Uint8Array>}
@@ -193,7 +194,7 @@ export class Context {
   }
 
   /**
-   * Why the recipe may not spend today; null where it may.
+   * Returns why the recipe may not spend today, or null if it may.
    * @param {Transaction} tx
    * @param {Core} core
    * @param {Recipe} recipe
@@ -205,7 +206,8 @@ export class Context {
   }
 
   /**
-   * The secret that permanent answers are derived from: drawn once, and kept until consent ends.
+   * Returns the secret from which permanent answers are derived. It is drawn once, and kept until
+   * consent ends.
    * @param {Transaction} tx
    * @returns {Promise<Uint8Array>}
    */
@@ -249,7 +251,7 @@ async function guarded(runner, task) {
 }
 
 /**
- * A transaction whose calls reject with storage failures.
+ * Wraps a transaction so that its calls reject with storage failures.
  * @param {Transaction} tx
  * @returns {Transaction}
  */

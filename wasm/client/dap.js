@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recipes whose records two servers add up, so that neither server sees a record. A chunk of its
-// own, loaded where a page has such a recipe. A record is randomized like any other and then split;
-// each share is sealed to its server's key, so that the queue, the edge worker and the network hold
-// ciphertext only. The servers give their keys themselves, and say how long to keep them. Source:
-// draft-ietf-ppm-dap-18 section "Uploading Reports". Depends on dap_core.js; HPKE is injected.
+// Recipes whose records two servers add up, so that neither server sees a record. This is a chunk
+// of its own, loaded if a page has such a recipe. A record is randomized like any other and then
+// split; each share is sealed to its server's key, so that the queue, the edge worker and the
+// network hold ciphertext only. The servers give their keys themselves, and say how long to keep
+// them. Source: draft-ietf-ppm-dap-18 section "Uploading Reports". Depends on dap_core.js; HPKE is
+// injected.
 import { DapTask } from '../bindings/dap_core.js';
 import { toHex } from '../bindings/device.js';
 import { loadModule } from '../bindings/web.js';
@@ -35,12 +36,12 @@ import { limitedBytes } from './limited_body.js';
 const TYPE = 'application/ppm-dap;message=hpke-config-list';
 const LIST_MAX = 2 + 65_535; // bytes of a server's list of keys
 const TIMEOUT_MS = 30_000;
-const KEEP_DEFAULT_S = 3600; // where a server says nothing
+const KEEP_DEFAULT_S = 3600; // how long to keep a server's keys if it does not say
 const KEEP_MAX_S = 7 * 86_400;
 const ID = 16; // bytes of a report's id
-const STATUS = ID + 1; // of what a leader says of one
+const STATUS = ID + 1; // bytes of a leader's answer about one report
 
-// Errors of a report that a leader answers with.
+// Errors that a leader reports for one report.
 const REPLAYED = 2;
 const UNKNOWN_KEY = 4;
 const NOT_YET = [9, 10];
@@ -50,7 +51,7 @@ const OUTDATED = 11;
 const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
 
 /**
- * Requests for keys that are under way, by server: a client asks once.
+ * Requests for keys that are under way, by server, so that a client asks each server once.
  * @type {WeakMap<object, Map<string, Promise<Kept | null>>>}
  */
 const asked = new WeakMap();
@@ -60,7 +61,7 @@ const asked = new WeakMap();
  */
 const modules = new WeakMap();
 /**
- * Tasks by recipe: of a client's core, so they go with it.
+ * Tasks by recipe. They belong to a client's core and are released with it.
  * @type {WeakMap<Recipe, Promise<DapTask>>}
  */
 const tasks = new WeakMap();
@@ -120,7 +121,7 @@ async function fetchKey(context, task, url) {
         mode: 'cors',
         credentials: 'omit',
         referrerPolicy: 'no-referrer',
-        cache: 'no-store', // only `state` keeps keys, because the end of consent erases it
+        cache: 'no-store', // only the store `state` keeps keys, because the end of consent erases it
         redirect: 'error',
         signal: stop.signal,
       });
@@ -141,7 +142,7 @@ async function fetchKey(context, task, url) {
 }
 
 /**
- * As fetchKey, once for all who ask meanwhile; null where it fails.
+ * Fetches a key as fetchKey does, once for all callers that ask meanwhile; null if it fails.
  * @param {Context} context
  * @param {DapTask} task
  * @param {string} url
@@ -161,7 +162,7 @@ function askKey(context, task, url) {
 }
 
 /**
- * The keys of both servers: kept ones, else new ones; null where a server gives none.
+ * Returns the keys of both servers: kept ones, else new ones; null if a server gives none.
  * @param {Context} context
  * @param {DapTask} task
  * @param {string[]} urls
@@ -173,7 +174,7 @@ async function keysOf(context, task, urls, by) {
   /** @type {{[url: string]: Kept}} */
   const kept = (await context.transaction((tx) => tx.get('state', 'keys'))) ?? {};
   const now = context.deps.now();
-  // A clock that was set back makes no key eternal.
+  // A clock that was set back must not make a key eternal.
   const has = (/** @type {string} */ url) =>
     by !== 'never' && kept[url]?.[by] > now && kept[url].until <= now + 1000 * KEEP_MAX_S;
   const keys = await Promise.all(
@@ -183,7 +184,7 @@ async function keysOf(context, task, urls, by) {
     .filter((url) => !has(url))
     .map((url) => /** @type {const} */ ([url, keys[urls.indexOf(url)]]));
   if (news.length) {
-    // Under consent only: what the servers told is forgotten with it.
+    // Keys are kept only under consent, and forgotten when it ends.
     await context.exclusive(async (tx) => {
       const all = { ...(await tx.get('state', 'keys')) };
       for (const [url, key] of news) if (key) all[url] = key;
@@ -200,7 +201,7 @@ async function whyNoKeys({ options: { hpke } }) {
     await crypto.subtle.generateKey('X25519', false, ['deriveBits']);
     return 'no-keys';
   } catch {
-    return 'no-x25519'; // also where a page without https has no `subtle`
+    return 'no-x25519'; // also on a page without https, which has no `subtle`
   }
 }
 
@@ -210,8 +211,8 @@ async function whyNoKeys({ options: { hpke } }) {
 const serversOf = ({ leader, helper }) => ({ leader, helper });
 
 /**
- * What seals a record for its recipe's servers, or why that cannot be. Asked before anything is
- * paid for the record.
+ * Returns what seals a record for its recipe's servers, or why it cannot be sealed. It is called
+ * before anything is paid for the record.
  * @param {Context} context
  * @param {Recipe} recipe
  * @returns {Promise<Sealing>}
@@ -255,9 +256,8 @@ const inputOf = async (context, keys, id) => ({
 });
 
 /**
- * What a leader's answer means for a row, where the answer is not empty, as the HTTP status that
- * means the same to the outbox: 202 where the row is done with, 400 where it is refused for good,
- * 503 where it stays.
+ * Translates a leader's answer that is not empty into the HTTP status that means the same to the
+ * outbox: 202 if the row is done, 400 if it is refused for good, 503 if it stays in the queue.
  * @param {Context} context
  * @param {string} id of the report, hex
  * @param {Row} row
@@ -267,7 +267,7 @@ const inputOf = async (context, keys, id) => ({
  */
 export async function judged(context, id, row, answer, recipes) {
   const error = answer && errorOf(new Uint8Array(answer), id);
-  // The leader took an earlier try, whose answer was lost.
+  // The leader accepted an earlier try, whose answer was lost.
   if (error === REPLAYED && row.tries > 0) return 202;
   if (error === null || NOT_YET.includes(error)) return 503;
   if (error !== OUTDATED && error !== UNKNOWN_KEY) return 400;
@@ -276,7 +276,8 @@ export async function judged(context, id, row, answer, recipes) {
 }
 
 /**
- * What a leader says of the one report that it was sent; null where it is no answer of a leader's.
+ * Returns the leader's verdict on the one report that it was sent, or null if the bytes are not an
+ * answer of a leader.
  * @param {Uint8Array} answer
  * @param {string} id
  */
@@ -300,8 +301,8 @@ async function resealed(context, id, row, recipe) {
     Object.values(serversOf(recipe.json.aggregation)),
     'never',
   );
-  // If both servers still have the keys of before, the answer is false, perhaps the edge worker's,
-  // and another report would count the record twice.
+  // If both servers still have the same keys, the answer is false; perhaps the edge worker made it
+  // up. Another report would then count the record twice.
   if (!keys || row.sealedTo === sealedTo(keys)) return 503;
   const fresh = toHex(randomBytes(context.deps, ID));
   const sealed = await parcel(context, task, keys, row.report, fresh);
@@ -317,14 +318,14 @@ async function resealed(context, id, row, recipe) {
       isResealed: true,
     });
   });
-  return 202; // the old row is done with
+  return 202; // the old row is done
 }
 
 /**
- * What is sent for a measurement of which the two servers learn exact sums, or why it cannot be
- * sent. Nothing randomizes a measurement: it is protected if one of the two servers is honest and
- * the batch is large. No budget is debited, because there is no epsilon to count. The measurement
- * itself is not stored.
+ * Makes the report of a measurement of which the two servers learn exact sums, or says why it
+ * cannot be sent. Nothing randomizes a measurement: it is protected if one of the two servers is
+ * honest and the batch is large. No budget is debited, because there is no epsilon to count. The
+ * measurement itself is not stored.
  * @param {Context} context
  * @param {ExactTask} json
  * @param {Measurement} measurement

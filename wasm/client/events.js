@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of an event: consent, sampling coin, a durable debit of the ledger, randomizing in the
-// core, and the queue. Where one of them is missing, nothing is sent, and the outcome's code says
-// which. A raw value is in memory while it is randomized, and nowhere else.
+// Handles an event step by step: consent, sampling coin, a durable debit of the ledger, randomizing
+// in the core, and the queue. If a step fails, nothing is sent, and the outcome's code says which.
+// A raw value is in memory while it is randomized, and nowhere else.
 import { isSampled, randomBytes, today } from './basics.js';
 import { itemOf } from './items.js';
 import { sealingOf } from './page_recipes.js';
@@ -20,7 +20,7 @@ export class Events {
   #recipes;
   #outbox;
   /**
-   * Recipes that refuse until a day has passed, by hash.
+   * Recipes that accept nothing more until the day has passed, by hash.
    * @type {Map<string, {day: number, code: string}>}
    */
   #spent = new Map();
@@ -66,7 +66,7 @@ export class Events {
   }
 
   /**
-   * The whole way of one event for one recipe. Returns a code.
+   * Takes one event through all steps for one recipe. Returns a code.
    * @param {Core} core
    * @param {Recipe} recipe
    * @param {any} value

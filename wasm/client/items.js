@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a page hands over to what a recipe counts: one value, or those of several variables.
-// Keeps nothing.
+// Converts what a page hands over into what a recipe counts: one value, or the values of several
+// variables. Keeps nothing.
 import { encoder } from '../bindings/device.js';
 import { applyTextRule } from '../bindings/text.js';
 import { chunk, toldAs } from './basics.js';
@@ -17,7 +17,7 @@ import { chunk, toldAs } from './basics.js';
 export const countsAddresses = ({ valueKind }) => valueKind === 'host' || valueKind === 'site';
 
 /**
- * The value as the recipe counts it, or the code that says why it is not counted.
+ * Returns the value as the recipe counts it, or the code that says why it is not counted.
  * @param {Counted} recipe
  * @param {any} value
  * @param {Sites} sites the list of registrable domains
@@ -28,8 +28,8 @@ export async function itemOf(recipe, value, sites) {
   if (recipe.isNumber) return Number.isFinite(value) ? { value } : { code: 'not-a-number' };
   if (typeof value !== 'string') {
     if (recipe.isOpen) return { code: 'text-rule' };
-    // Whatever a page hands over for a list is counted. A slip (undefined, an object) counts as
-    // none of the list, because silence would be a message.
+    // Whatever a page hands over for a list is counted. A mistake of the page (undefined, an
+    // object) counts as none of the list, because silence would be a message.
     return { value: typeof value === 'number' ? value : null };
   }
   if (!countsAddresses(recipe)) return ruledItem(recipe, value);
@@ -48,13 +48,13 @@ async function nameOf(kind, address, sites) {
 }
 
 /**
- * A text by the recipe's rule.
+ * Applies the recipe's text rule.
  * @param {Counted} recipe
  * @param {string} text
  */
 function ruledItem(recipe, text) {
-  // Listed items are matched as the recipe writes them, words and strings as its text rule forms
-  // them.
+  // Listed items are matched as the recipe writes them. Words and strings are matched after its
+  // text rule.
   const isListedItem = recipe.valueKind === 'item' && recipe.values;
   const ruled = isListedItem ? text : applyTextRule(text, recipe.text);
   if (!recipe.isOpen) return { value: recipe.values && ruled };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a response as far as a limit, so that no server can fill a device's memory. Depends on
-// nothing.
+// Reads a response up to a limit, so that no server can fill a device's memory. Depends on nothing.
 
 /**
  * @param {Response} response

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page embeds: a few hundred bytes that load the client and its WebAssembly only once
-// consent is given. Before that nothing is fetched, stored or kept in memory, and events pass by
-// unseen. Touches no global until start().
+// consent is given. Before that nothing is fetched, stored or kept in memory, and events are
+// ignored. Touches no global until start().
 
 /**
  * @typedef {import('./client.js').Client} Client
@@ -37,7 +37,7 @@ function forget() {
   try {
     globalThis.localStorage?.removeItem(KEY);
   } catch {
-    // nothing was kept
+    // then nothing was stored
   }
 }
 
@@ -94,7 +94,7 @@ class Loading {
   }
 
   /**
-   * Hands an event to the client, where there is consent.
+   * Hands an event to the client if there is consent.
    * @param {(client: any, args: any[]) => any} call
    */
   hand(call) {
@@ -103,7 +103,7 @@ class Loading {
   }
 
   /**
-   * Asks the client, where there is or was consent.
+   * Calls a method of the client if there is or was consent.
    * @param {keyof Client} method
    * @param {() => any} [otherwise]
    */
@@ -114,7 +114,7 @@ class Loading {
 
   /** @param {Element} element @param {Take} [take] */
   observe(element, take) {
-    // A wrong argument is told here and now, and not when the client is loaded.
+    // A wrong argument throws at once, not later when the client is loaded.
     if (typeof element?.addEventListener !== 'function')
       throw new TypeError('observe: element must be a DOM element');
     this.#observed.set(element, { take, stop: this.#client?.observe(element, take) });
@@ -147,8 +147,8 @@ export function start({ client: importClient = () => import('./client.js'), ...o
   const follow = (method) => loading.hand((client, args) => client.track[method](...args));
   const none = () => [];
 
-  // Also under Global Privacy Control: then the client takes the consent back and erases what
-  // waits.
+  // The client is also loaded under Global Privacy Control. It then withdraws consent and erases
+  // waiting records.
   if (rememberedState() === 'granted') loading.load().catch(() => {});
 
   return {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words: the words of a text, and the words that a person completes in fields that the page opens
-// for it. A chunk of its own, loaded by the first observe() or type(). It keeps no text: when an
-// event completes a word, it reads the field's own content. Depends on the DOM.
+// Finds the words of a text, and the words that a person completes in fields that the page opens
+// for it. This is a chunk of its own, loaded by the first observe() or type(). It keeps no text:
+// when an event completes a word, it reads the field's own content. Depends on the DOM.
 import { isWord, segments, words } from '../bindings/text.js';
 
 /**
@@ -34,9 +34,9 @@ const IN_WORD = /[\p{L}\p{M}\p{N}'\u2019-]$/u;
 const refused = new WeakSet();
 
 /**
- * May words be read from this field? Only plain text may: any type but text and search, any
- * autocomplete token but on and off (they name persons, cards, passwords, one-time codes), any
- * input mode for numbers or addresses says no.
+ * Returns whether words may be read from this field. Only plain text may be read. A type other than
+ * text and search forbids it, and so do autocomplete tokens other than on and off (they name
+ * persons, cards, passwords, one-time codes) and input modes for numbers or addresses.
  * @param {Element} element
  */
 export function isReadableField(element) {
@@ -55,8 +55,8 @@ export function isReadableField(element) {
 }
 
 /**
- * The words that end exactly where the text ends: one in most scripts, the whole run where words
- * are not spaced.
+ * Returns the words that end exactly where the text ends: one word in most scripts, the whole run
+ * in scripts without spaces between words.
  * @param {string} text
  */
 export function lastWords(text) {
@@ -95,7 +95,7 @@ export function observe(context, events, element, signal, take) {
   const open = new WeakSet();
 
   /**
-   * Before the input, so that the completed word still ends at the caret.
+   * Handles an event before the input changes, so that the completed word still ends at the caret.
    * @param {Element} field
    * @param {InputEvent} event
    */

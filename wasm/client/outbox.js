@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends records: each waits in the queue until it is due and is posted then. One tab posts at a
-// time. Every request starts under the lock that withdrawal takes, after a look at the stored
-// consent.
+// Sends records. Each waits in the queue until it is due, and is posted then. One tab posts at a
+// time. Every request starts under the lock that withdrawal takes, after the stored consent was
+// read.
 import { toHex } from '../bindings/device.js';
 import { DAY_MS, chunk, randomBytes, today, uniform } from './basics.js';
 
@@ -42,7 +42,7 @@ export class Outbox {
   #recipes;
   #tidy;
   /**
-   * Stops the request that is under way; there is one at a time.
+   * Stops the request that is under way. There is at most one.
    * @type {AbortController | undefined}
    */
   #posting;
@@ -96,7 +96,7 @@ export class Outbox {
   /** Sends the records that are due. @returns {Promise<void>} */
   async flush() {
     if (!this.#context.isOn) return;
-    // The flush that is under way may have read the queue already. One more follows it, for all
+    // The flush that is under way may have read the queue already, so one more follows it for all
     // callers that come meanwhile.
     if (this.#flushing) {
       this.#next ??= this.#flushing.then(() => {
@@ -172,8 +172,8 @@ export class Outbox {
   }
 
   /**
-   * Starts the request for a record, without waiting for its answer; null where nothing is to be
-   * sent now.
+   * Starts the request for a record without waiting for its answer. Returns null if nothing is to
+   * be sent now.
    * @param {string} key
    * @param {Recipe[]} recipes
    * @returns {Promise<{row: Row, answer: Promise<Answer | null> | 'expired'} | null>}
@@ -187,7 +187,7 @@ export class Outbox {
     if (!row || !context.isOn || row.due > context.deps.now()) return null;
     const recipe = recipes.find(({ hash }) => hash === row.report.recipe_hash);
     const lastDay = row.expires ?? recipe?.expiresDay;
-    if (lastDay === undefined) return null; // of a recipe that this page does not have
+    if (lastDay === undefined) return null; // this page does not have the recipe
     const isExpired = today(context.deps) > lastDay;
     return { row, answer: isExpired ? 'expired' : this.#post(key, row, recipes) };
   }
@@ -207,13 +207,13 @@ export class Outbox {
       const response = await this.#request(key, row, stop.signal);
       // The body is read to its end, so that the connection can be used again.
       const body = await response.arrayBuffer().catch(() => null);
-      // An edge worker answers by its status; a leader by a body, which is empty where it took the
-      // report.
+      // An edge worker answers with its status. A leader answers with a body, which is empty if it
+      // accepted the report.
       const isLeaders = row.path && response.ok;
       const status = isLeaders ? await this.#judged(key, row, body, recipes) : response.status;
       return { status, retryAfter: response.headers.get('Retry-After') };
     } catch {
-      return null; // no network, or given up
+      return null; // there is no network, or the request was stopped
     } finally {
       deps.clearTimer(timer);
     }
@@ -239,7 +239,7 @@ export class Outbox {
   }
 
   /**
-   * What a leader's answer means, as the HTTP status that means the same.
+   * Translates a leader's answer into the HTTP status that means the same.
    * @param {string} key
    * @param {Row} row
    * @param {ArrayBuffer | null} body null where it broke off
@@ -268,7 +268,7 @@ export class Outbox {
     for (const old of ['offline', 'edge-busy']) context.notes.delete(`${old} ${row.report.key}`);
     if (code) context.note(code, row.report.key);
     await context.locked(async (tx) => {
-      // A row that is gone was erased meanwhile; then nothing about it is written down again.
+      // If the row is gone, it was erased meanwhile, and nothing about it is stored again.
       if (!(await tx.get('queue', key))) return;
       await tx.delete('queue', key);
       await tx.put('done', key, { report: row.report, state, at: context.deps.now(), code });
@@ -323,7 +323,7 @@ export class Outbox {
 }
 
 /**
- * How long a Retry-After header asks to wait, in milliseconds.
+ * Returns how long a Retry-After header asks to wait, in milliseconds.
  * @param {any} header seconds, or a date; anything else asks for nothing
  * @param {number} now
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core and the recipes of a page: loaded once, and only under consent.
+// Loads the core and the recipes of a page, once and only under consent.
 import { Core } from '../bindings/device.js';
 import { loadModule } from '../bindings/web.js';
 import { chunk, loadFailureCode } from './basics.js';
@@ -21,8 +21,8 @@ import { chunk, loadFailureCode } from './basics.js';
 const RECIPE_MAX = 1 << 20; // characters
 
 /**
- * The page's module, or the one without vectors where the browser has none. The bytes are a module
- * whose only function would return a vector.
+ * Chooses the page's module, or the one without vector instructions if the browser has none. The
+ * bytes are a module whose only function returns a vector.
  */
 const pageModule = () =>
   WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123]))
@@ -51,8 +51,8 @@ export class PageRecipes {
     try {
       const ready = await acceptAll(context);
       for (const name of ready.refused) context.note('recipe-refused', name);
-      // The keys of the two servers are fetched now, and not when the first event comes: the
-      // servers need not learn when that was.
+      // The keys of the two servers are fetched now and not at the first event, because the servers
+      // need not learn when that happens.
       for (const recipe of ready.recipes)
         sealingOf(context, recipe).catch((error) => context.noteError(error, recipe.id));
       if (keys) {
@@ -75,8 +75,8 @@ async function acceptAll({ options: { wasm, recipes }, deps }) {
   const core = await Core.create(await loadModule(wasm ?? pageModule(), deps.fetch));
   const ready = accept(core, sources);
   if (!ready.isLacking) return ready;
-  // The page's module carries what most recipes need. Where one of them needs more, the whole
-  // module takes its place, if it can be loaded.
+  // The page's module has what most recipes need. If one of them needs more, the whole module takes
+  // its place, if it can be loaded.
   try {
     const { wholeCore } = await import('../bindings/whole.js');
     return accept(await wholeCore(deps.fetch, wasm), sources);
@@ -86,7 +86,7 @@ async function acceptAll({ options: { wasm, recipes }, deps }) {
 }
 
 /**
- * What a core makes of the recipes.
+ * Prepares the recipes in a core.
  * @param {Core} core
  * @param {Source[]} sources
  * @returns {Ready}
@@ -113,7 +113,7 @@ function accept(core, sources) {
 }
 
 /**
- * A recipe as it was given, or fetched.
+ * Returns a recipe as it was given, or fetches it.
  * @param {Dependencies} deps
  * @param {any} source a RecipeJson or a PinnedRecipe; anything else is refused as a recipe
  * @returns {Promise<Source>}
@@ -129,8 +129,8 @@ export async function sourceOf(deps, source) {
 }
 
 /**
- * What seals the recipe's reports for two servers, where it names them, or the code that says why
- * that cannot be.
+ * Returns what seals the recipe's reports for two servers, if the recipe names them, or the code
+ * that says why they cannot be sealed.
  * @param {Context} context
  * @param {Recipe} recipe
  * @returns {Promise<Sealing>}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers queries: looks at every query that comes (signature, policy, ledger), answers each at
-// most once, and writes down what was asked. The way of an answer: consent and opt-in, a good
-// signature, a durable debit, an event, randomizing in the core, and the queue as for any record. A
-// chunk of its own, loaded where a page has a policy. Source: apple-2022 sections 4 to 4.3.
+// Answers queries. It checks every query that comes (signature, policy, ledger), answers each at
+// most once, and logs what was asked. The steps of an answer: consent and opt-in, a good signature,
+// a durable debit, an event, randomizing in the core, and the queue as for any record. This is a
+// chunk of its own, loaded if a page has a policy. Source: apple-2022 sections 4 to 4.3.
 import { isRefusal, isSampled, pick, randomBytes, readStored, today, toldAs } from './basics.js';
 import { sweep } from './query_events.js';
 import { heard, settle } from './query_log.js';
@@ -27,9 +27,9 @@ export { QUERY_REASONS };
  * @typedef {import('./storage.js').Transaction} Transaction
  */
 
-const ASKED_MAX = 64; // queries of one call
-const QUERY_MAX = 1 << 20; // characters of its JSON
-const SAMPLED_MAX = 512; // queries that the coin left out, remembered
+const ASKED_MAX = 64; // queries in one call
+const QUERY_MAX = 1 << 20; // characters of a query's JSON
+const SAMPLED_MAX = 512; // remembered queries whose sample leaves this device out
 const NOTES_MAX = 200; // notes that name what a server sent
 
 /**
@@ -50,7 +50,7 @@ export function ask(call, queries) {
   const run = before.then(() => askAll(call, queries));
   asking.set(
     call.context,
-    run.catch(() => {}), // the caller of this ask is told, not the next one
+    run.catch(() => {}), // only the caller of this ask learns of the error
   );
   return run;
 }
@@ -77,8 +77,8 @@ async function fetched(context) {
 }
 
 /**
- * Notes what happened to a query. A server may send any number of names, so that beyond NOTES_MAX a
- * note goes without the name.
+ * Notes what happened to a query. A server may send any number of names, so notes beyond NOTES_MAX
+ * have no name.
  * @param {Context} context
  * @param {string} code
  * @param {string | null} recipe
@@ -92,7 +92,7 @@ function noted(context, code, recipe, text, cause) {
 }
 
 /**
- * The whole way of one query.
+ * Takes one query through all steps.
  * @param {Call} call
  * @param {Loaded} loaded
  * @param {any} json
@@ -126,7 +126,7 @@ async function answer(call, loaded, json) {
 }
 
 /**
- * Null, or why the signature is not one that counts.
+ * Returns why the signature is not valid, or null if it is.
  * @param {Query} query
  * @param {string[]} keys
  */
@@ -138,8 +138,8 @@ async function verified(query, keys) {
 }
 
 /**
- * The query, and the core that could read it: the whole one for a mechanism that the policy names
- * and the module for queries lacks.
+ * Returns the query, and the core that could read it. That is the whole module for a mechanism that
+ * the policy names and the module for queries lacks.
  * @param {Context} context
  * @param {Loaded} loaded
  * @param {any} json
@@ -166,7 +166,7 @@ async function read(context, loaded, json) {
 function readQuery(core, json) {
   if (JSON.stringify(json).length > QUERY_MAX) throw new RangeError('the query is too long');
   const query = core.query(json);
-  // The device names the part itself, and a query that reads no field is not about events.
+  // The device chooses the part itself, and a query that reads no field is not about events.
   const field = query.json.part ? 'part' : query.fields.length ? null : 'encoding';
   if (field === null) return query;
   core.release(query);
@@ -193,7 +193,7 @@ async function debit(tx, context, loaded, query, row) {
   const ledger = await queryLedgerOf(tx, loaded, day);
   const { verdict, bytes } = readStored(() => core.accountant.debit(ledger, policy, query, day));
   if (verdict.refusal) return settle(tx, now, row, verdict.refusal, verdict);
-  // A device that the sample leaves out drops the new ledger: nothing was charged.
+  // A device that the sample leaves out drops the new ledger, so nothing is charged.
   if (await isLeftOut(tx, context, query, day))
     return settle(tx, now, row, 'sampled-out', { ...verdict, text: '' });
   await tx.put('state', 'accountant', bytes);
@@ -209,8 +209,8 @@ async function debit(tx, context, loaded, query, row) {
 }
 
 /**
- * Does the query's sample leave this device out? The coin is tossed once: whoever asks again gets
- * the same answer.
+ * Returns whether the query's sample leaves this device out. The coin is tossed once, and a
+ * repeated query gets the same answer.
  * @param {Transaction} tx
  * @param {Context} context
  * @param {Query} query
@@ -264,8 +264,8 @@ const withReport = (row, id) =>
  * @param {Event[]} events
  */
 function reportsOf(context, { core }, query, events) {
-  // A part is sent in the clear. It is the part of any event, whether that matches or not: the part
-  // of the answer would tell which events match.
+  // A part is sent in the clear. It is that of a random event, whether the event matches or not.
+  // The part of the answer itself would reveal which events match.
   const part = query.splits.length ? query.part(pick(context.deps, events) ?? {}) : null;
   const own = part ? events.filter((event) => query.part(event).join() === part.join()) : events;
   const asked = part ? core.query({ ...query.json, part }) : query;
@@ -280,7 +280,8 @@ function reportsOf(context, { core }, query, events) {
 }
 
 /**
- * A record of one of the events that the query is about; of a random cell where there is none.
+ * Makes a record of one of the events that the query is about, or of a random cell if there is
+ * none.
  * @param {Context} context
  * @param {Query} query
  * @param {Event[]} events
@@ -301,7 +302,7 @@ function recordOfEvent({ deps }, query, events) {
 }
 
 /**
- * The records of all words together.
+ * Makes the records of all words together.
  * @param {Context} context
  * @param {Query} query
  * @param {Event[]} events
@@ -316,7 +317,7 @@ function recordsOfWords({ deps }, query, events) {
 }
 
 /**
- * Refuses a query that never came to the ledger.
+ * Refuses a query before it reaches the ledger.
  * @param {Context} context
  * @param {LogRow} row
  * @param {string} code

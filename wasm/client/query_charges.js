@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each analysis of the policy, and each of its fields, was charged for queries: for the
-// person.
+// Tells the person what each analysis of the policy, and each of its fields, was charged for
+// queries.
 import { readStored, today } from './basics.js';
 import { load, optedIn, queryLedgerOf } from './query_policy.js';
 

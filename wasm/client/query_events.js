@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events that a person lets queries read: kept in the `events` store, until retention, opting
-// out or the end of consent erases them. No outcome, note or error holds their values.
+// The events that a person lets queries read. They are kept in the `events` store until retention,
+// opting out or the end of consent erases them. No outcome, note or error holds their values.
 import { today } from './basics.js';
 import { analysisOf, load, optedIn, queryLedgerOf, refused, streamOf } from './query_policy.js';
 import { RUN } from './served.js';
@@ -14,11 +14,11 @@ import { RUN } from './served.js';
  * @typedef {import('./storage.js').Transaction} Transaction
  */
 
-const EVENTS_MAX = 1000; // of a stream
-const EVENT_MAX = 1024; // bytes of its JSON
+const EVENTS_MAX = 1000; // events of a stream
+const EVENT_MAX = 1024; // bytes of an event's JSON
 
-// An event's key is "stream/day/until/number", so that retention and order are decided without a
-// look at the event. No stream begins with the "~" of a run.
+// An event's key is "stream/day/until/number", so that retention and order are decided without
+// reading the event. No stream begins with the "~" of a run.
 
 /** @param {number} n @param {number} width */
 const padded = (n, width) => String(n).padStart(width, '0');
@@ -46,8 +46,8 @@ export async function sweep(tx, policy, day) {
 }
 
 /**
- * A copy of an event with the fields that the schema names, or the code that says why the event
- * does not obey it. A number is finite; text and tokens are strings.
+ * Copies the fields of an event that the schema names, or returns the code that says why the event
+ * does not obey the schema. A number is finite; text and tokens are strings.
  * @param {{field: string, type: string}[]} schema
  * @param {unknown} event
  * @returns {{clean: Event, code?: string}}
@@ -98,7 +98,7 @@ export async function donate({ context }, stream, event) {
 }
 
 /**
- * Opts in to an analysis, or out of it.
+ * Opts in to an analysis or out of it.
  * @param {Call} call
  * @param {string} name
  * @param {boolean} yes
@@ -117,8 +117,8 @@ export async function optIn({ context }, name, yes) {
 }
 
 /**
- * Opts out, also where the policy cannot be loaded: then nobody knows what else reads an event, and
- * all events go.
+ * Opts out, even if the policy cannot be loaded. Then it is unknown what else reads an event, so
+ * all events are erased.
  * @param {Context} context
  * @param {string} name
  * @returns {Promise<Outcome[]>}

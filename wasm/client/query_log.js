@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of queries: one row for each query that came, whether it was answered or refused, and its
-// sentence for the person. No row holds a raw value.
+// The log of queries. It has a row for each query that came, answered or refused, with a sentence
+// for the person. No row holds a raw value.
 import { QUERY_REASONS, analysisOf } from './query_policy.js';
 
 /**
@@ -54,7 +54,7 @@ const ALIKE_MAX = 8; // refusals of one analysis for one reason that are listed 
 const STATES = ['queued', 'refused', 'sent'];
 
 /**
- * The row of a query that came.
+ * Makes the row of a query that came.
  * @param {Policy | null} policy
  * @param {any} query checked, or null and the JSON that it should be
  * @returns {LogRow}
@@ -63,7 +63,7 @@ export function heard(policy, query) {
   const id = policy ? query.id : query?.recipe;
   return {
     at: 0,
-    // A query that the core did not read may hold anything.
+    // A query that the core could not read may contain anything.
     query: typeof id === 'string' && /^[a-z0-9][a-z0-9._-]{0,63}$/.test(id) ? id : null,
     hash: policy && query.queryHash,
     analysis: policy && analysisOf(policy, query.analysis) ? query.analysis : null,
@@ -93,7 +93,7 @@ export function heard(policy, query) {
 const together = (contributions, epsilon) => Math.round((contributions || 1) * epsilon * 1e6) / 1e6;
 
 /**
- * Completes the row of a query by what was decided, and writes it down.
+ * Completes the row of a query with the decision, and stores it.
  * @param {Transaction} tx
  * @param {number} now
  * @param {LogRow} row
@@ -118,9 +118,9 @@ export async function settle(tx, now, row, code, verdict) {
 }
 
 /**
- * Writes a row. A repeated refusal is counted in its row. More than ALIKE_MAX refusals of one
- * analysis for one reason share a row, too, so that no number of queries pushes out the rest.
- * Answers stay longest.
+ * Writes a row. A repeated refusal is counted in its row. Refusals of one analysis for one reason
+ * beyond ALIKE_MAX share a row, too, so that many queries cannot push out other rows. Answers are
+ * kept longest.
  * @param {Transaction} tx
  * @param {LogRow} row
  */
@@ -176,7 +176,7 @@ function sentence(row, time) {
 }
 
 /**
- * What was asked, and what became of it, newest first.
+ * Lists what was asked, and what became of it, newest first.
  * @param {Context} context
  * @returns {Promise<LogEntry[]>}
  */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policy of a page: what queries may ask of its people, loaded with the core that checks it;
-// and what storage holds under it, the opt-ins and the ledger of queries.
+// The policy of a page, which says what queries may ask of its people. It is loaded with the core
+// that checks it. This file also reads what storage holds under the policy: the opt-ins and the
+// ledger of queries.
 import { QueryCore } from '../bindings/query_core.js';
 import { loadModule } from '../bindings/web.js';
 import { Refusal, loadFailureCode, storageFailure } from './basics.js';
@@ -26,15 +27,15 @@ export const QUERY_REASONS = {
   'unknown-stream': 'The policy has no such stream.',
   'unknown-analysis': 'The policy has no such analysis.',
   'not-opted-in': 'The person has not opted in to the analysis.',
-  'event-field': "The event has a field that the stream's schema has not.",
+  'event-field': "The event has a field that the stream's schema does not have.",
   'event-type': "A field of the event is not of its type in the stream's schema.",
   'event-size': 'The event is larger than 1 KiB.',
   'queries-missing': 'The queries could not be fetched.',
   'too-many': 'More than 64 queries came at once; the others were not looked at.',
-  malformed: 'This is no query that the core can read.',
+  malformed: 'This is not a query that the core can read.',
   'no-signature': 'The query is not signed.',
   'unknown-key': 'The query is signed by a key that the policy does not name.',
-  'bad-signature': "The query's signature is bad: it is not what its key signed.",
+  'bad-signature': "The query's signature is bad: its key did not sign this query.",
   'no-ed25519': "This browser cannot check the query's signature (Ed25519), so it is not answered.",
   'sampled-out': "Not sampled: the query's random sample left this device out.",
 };
@@ -50,7 +51,7 @@ export const refused = (code, cause) => new Refusal(code, QUERY_REASONS[code], c
 const loading = new WeakMap();
 
 /**
- * Loads the policy once for each client; what failed is tried again.
+ * Loads the policy once for each client. A failed load is tried again at the next call.
  * @param {Context} context
  * @param {boolean} [isWhole]
  * @returns {Promise<Loaded>}
@@ -94,8 +95,8 @@ async function open({ deps, options: { policy, queryWasm } }, isWhole) {
  */
 async function coreOf(deps, given, isWhole) {
   if (typeof given === 'function') return given();
-  // Both addresses are written out because bundlers look for them. They are made only where the
-  // page names none, because a bundle in one file has no address of its own.
+  // Both addresses are literal because bundlers look for them. They are made only if the page names
+  // none, because a bundle in one file has no address of its own.
   const beside = () =>
     isWhole
       ? new URL('./shoal-all.wasm', import.meta.url)
@@ -117,14 +118,14 @@ export const analysisOf = (policy, name) =>
   policy.json.analyses.find((/** @type {any} */ { analysis }) => analysis === name);
 
 /**
- * The analyses that the person opted in to.
+ * Returns the analyses that the person opted in to.
  * @param {Transaction} tx
  * @returns {Promise<string[]>}
  */
 export const optedIn = async (tx) => (await tx.get('state', 'analyses')) ?? [];
 
 /**
- * The ledger of queries, or a new one that begins today, which is stored.
+ * Reads the ledger of queries. If there is none, makes and stores one that begins today.
  * @param {Transaction} tx
  * @param {Loaded} loaded
  * @param {number} day

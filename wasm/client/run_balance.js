@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each run of the page has spent on this device: for the person.
+// Tells the person what each run of the page has spent on this device.
 import { readStored } from './basics.js';
 import { RUN_REASONS, joinedOf, keptOf, load } from './run_state.js';
 
@@ -69,7 +69,7 @@ function balance({ recipe, run }, kept, joined) {
 }
 
 /**
- * How each run of the page stands, as explain() says it.
+ * Adds the state of each run of the page to what explain() lists.
  * @param {Context} context
  * @param {(code: string, recipe: string, count: number, text: string) => void} add
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of a page, and what a device remembers of each: sums of the samples of the open epoch,
-// and the state that its answers follow from. Both lie in the `events` store and nowhere else: the
-// end of consent erases them, and retention the samples that nobody asked for.
+// and the state that its answers follow from. Both are in the `events` store and nowhere else. The
+// end of consent erases them, and retention erases samples that nobody asked for.
 import { Run, isRun } from '../bindings/run_core.js';
 import { Refusal, loadFailureCode } from './basics.js';
 import { sourceOf } from './page_recipes.js';
@@ -28,8 +28,8 @@ import { RUN } from './served.js';
  * @typedef {{core: any, runs: Map<string, Followed>}} Loaded by run hash
  */
 
-const RETENTION_DAYS = 31; // of samples that nobody asked for
-const JOINED = 'runs'; // in `state`: the runs that were debited
+const RETENTION_DAYS = 31; // days for which samples are kept that nobody asks for
+const JOINED = 'runs'; // the key in `state` of the runs that were debited
 
 /**
  * The codes of runs; the core has sentences of its own for what a state refuses.
@@ -44,9 +44,9 @@ export const RUN_REASONS = {
   'unknown-analysis': 'The page has no run of this analysis.',
   'not-opted-in': 'The person has not agreed to take part in the run.',
   'epochs-missing': 'The recipes could not be fetched.',
-  malformed: 'This is no epoch of a run that the core can read.',
+  malformed: 'This is not an epoch of a run that the core can read.',
   'other-run':
-    'The recipe is of no run that the page promised: its parameters differ, and so would its cost.',
+    'The recipe belongs to no run that the page promised: its parameters differ, and so would its cost.',
   'run-left':
     'What this device remembered of the run is gone. Its epsilon was spent, and is not spent again: the run goes on without it.',
   'run-over': "The run's last day has passed.",
@@ -62,7 +62,7 @@ export const refused = (code, cause) => new Refusal(code, RUN_REASONS[code], cau
 const loading = new WeakMap();
 
 /**
- * Loads the runs once for each client; what failed is tried again.
+ * Loads the runs once for each client. A failed load is tried again at the next call.
  * @param {Context} context
  * @returns {Promise<Loaded>}
  */
@@ -100,7 +100,7 @@ async function open(context) {
 }
 
 /**
- * A run that the page may promise, or null.
+ * Returns a run that the page may promise, or null.
  * @param {any} core
  * @param {any} json
  * @param {string[] | undefined} keys
@@ -123,7 +123,7 @@ async function promised(core, json, keys, hash) {
 }
 
 /**
- * Null, or why the signature is not one that counts.
+ * Returns why the signature is not valid, or null if it is.
  * @param {JointRecipe} recipe
  * @param {string[] | undefined} keys
  */
@@ -136,7 +136,7 @@ export const forged = async (recipe, keys) =>
 export const keyOf = ({ run }) => RUN + run.hash;
 
 /**
- * What is kept of a run; undefined where the person takes no part.
+ * Reads what is kept of a run; undefined if the person takes no part.
  * @param {Transaction} tx
  * @param {Followed} followed
  * @returns {Promise<Kept | undefined>}
@@ -147,8 +147,7 @@ export const keptOf = (tx, followed) => tx.get('events', keyOf(followed));
 const rowsOf = async (tx) => (await tx.keys('events')).filter((key) => key.startsWith(RUN));
 
 /**
- * Throws where the person takes part in no run: then nothing needs to be loaded, and nothing
- * fetched.
+ * Throws if the person takes part in no run, because then nothing needs to be loaded or fetched.
  * @param {Context} context
  */
 export async function needPart(context) {
@@ -169,9 +168,9 @@ export const join = async (tx, run, joined) =>
   tx.put('state', JOINED, { ...(await joinedOf(tx)), [run.hash]: joined });
 
 /**
- * Erases the rows of runs whose last day has passed, and samples that are too old, also of runs
- * that the page no longer has. Samples dated after today go, too: a clock was set back, and their
- * age is unknown.
+ * Erases the rows of runs whose last day has passed, and samples that are too old, also those of
+ * runs that the page no longer has. Samples dated after today are erased, too: a clock was set
+ * back, and their age is unknown.
  * @param {Transaction} tx
  * @param {number} day
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the chunks for queries and for runs share: JSON from the endpoint, and the prefix of the
-// keys under which `events` holds the state of runs.
+// The common code of the chunks for queries and for runs: JSON from the endpoint, and the prefix of
+// the keys under which `events` holds the state of runs.
 import { limitedBytes } from './limited_body.js';
 
 export const RUN = '~run/';
@@ -9,7 +9,7 @@ const BODY_MAX = 1 << 20;
 const TIMEOUT_MS = 30_000;
 
 /**
- * JSON that the endpoint serves beside its reports; throws where it serves none.
+ * Fetches JSON that the endpoint serves beside its reports. Throws if it serves none.
  * @param {import('./context.js').Context} context
  * @param {'queries' | 'recipes'} path
  * @returns {Promise<any>}

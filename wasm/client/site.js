@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registrable domain of a host, by the public suffix list (tldts). A chunk of its own (47 KB),
-// loaded when a recipe first asks for a site.
+// Finds the registrable domain of a host by the public suffix list (tldts). This is a chunk of its
+// own (47 KB), loaded when a recipe first asks for a site.
 import { getDomain } from 'tldts';
 
 /** @param {string} host @returns {string | null} null for addresses, single labels and suffixes */

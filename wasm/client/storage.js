@@ -87,7 +87,7 @@ export function indexedDbStorage(name = 'shoal') {
 }
 
 /**
- * One transaction of all stores, on disk when it resolves.
+ * Runs a task in one transaction over all stores. It is on disk when the promise resolves.
  * @template T
  * @param {import('idb').IDBPDatabase} db
  * @param {(tx: Transaction) => Promise<T>} task what it throws rolls everything back
@@ -115,7 +115,7 @@ async function transact(db, task) {
     try {
       tx.abort();
     } catch {
-      // the error itself aborted it
+      // the error has aborted the transaction already
     }
     throw error;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics that change: a device's part in runs over epochs. Samples of the open epoch are summed
-// on the device; its recipe is answered once, by one report, `vote;estimate`. The way of an answer:
-// consent and opt-in, an epoch of a run that the page promised, the whole run's epsilon debited
-// once, the answer drawn and what the device remembers of it stored, and the queue as for any
-// record. A chunk of its own, loaded where a page has runs. Sources: joseph-2018;
+// A device's part in runs over epochs, which follow statistics that change. The device sums samples
+// of the open epoch and answers the epoch's recipe once, with one report, `vote;estimate`. The
+// steps of an answer: consent and opt-in; an epoch of a run that the page promised; the whole run's
+// epsilon, debited once; the answer is drawn, and the device's new state is stored; the queue as
+// for any record. This is a chunk of its own, loaded if a page has runs. Sources: joseph-2018;
 // core/compound/epoch.h.
 import { Run, isRun } from '../bindings/run_core.js';
 import { isSampled, randomBytes, today, toldAs } from './basics.js';
@@ -48,9 +48,9 @@ export { RUN_REASONS };
  *   at most once: by default those that the endpoint serves; one outcome for each
  */
 
-const DISTINCT_MAX = 4096; // strings of an epoch
+const DISTINCT_MAX = 4096; // different strings of an epoch
 const SAMPLES_MAX = 2 ** 31 - 1;
-const EPOCHS_MAX = 64; // recipes of one call
+const EPOCHS_MAX = 64; // recipes in one call
 const LOGGED_MAX = 64; // answers of one run that log() lists
 
 /**
@@ -92,7 +92,7 @@ export async function optIn({ context }, analysis, yes = true) {
 }
 
 /**
- * Ends a person's part in a run: what was kept of it goes, and what waits to be sent.
+ * Ends a person's part in a run: erases what was kept of it, and what waits to be sent.
  * @param {Transaction} tx
  * @param {Followed} followed
  */
@@ -148,7 +148,7 @@ async function add(context, followed, value) {
 }
 
 /**
- * Adds a number; one outside the range counts as the nearer end of it.
+ * Adds a number. A number outside the range counts as the nearer end of it.
  * @param {Sums} sums
  * @param {{low: number, high: number}} range
  * @param {number} value
@@ -170,7 +170,7 @@ function withItem(sums, item) {
 }
 
 /**
- * The mean of the numbers, rounded down to a micro-unit; null where there is none.
+ * Returns the mean of the numbers, rounded down to a micro-unit, or null if there are none.
  * @param {Sums | null} sums
  */
 function meanOf(sums) {
@@ -184,7 +184,7 @@ function meanOf(sums) {
 // ---- epochs ----
 
 /**
- * The last answer of each client: they go one after another.
+ * The last answer of each client. Answers run one after another.
  * @type {WeakMap<Context, Promise<unknown>>}
  */
 const answering = new WeakMap();
@@ -195,7 +195,7 @@ export function answer(call, recipes) {
   const run = before.then(() => answerAll(call, recipes));
   answering.set(
     call.context,
-    run.catch(() => {}), // the caller of this answer is told, not the next one
+    run.catch(() => {}), // only the caller of this answer learns of the error
   );
   return run;
 }
@@ -214,7 +214,7 @@ async function answerAll(call, recipes) {
 }
 
 /**
- * The epochs of the page's runs that the endpoint serves, the earliest first.
+ * Fetches the epochs of the page's runs that the endpoint serves, the earliest first.
  * @param {Context} context
  * @param {Loaded} loaded
  */
@@ -231,7 +231,7 @@ async function fetched(context, { runs }) {
 }
 
 /**
- * The whole way of one epoch.
+ * Takes one epoch through all steps.
  * @param {Call} call
  * @param {Loaded} loaded
  * @param {RecipeJson | string} json
@@ -256,7 +256,7 @@ async function answerOne(call, loaded, json) {
 }
 
 /**
- * The recipe of an epoch; null where it is none.
+ * Returns the recipe of an epoch, or null if it is not one.
  * @param {any} core
  * @param {RecipeJson | string} json
  * @returns {JointRecipe | null}
@@ -275,7 +275,7 @@ function epochOf(core, json) {
 }
 
 /**
- * Debits, draws and remembers in one transaction, and only then puts the report into the queue. A
+ * Debits, draws and stores the new state in one transaction, and only then queues the report. A
  * page that dies between the two has lost the report, and does not answer the epoch again.
  * @param {Call} call
  * @param {any} core
@@ -289,7 +289,7 @@ async function report({ context, outbox, era }, core, followed) {
   if (made.code) return refuse(context, recipe, made.code, made.text);
   /** @param {Transaction} tx @param {string} id */
   const more = async (tx, id) => {
-    if (!(await keptOf(tx, followed))) return null; // left meanwhile
+    if (!(await keptOf(tx, followed))) return null; // the person left the run meanwhile
     /** @type {LogRow} */
     const row = { ...rowOf(recipe), outcome: 'accepted', code: 'accepted', report: id };
     await write(tx, context.deps.now(), row);
@@ -301,8 +301,8 @@ async function report({ context, outbox, era }, core, followed) {
 }
 
 /**
- * The record of an epoch; all that follows from it is stored in the same transaction. Or the code
- * that says why there is none; then nothing is stored.
+ * Makes the record of an epoch and stores everything that follows from it in the same transaction.
+ * Otherwise it returns the code that says why there is no record, and stores nothing.
  * @param {Transaction} tx
  * @param {Context} context
  * @param {any} core
@@ -336,7 +336,7 @@ async function drawn(tx, context, core, followed) {
 }
 
 /**
- * Why the device may not begin a run; null where it may. The run's coin is tossed once.
+ * Returns why the device may not begin a run, or null if it may. The run's coin is tossed once.
  * @param {Transaction} tx
  * @param {Context} context
  * @param {any} core
@@ -371,8 +371,8 @@ const rowOf = (recipe) => ({
 });
 
 /**
- * Tells and writes down that a recipe is not answered. That it was answered before is no news: an
- * epoch's recipe is served for as long as the epoch lasts.
+ * Notes and logs that a recipe is not answered. It does not log that an epoch was answered before,
+ * because an epoch's recipe is served for as long as the epoch lasts.
  * @param {Context} context
  * @param {JointRecipe | null} recipe
  * @param {string} code
@@ -393,13 +393,13 @@ async function commonReason(code) {
   try {
     return (await import('./reasons.js')).REASONS[code];
   } catch {
-    return undefined; // the row goes without
+    return undefined; // the row is written without it
   }
 }
 
 /**
- * Writes a row: for answers, one for each of a run's last epochs; for refusals, one for each run
- * and reason, with a count. No row says how the device voted.
+ * Writes a row of the log. There is one for each answer of a run's last epochs, and one for each
+ * run and reason of refusal, with a count. No row says how the device voted.
  * @param {Transaction} tx
  * @param {number} now
  * @param {LogRow} row

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The crowd's histograms and the heat maps of associations. The page fetches them every few seconds
-// from its own server, which asks the aggregator.
+// Shows the crowd's histograms and the heat maps of associations. The page fetches them every few
+// seconds from its own server, which asks the aggregator.
 import { histogram, rowsOf } from './histogram.js';
 import { h, toDom } from './tree.js';
 
@@ -51,8 +51,7 @@ async function draw(place, { title, url, isPicture }, last) {
     const text = await response.text();
     if (text === last) return last;
     if (isPicture && response.ok) {
-      // As an image, in which nothing runs and from which nothing is fetched, whatever values it
-      // shows.
+      // An image runs nothing and fetches nothing, whatever values the SVG shows.
       place
         .querySelector('.chart')
         ?.replaceChildren(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The crowd's counts as a list of bars with error whiskers, from the aggregator's result. Values
-// came from reports or a dictionary and are hostile text: they are shown as text, never as markup.
-// A pure function: it returns a tree (tree.js).
+// Draws the crowd's counts as a list of bars with error whiskers, from the aggregator's result.
+// Values come from reports or a dictionary and are hostile text: they are shown as text, never as
+// markup. A pure function that returns a tree (tree.js).
 import { h } from './tree.js';
 
 /**
@@ -14,8 +14,8 @@ const BAR = { height: 22, thickness: 12, cap: 5 };
 /** @param {number} x */
 const whole = (x) => Math.round(x).toLocaleString('en-US');
 
-// Format characters are unsafe but for the two kinds that emoji are made of: joiners between
-// pictures, and the tags of a flag.
+// Format characters are unsafe except the two kinds that emoji contain: joiners between pictures,
+// and the tags of a flag.
 const JOINER =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F])\u200D(?=\p{Extended_Pictographic})/u;
 const TAG = /(?<=\u{1F3F4}[\u{E0030}-\u{E007A}]{0,6})[\u{E0030}-\u{E007A}\u{E007F}]/u;
@@ -25,8 +25,8 @@ const UNSAFE = new RegExp(
 );
 
 /**
- * Text that cannot reorder or break its line: control and bidirectional characters become U+FFFD,
- * long values are cut.
+ * Makes a text safe to show: control and bidirectional characters, which could reorder or break its
+ * line, become U+FFFD, and long values are cut.
  * @param {string} value
  */
 export function readable(value) {
@@ -36,7 +36,7 @@ export function readable(value) {
 }
 
 /**
- * The rows of a result, or an error where the answer is not one.
+ * Returns the rows of a result. Throws if the answer is not a result.
  * @param {any} result
  * @returns {Row[]}
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: it connects the loader of the published client to what a visitor sees. Before consent
+// Connects the loader of the published client to what a visitor sees on the page. Before consent
 // it requests only the files of this folder, the loader and the crowd's published counts. It keeps
 // no typed word and no address.
 import { start } from '/shoal/loader.js';
@@ -41,7 +41,7 @@ const shoal = start({ endpoint: config.endpoint, recipes: config.recipes });
 let shown = '';
 
 /**
- * What one report costs, as far as the recipe states it: of several variables, all together.
+ * Returns what one report costs, if the recipe states it. Several variables are added up.
  * @param {any} recipe
  * @returns {number}
  */
@@ -154,7 +154,7 @@ function showConsent(what) {
   $('consent-title').textContent = isOn ? 'You take part' : 'May this page learn from you?';
   $('consent-state').textContent =
     STATES[what === 'decline' || what === 'erase' ? what : state] ?? '';
-  // A button that vanishes under the focus hands it to the one that takes its place.
+  // If a focused button disappears, the button in its place gets the focus.
   if (what && had?.hidden) (isOn ? $('withdraw') : $('grant')).focus();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows what a private record looks like to its receiver, and how little it says. It reads the
-// record's text by its shape, as docs/formats.md defines the shapes, and the report's parameters;
-// never the value. Pure functions that return trees (tree.js).
+// Shows what a private record looks like to its receiver, and how little it says. It reads only the
+// report: the record's text by its shape, which docs/formats.md defines, and the parameters. It
+// never reads the value. Pure functions that return trees (tree.js).
 import { h } from './tree.js';
 
 /**
@@ -35,7 +35,7 @@ const numbersOf = ({ parameters }) =>
   );
 
 /**
- * A record of several variables: each answer as if it stood alone.
+ * Reads a record of several variables, each answer as if it stood alone.
  * @param {Report} report
  * @param {Recipe[]} variables
  * @returns {View}
@@ -75,8 +75,8 @@ export function readRecord(report, recipe = {}) {
     return { form: 'bit', row: -1, cells: lit(1, row ? [0] : []) };
   if (size === undefined) return unknown;
   if (fields.length === 1 && isHex(size)) return { form: 'list', row: -1, cells: bits(text, size) };
-  // "3,1" is a row and its sign or, of a list of less than ten, a set of two: there the recipe's
-  // name decides.
+  // "3,1" is a row and its sign, or a set of two entries of a list with fewer than ten. The
+  // recipe's mechanism decides.
   const isSign =
     /^\d+,[01]$/.test(text) &&
     (fields[0].length > 1 || row >= second || recipe.mechanism !== 'subset');
@@ -85,8 +85,8 @@ export function readRecord(report, recipe = {}) {
 }
 
 /**
- * The cells that agree with a sign: the Hadamard entry of two indices is -1 to the number of bits
- * that they share.
+ * Finds the cells that agree with a sign. The Hadamard entry of two indices is -1 to the power of
+ * the number of bits that they share.
  * @param {number} row
  * @param {number} column
  * @param {number} positive
@@ -143,7 +143,7 @@ function label({ form, cells }, n) {
 }
 
 /**
- * A picture of the cells, square where their number is; nothing where there are none to draw.
+ * Draws the cells, in a square if their number is one. Without cells it draws nothing.
  * @param {View} view
  * @returns {import('./tree.js').Node_}
  */
@@ -172,7 +172,7 @@ export function grid(view) {
       'aria-label': label(view, cells.length),
     },
     h('rect', { class: 'sheet', ...box }),
-    // Where cells are few, the dark ones are drawn too, or nobody could count them.
+    // If there are few cells, the dark ones are drawn too, so that they can be counted.
     ...(cells.length <= 256 ? [h('path', { class: 'dark', d: sheet })] : []),
     h('path', { class: 'lit', d: path }),
   );
@@ -190,7 +190,7 @@ const NOUNS = { word: 'word', site: 'site', host: 'host', item: 'choice', number
 const some = (all, share) => whole(Number(Math.max(1, all * share).toPrecision(2)));
 
 /**
- * What the server sees and why it says little, as sentences.
+ * Says in sentences what the server sees, and why it reveals little.
  * @param {View} view @param {Report} report @param {Recipe} [recipe]
  * @returns {{sees: string, little: string}}
  */
@@ -297,7 +297,8 @@ const SAYINGS = {
 };
 
 /**
- * Epsilon as a sentence: how far one report can move somebody who wavers between two values.
+ * Explains epsilon in a sentence: how far one report can move somebody who wavers between two
+ * values.
  * @param {number} epsilon
  */
 export function epsilonInWords(epsilon) {

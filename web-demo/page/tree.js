@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree of elements as plain data, and its two outputs: DOM nodes for the page, markup for the
-// report file. Text and attributes are escaped in both, whatever they hold. Depends on nothing.
+// A tree of elements as plain data, with two outputs: DOM nodes for the page, and markup for the
+// report file. Both escape text and attributes, whatever they contain. Depends on nothing.
 
 /**
  * @typedef {string | Node_} Child

@@ -524,7 +524,7 @@ test('what a server says is not repeated unless it is a name', async () => {
   await client.ask([{ no_such: 1 }]);
   const [named] = await client.log();
   assert.equal(named.field, 'no_such');
-  assert.match(named.text, /This is no query that the core can read: no_such\.$/);
+  assert.match(named.text, /This is not a query that the core can read: no_such\.$/);
 });
 
 test('explain() does not grow with the names that a server sends', async () => {
