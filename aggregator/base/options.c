@@ -65,7 +65,7 @@ static agg_err take(const cli_option *options, agg_error *error, int argc, char 
     if (o == NULL) return unknown(options, error, text);
     if (o->flag != NULL) {
         if (value != NULL) return usage(error, "no value goes with", text);
-        *o->flag = 1;
+        *o->flag = true;
         return SHOAL_OK;
     }
     if (value == NULL && *i + 1 < argc) value = argv[++*i];
@@ -99,18 +99,18 @@ agg_err cli_take_repeated(const char **values, size_t *n_values, char **rest, in
 }
 
 agg_err cli_options_read(const cli_option *options, agg_error *error, int argc, char **argv,
-                         const char **arguments, int *n_arguments, int *help)
+                         const char **arguments, int *n_arguments, bool *help)
 {
     bool is_over = false;
     *n_arguments = 0;
-    *help = 0;
+    *help = false;
     for (int i = 1; i < argc; i++) {
         if (is_over || argv[i][0] != '-' || argv[i][1] == '\0') {
             arguments[(*n_arguments)++] = argv[i];
         } else if (strcmp(argv[i], "--") == 0) {
             is_over = true;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            *help = 1;
+            *help = true;
         } else {
             agg_err err = take(options, error, argc, argv, &i);
             if (err != SHOAL_OK) return err;
@@ -120,7 +120,7 @@ agg_err cli_options_read(const cli_option *options, agg_error *error, int argc, 
 }
 
 agg_err cli_options_read_only(const cli_option *options, agg_error *error, int argc, char **argv,
-                              int *help)
+                              bool *help)
 {
     int n_arguments = 0;
     const char **arguments = agg_alloc(error, (size_t)argc, sizeof *arguments);

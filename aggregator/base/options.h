@@ -4,6 +4,7 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,21 +14,21 @@ typedef struct cli_option {
     const char *name;   // without the dashes
     char letter;        // the one-letter form, or 0
     const char **value; // set to the option's value; NULL for a switch
-    int *flag;          // set to 1 by a switch; NULL for an option with a value
+    bool *flag;         // set by a switch; NULL for an option with a value
 } cli_option;
 
 // Reads argv[1..argc). --help and -h are always known.
 //   options: ends with an entry whose name is NULL
 //   arguments: room for argc entries; receives the *n_arguments words that are not options
-//   help: set to 1 by --help, else to 0
+//   help: whether --help or -h is among them
 // Returns: AGG_ERR_USAGE for an unknown option, a missing value or an option given twice.
 agg_err cli_options_read(const cli_option *options, agg_error *error, int argc, char **argv,
-                         const char **arguments, int *n_arguments, int *help) SHOAL_MUST_CHECK;
+                         const char **arguments, int *n_arguments, bool *help) SHOAL_MUST_CHECK;
 
 // Reads the command line of a command that takes no arguments.
 // Returns: also AGG_ERR_USAGE if there is an argument, unless help was asked for.
 agg_err cli_options_read_only(const cli_option *options, agg_error *error, int argc, char **argv,
-                              int *help) SHOAL_MUST_CHECK;
+                              bool *help) SHOAL_MUST_CHECK;
 
 // Takes every occurrence of an option that may be repeated off the command line. Call it before
 // cli_options_read. Words after "--" are not options.

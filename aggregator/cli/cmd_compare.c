@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal compare: what changed between two accumulators.
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,21 +85,21 @@ static void release(loaded *l)
     agg_recipe_release(&l->recipe);
 }
 
-static int is_same_text(agg_text x, agg_text y)
+static bool is_same_text(agg_text x, agg_text y)
 {
     return x.len == y.len && memcmp(x.bytes, y.bytes, x.len) == 0;
 }
 
 static agg_err check_same_lists(agg_error *error, const agg_dictionary *a, const agg_dictionary *b)
 {
-    int is_same = a->n == b->n;
+    bool is_same = a->n == b->n;
     for (size_t i = 0; is_same && i < a->n; i++) is_same = is_same_text(a->values[i], b->values[i]);
     if (is_same) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                     "the recipes' lists differ; --dictionary says which values to compare");
 }
 
-static int is_mean(const agg_recipe *recipe)
+static bool is_mean(const agg_recipe *recipe)
 {
     return recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal joint: the joint distribution of a recipe's variables, and whether they are associated.
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,8 +217,7 @@ static void say_doubts(const agg_joint_result *r, const arguments *a)
     if (r->rank < r->n_free) {
         snprintf(text, sizeof text,
                  "the information matrix is singular: rank %zu of %zu. Where the reports do not "
-                 "tell categories apart the "
-                 "error is infinite and nothing is known",
+                 "tell categories apart the error is infinite and nothing is known",
                  r->rank, r->n_free);
         say(text);
     }
@@ -292,7 +292,7 @@ static agg_err state_accumulator(agg_error *error, const arguments *a, const agg
     uint64_t bytes = strcmp(a->accumulator, "-") == 0
                          ? 0
                          : cli_accumulator_memory(a->accumulator, &recipe->recipe);
-    int is_too_much = a->memory_limit > 0 && bytes + CLI_PROGRAM_BYTES > a->memory_limit;
+    bool is_too_much = a->memory_limit > 0 && bytes + CLI_PROGRAM_BYTES > a->memory_limit;
     return a->is_done || is_too_much ? cli_state_memory(error, command, bytes, a->memory_limit)
                                      : SHOAL_OK;
 }

@@ -2,6 +2,7 @@
 // Dispatch of commands; see command.h.
 #include "command.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,13 +125,13 @@ static void print_overview(FILE *stream, const cli_command *const *commands)
 // A command line that was read.
 typedef struct parsed {
     char *arguments; // the command's own struct
-    int *flags;      // one for each option
+    bool *flags;     // one for each option
     cli_option *options;
     char **rest; // argv without the options that may be repeated
     int n_rest;
     const char **words;
     int n_words;
-    int is_help;
+    bool is_help;
 } parsed;
 
 static size_t count_options(const command_option *options)
@@ -234,7 +235,7 @@ static agg_err read_command_line(parsed *p, agg_error *error, const cli_command 
     if (err != SHOAL_OK || p->is_help) return err;
     for (size_t i = 0; i < count_options(row->options); i++)
         if (row->options[i].kind == COMMAND_SWITCH)
-            *(bool *)(void *)(p->arguments + row->options[i].at) = p->flags[i] != 0;
+            *(bool *)(void *)(p->arguments + row->options[i].at) = p->flags[i];
     return check(p, error, row);
 }
 

@@ -74,13 +74,13 @@ typedef struct command_words {
 typedef struct cli_command cli_command;
 struct cli_command {
     const char *name;         // as typed; that of a mode is a switch, such as "--discover"
-    const char *summary;      // one line for the list of commands or of actions
+    const char *summary;      // one line in the list of commands or of actions
     const char *help;         // usage, purpose and options; a mode without one has its command's
     const char *more_help;    // the rest of a help that is too long for one literal
     void (*print_rows)(void); // prints the help's list of what a table holds; NULL: none
     const char *example;      // lines of a shell that tests/aggregator/cli/help.test.mjs runs
     const command_option *options;
-    void (*fill_options)(void);  // writes `options` where a table holds them; NULL: constant
+    void (*fill_options)(void);  // fills `options` if a table names them; NULL: they are constant
     size_t arguments_size;       // bytes of the struct that the options write to; 0: none
     int least_words, most_words; // how many words the command takes
     const char *words_refused;   // the message for any other number; NULL: "takes options only"

@@ -49,8 +49,7 @@ static agg_err refused(agg_error *error, const agg_http_response *answer)
     if (problem == SHOAL_DAP_PROBLEM_BATCH_OVERLAP)
         return agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
                         "a part of this interval was collected before, with another one; each "
-                        "report is given out "
-                        "once (%s)",
+                        "report is given out once (%s)",
                         text);
     if (problem < 0 && answer->status >= 500)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the leader is in trouble: %s", text);

@@ -3,7 +3,7 @@
 // the result that every decoder returns. Pure: it reads no file and no clock, and the result does
 // not depend on the number of threads.
 //
-// A row is a string whose count stands out of the noise of a string that nobody sent. The count
+// A row is a string whose count stands out from the noise of a string that nobody sent. The count
 // comes from an oracle that did not choose the string. `fdr` is the false-discovery rate behind
 // every threshold: the expected share of the rows that nobody sent is at most `fdr`. For that
 // reason `known` strings are tested separately: strings that stand out anyway would let more of the

@@ -3,6 +3,7 @@
 #include "ngram_clique.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,14 +133,14 @@ static uint32_t choose_part(const finder *f, const level *at)
 
 // Chooses a node at a depth and writes the remaining nodes of the next depth.
 // Returns: whether every part keeps at least one node.
-static int descend(finder *f, uint32_t depth, uint32_t node)
+static bool descend(finder *f, uint32_t depth, uint32_t node)
 {
     const level *at = &f->levels[depth];
     level *next = &f->levels[depth + 1];
     uint32_t part = at->part;
     double cut = f->search->sum_cut, floor = -cut * sqrt((double)depth + 1);
     next->total = at->total + (double)at->sum[part][node];
-    if (next->total < -cut * sqrt((double)depth * (depth + 1) / 2)) return 0;
+    if (next->total < -cut * sqrt((double)depth * (depth + 1) / 2)) return false;
     for (uint32_t j = 0; j < f->n_parts; j++) {
         if (f->chosen >> j & 1) continue;
         const float *z = z_at(f, part, node, j);
@@ -150,10 +151,10 @@ static int descend(finder *f, uint32_t depth, uint32_t node)
             if ((double)next->sum[j][v] >= floor) keep |= (uint64_t)1 << v;
         }
         f->cliques->steps += 1 + count_bits(left);
-        if (keep == 0) return 0;
+        if (keep == 0) return false;
         next->left[j] = keep;
     }
-    return 1;
+    return true;
 }
 
 static agg_err keep_clique(const finder *f, agg_error *error)
@@ -180,7 +181,7 @@ static agg_err search_all(finder *f, agg_error *error)
             continue;
         }
         if (c->steps >= f->search->steps_max || c->n >= f->search->cliques_max) {
-            c->is_cut = 1;
+            c->is_cut = true;
             return SHOAL_OK;
         }
         uint32_t node = lowest_bit(at->left[part]);

@@ -16,6 +16,7 @@
 #ifndef NGRAM_CLIQUE_H
 #define NGRAM_CLIQUE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,7 +49,7 @@ typedef struct agg_cliques {
     size_t n, cap;
     uint8_t *nodes; // n * n_parts: node of each part
     uint64_t steps;
-    int is_cut; // a limit ended the search
+    bool is_cut; // a limit ended the search
 } agg_cliques;
 
 // Allocates the edges, all of them absent.

@@ -4,6 +4,7 @@
 #include "ngram_joint.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,16 +64,16 @@ static double expect(em *m, const double *p)
 
 // Makes the M-step of a given length; length 1 is EM's own step, p times slope.
 // Returns: whether the result is usable. A long step may overflow.
-static int step(em *m, double length)
+static bool step(em *m, double length)
 {
     double sum = 0;
     for (size_t i = 0; i < m->n_cells; i++) {
         m->trial[i] = m->p[i] * (length > 1 ? pow(m->slope[i], length) : m->slope[i]);
         sum += m->trial[i];
     }
-    if (!(sum > 0 && sum < HUGE_VAL)) return 0;
+    if (!(sum > 0 && sum < HUGE_VAL)) return false;
     for (size_t i = 0; i < m->n_cells; i++) m->trial[i] /= sum;
-    return 1;
+    return true;
 }
 
 static void swap(double **a, double **b)
@@ -158,7 +159,7 @@ static void write_cells(agg_joint_cell *cells, const em *m, const margins *mean)
     uint32_t n_b = m->reports->n_b;
     for (size_t i = 0; i < m->n_cells; i++) {
         double move = (1 - mean->a[i / n_b]) * (1 - mean->b[i % n_b]), information = m->trial[i];
-        int is_told = information > 0 && move > 0;
+        bool is_told = information > 0 && move > 0;
         cells[i] = (agg_joint_cell){m->p[i],
                                     is_told ? m->p[i] + move * m->slope[i] / information : m->p[i],
                                     is_told ? move / sqrt(information) : HUGE_VAL};

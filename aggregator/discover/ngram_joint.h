@@ -20,6 +20,7 @@
 #ifndef NGRAM_JOINT_H
 #define NGRAM_JOINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,7 +46,7 @@ typedef struct agg_joint_cell {
 typedef struct agg_joint_summary {
     double log_likelihood; // under the shares by EM, up to the rows' factors
     unsigned steps;
-    int has_converged;
+    bool has_converged;
 } agg_joint_summary;
 
 // Estimates the joint distribution.

@@ -3,6 +3,7 @@
 #include "ngram_nodes.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,8 +240,7 @@ agg_err agg_ngram_nodes_find(agg_ngram_nodes *nodes, agg_error *error, const sho
         entries > AGG_NGRAM_ENTRIES_MAX)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "an alphabet of %u bytes has too many n-grams of %u: with %u cohorts and "
-                        "%u hashes a position can"
-                        " have %zu candidates. Choose a smaller n",
+                        "%u hashes a position can have %zu candidates. Choose a smaller n",
                         recipe->alphabet_len, recipe->n_gram, recipe->cohorts, recipe->hashes,
                         AGG_NGRAM_ENTRIES_MAX / ((size_t)recipe->cohorts * recipe->hashes));
     agg_err err = sum_counts(&counts, error, recipe, acc, position);
@@ -261,7 +261,7 @@ void agg_ngram_nodes_release(agg_ngram_nodes *nodes)
     memset(nodes, 0, sizeof *nodes);
 }
 
-static int is_set(const uint8_t *bits, uint32_t bit)
+static bool is_set(const uint8_t *bits, uint32_t bit)
 {
     return bits[bit / 8] >> bit % 8 & 1;
 }

@@ -3,6 +3,7 @@
 #include "ngram_strings.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,11 +95,11 @@ static void score(void *context, unsigned part, unsigned n_parts)
     }
 }
 
-static int has_passed(const tester *t, size_t item)
+static bool has_passed(const tester *t, size_t item)
 {
     for (size_t i = 0; i < t->n_passed; i++)
-        if (t->chosen[i] == item) return 1;
-    return 0;
+        if (t->chosen[i] == item) return true;
+    return false;
 }
 
 // Appends the strongest others to the passed candidates, by falling score; among equals the first
@@ -164,8 +165,8 @@ static agg_err allocate(tester *t, agg_error *error)
     t->chosen = agg_alloc(error, DECODED_MAX, sizeof *t->chosen);
     t->chosen_items = agg_alloc(error, DECODED_MAX, sizeof *t->chosen_items);
     t->counts = agg_alloc(error, DECODED_MAX, sizeof *t->counts);
-    int is_full = t->rows != NULL && t->left != NULL && t->scores != NULL && t->chosen != NULL &&
-                  t->chosen_items != NULL && t->counts != NULL;
+    bool is_full = t->rows != NULL && t->left != NULL && t->scores != NULL && t->chosen != NULL &&
+                   t->chosen_items != NULL && t->counts != NULL;
     if (!is_full) return AGG_ERR_MEMORY;
     for (size_t j = 0; j < n_rows; j++) shoal_poly1_row(&t->rows[j], t->part->seed, (uint32_t)j);
     return SHOAL_OK;

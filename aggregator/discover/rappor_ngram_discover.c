@@ -11,6 +11,7 @@
 // that the test of whole strings could confirm. It grows while there are more cliques than
 // CANDIDATES, and a note tells what is given up.
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +143,7 @@ static agg_err group(decoder *d, agg_error *error)
 }
 
 // Returns: whether v can follow u, because padding is only at the end.
-static int can_follow(const decoder *d, const uint8_t *u, const uint8_t *v)
+static bool can_follow(const decoder *d, const uint8_t *u, const uint8_t *v)
 {
     return u[d->recipe->n_gram - 1] != SHOAL_NGRAM_PAD || v[0] == SHOAL_NGRAM_PAD;
 }
@@ -286,8 +287,7 @@ static agg_err find_cliques(const decoder *d, agg_cliques *cliques, agg_error *e
     if (search.least > smallest)
         agg_discovery_cut(d->discovery,
                           "strings of less than %.3g%%, though %.3g%% could be told from nothing: "
-                          "there were more than %zu"
-                          " cliques, or too many branches",
+                          "there were more than %zu cliques, or too many branches",
                           100 * search.least, 100 * smallest, search.cliques_max);
     if (cliques->is_cut) agg_discovery_cut(d->discovery, "cliques after the first %zu", cliques->n);
     return SHOAL_OK;

@@ -9,6 +9,7 @@
 // scores there as if it had been picked blindly. The false discoveries are held to the stated rate
 // over all candidates, grouped by the strength of their fragments (sfp_tiers.h).
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "agg_size.h"
@@ -62,7 +63,7 @@ static uint16_t *group_candidates(size_t *n_groups, agg_error *error, const agg_
 }
 
 static agg_err add_rows(agg_discovery *d, agg_error *error, const agg_sfp_candidates *c,
-                        const agg_count *counts, const double *scores, const uint8_t *confirmed)
+                        const agg_count *counts, const double *scores, const bool *confirmed)
 {
     agg_err err = SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < c->n; i++) {
@@ -89,9 +90,9 @@ static void tell_noise(agg_discovery *d, const agg_sfp_noise *noise)
             noise->excess);
 }
 
-static uint8_t *flag_known(agg_error *error, const agg_sfp_candidates *c, const agg_list *known)
+static bool *flag_known(agg_error *error, const agg_sfp_candidates *c, const agg_list *known)
 {
-    uint8_t *flags = agg_alloc(error, c->n, 1);
+    bool *flags = agg_alloc(error, c->n, sizeof *flags);
     for (size_t i = 0; flags != NULL && known != NULL && i < c->n; i++)
         flags[i] = agg_list_find(known, (agg_text){(const char *)c->list[i].bytes,
                                                    c->list[i].len}) != AGG_NOT_LISTED;
@@ -108,7 +109,8 @@ static agg_err confirm(agg_discovery *d, agg_error *error, const agg_discover_ro
     uint64_t *items = agg_alloc(error, c->n, sizeof *items);
     agg_count *counts = agg_alloc(error, c->n, sizeof *counts);
     double *scores = agg_alloc(error, c->n, sizeof *scores);
-    uint8_t *confirmed = agg_alloc(error, c->n, 1), *is_known = flag_known(error, c, known);
+    bool *confirmed = agg_alloc(error, c->n, sizeof *confirmed),
+         *is_known = flag_known(error, c, known);
     uint16_t *groups = group_candidates(&n_groups, error, c, shoal_sfp_positions(recipe));
     agg_err err = AGG_ERR_MEMORY;
     if (items != NULL && counts != NULL && scores != NULL && confirmed != NULL &&
@@ -162,8 +164,7 @@ static void tell_fragments(agg_discovery *d, const agg_sfp_heavy *heavy, const a
         heavy->n_positions, error);
     agg_discovery_note(d,
                        "let %zu of them through to the join, from %.1f standard errors up (%zu "
-                       "from %.2f up, where "
-                       "chance does not reach)",
+                       "from %.2f up, where chance does not reach)",
                        n, keep->score, n_sure, sure);
 }
 

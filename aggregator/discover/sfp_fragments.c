@@ -3,6 +3,7 @@
 #include "sfp_fragments.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static int64_t least_support(const agg_sfp_noise *noise, double score, int64_t l
 }
 
 // Returns: how many fragments have at least that support; some number above `enough` if more do.
-static size_t count_above(const int64_t *support, const uint8_t *possible, int64_t least,
+static size_t count_above(const int64_t *support, const bool *possible, int64_t least,
                           size_t enough)
 {
     size_t n = 0;
@@ -74,7 +75,7 @@ static size_t count_above(const int64_t *support, const uint8_t *possible, int64
 }
 
 // Raises `least` until at most `most` fragments have it.
-static int64_t raise_to_fit(const int64_t *support, const uint8_t *possible, int64_t least,
+static int64_t raise_to_fit(const int64_t *support, const bool *possible, int64_t least,
                             int64_t high, size_t most)
 {
     while (least < high) {
@@ -95,7 +96,7 @@ static int compare_fragments(const void *a, const void *b)
 }
 
 static void take(agg_sfp_heavy *heavy, uint32_t position, const agg_sfp_noise *noise,
-                 const int64_t *support, const uint8_t *possible, int64_t least)
+                 const int64_t *support, const bool *possible, int64_t least)
 {
     agg_sfp_fragment *out = heavy->fragments[position];
     uint32_t n = 0, *start = heavy->start[position];
@@ -113,7 +114,7 @@ static void take(agg_sfp_heavy *heavy, uint32_t position, const agg_sfp_noise *n
 }
 
 static agg_err find_position(agg_sfp_heavy *heavy, agg_error *error, const view *v,
-                             uint32_t position, const agg_sfp_keep *keep, const uint8_t *possible,
+                             uint32_t position, const agg_sfp_keep *keep, const bool *possible,
                              double n_all, int64_t *support, unsigned n_threads)
 {
     agg_sfp_noise noise = agg_sfp_noise_of(&v->part, &v->sketch, v->n);
@@ -145,7 +146,7 @@ agg_err agg_sfp_heavy_find(agg_sfp_heavy *heavy, agg_error *error, const shoal_r
     agg_sfp_text text;
     agg_sfp_text_init(&text, recipe);
     int64_t *support = agg_alloc(error, FRAGMENTS, sizeof *support);
-    uint8_t *possible = agg_alloc(error, PAIRS, 1);
+    bool *possible = agg_alloc(error, PAIRS, sizeof *possible);
     agg_err err = support == NULL || possible == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (uint32_t p = 0; err == SHOAL_OK && p < heavy->n_positions; p++) {
         view v = view_of(recipe, acc, p);

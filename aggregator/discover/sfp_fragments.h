@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The heavy fragments of the Sequence Fragment Puzzle (apple-2017 Algorithm 10, lines 3-10). All
-// 2^24 fragments of a position are scored at once (whole_domain.h), and those that stand out of the
-// noise are kept. Private to discover/.
+// 2^24 fragments of a position are scored at once (whole_domain.h), and those that stand out from
+// the noise are kept. Private to discover/.
 //
 // A fragment's count covers the reports of its position only, about n / positions. Its score is
 // agg_count's: at most standard normal for a fragment that no string has. Fragments that no string

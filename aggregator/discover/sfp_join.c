@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,8 +28,8 @@ typedef struct search {
     uint32_t hash, c;
     float cut;
     uint32_t n[AGG_SFP_POSITIONS_MAX]; // fragments of each position above the cut
-    uint8_t can_end[AGG_SFP_POSITIONS_MAX + 1]
-                   [AGG_SFP_STATES]; // whether any continuation of this state becomes whole
+    bool can_end[AGG_SFP_POSITIONS_MAX + 1]
+                [AGG_SFP_STATES]; // whether any continuation of this state becomes whole
     uint32_t at[AGG_SFP_POSITIONS_MAX];
     uint8_t state[AGG_SFP_POSITIONS_MAX + 1];
     uint64_t steps; // steps left
@@ -127,7 +128,7 @@ static void find_cuts(agg_sfp_candidates *out, const join *j)
 static void find_ends(search *s, const join *j)
 {
     for (uint32_t state = 0; state < AGG_SFP_STATES; state++)
-        s->can_end[s->c][state] = agg_sfp_text_is_whole(state) != 0;
+        s->can_end[s->c][state] = agg_sfp_text_is_whole(state);
     for (uint32_t p = s->c; p-- > 0;) {
         const agg_sfp_fragment *list = of_hash(j, p, s->hash);
         memset(s->can_end[p], 0, sizeof s->can_end[p]);
@@ -162,7 +163,7 @@ static agg_err keep(agg_sfp_candidates *out, agg_error *error, const join *j, co
 
 // Finds the next fragment at the search's depth, from `at` on, after which a string can still end.
 // Returns: whether there is one.
-static int find_next(search *s, const join *j, uint32_t depth)
+static bool find_next(search *s, const join *j, uint32_t depth)
 {
     const agg_sfp_fragment *list = of_hash(j, depth, s->hash);
     for (; s->at[depth] < s->n[depth] && s->steps > 0; s->at[depth]++, s->steps--) {
@@ -170,9 +171,9 @@ static int find_next(search *s, const join *j, uint32_t depth)
                  next = agg_sfp_text_pair(&j->text, s->state[depth], pair);
         if (pair == 0 || !s->can_end[depth + 1][next]) continue;
         s->state[depth + 1] = (uint8_t)next;
-        return 1;
+        return true;
     }
-    return 0;
+    return false;
 }
 
 static agg_err search_hash(agg_sfp_candidates *out, agg_error *error, const join *j, search *s)

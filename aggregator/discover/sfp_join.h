@@ -13,6 +13,8 @@
 #ifndef SFP_JOIN_H
 #define SFP_JOIN_H
 
+#include <stdbool.h>
+
 #include "sfp_fragments.h"
 
 #define AGG_SFP_LENGTH_MAX (2 * AGG_SFP_POSITIONS_MAX)
@@ -38,8 +40,8 @@ typedef struct agg_sfp_candidates {
     double least;                            // the score from which fragments took part in the join
     double cut[AGG_SFP_POSITIONS_MAX +
                1]; // the least strength that was joined, for each c; above `least` to bound work
-    int is_exhausted[AGG_SFP_POSITIONS_MAX + 1]; // `steps` ran out above the cut: some strings are
-                                                 // missing in no particular order
+    bool is_exhausted[AGG_SFP_POSITIONS_MAX + 1]; // `steps` ran out above the cut: some strings are
+                                                  // missing in no particular order
 } agg_sfp_candidates;
 
 // Joins the fragments. Release the candidates afterwards, also after an error.

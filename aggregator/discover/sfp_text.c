@@ -2,6 +2,7 @@
 // The UTF-8 automaton; see sfp_text.h.
 #include "sfp_text.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static void set(agg_sfp_text *text, uint32_t state, uint32_t first, uint32_t last, uint8_t next)
@@ -9,7 +10,7 @@ static void set(agg_sfp_text *text, uint32_t state, uint32_t first, uint32_t las
     memset(text->next[state] + first, next, last - first + 1);
 }
 
-static void set_starts(agg_sfp_text *text, uint32_t state, int keeps_case)
+static void set_starts(agg_sfp_text *text, uint32_t state, bool keeps_case)
 {
     set(text, state, 0x20, 0x7e, AGG_SFP_BETWEEN);
     if (!keeps_case) set(text, state, 'A', 'Z', AGG_SFP_DEAD);
@@ -25,7 +26,7 @@ static void set_starts(agg_sfp_text *text, uint32_t state, int keeps_case)
 
 void agg_sfp_text_init(agg_sfp_text *text, const shoal_recipe *recipe)
 {
-    int keeps_case = recipe->text_case != SHOAL_CASE_LOWER;
+    bool keeps_case = recipe->text_case != SHOAL_CASE_LOWER;
     memset(text, AGG_SFP_DEAD, sizeof *text);
     set_starts(text, AGG_SFP_NONE, keeps_case);
     set_starts(text, AGG_SFP_BETWEEN, keeps_case);
@@ -41,12 +42,12 @@ void agg_sfp_text_init(agg_sfp_text *text, const shoal_recipe *recipe)
     set(text, AGG_SFP_AFTER_F4, 0x80, 0x8f, AGG_SFP_TWO);
 }
 
-void agg_sfp_text_possible(uint8_t *possible, const agg_sfp_text *text, uint32_t position)
+void agg_sfp_text_possible(bool *possible, const agg_sfp_text *text, uint32_t position)
 {
     uint32_t first = position == 0 ? AGG_SFP_NONE : AGG_SFP_BETWEEN;
     uint32_t last = position == 0 ? AGG_SFP_NONE : AGG_SFP_STATES - 1;
     for (uint32_t pair = 0; pair <= UINT16_MAX; pair++) {
-        possible[pair] = 0;
+        possible[pair] = false;
         for (uint32_t state = first; state <= last; state++)
             possible[pair] |= agg_sfp_text_pair(text, state, pair) != AGG_SFP_DEAD;
     }

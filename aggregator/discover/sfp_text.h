@@ -5,6 +5,7 @@
 #ifndef SFP_TEXT_H
 #define SFP_TEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "recipe.h"
@@ -39,13 +40,13 @@ static inline uint32_t agg_sfp_text_pair(const agg_sfp_text *text, uint32_t stat
 }
 
 // Returns: whether a string can end in a state.
-static inline int agg_sfp_text_is_whole(uint32_t state)
+static inline bool agg_sfp_text_is_whole(uint32_t state)
 {
     return state == AGG_SFP_BETWEEN || state == AGG_SFP_ENDED;
 }
 
 // Writes which pairs of bytes a position can hold, for any bytes around it.
 //   possible: 65,536 flags
-void agg_sfp_text_possible(uint8_t *possible, const agg_sfp_text *text, uint32_t position);
+void agg_sfp_text_possible(bool *possible, const agg_sfp_text *text, uint32_t position);
 
 #endif

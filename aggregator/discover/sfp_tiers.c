@@ -3,6 +3,7 @@
 #include "sfp_tiers.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "agg_size.h"
@@ -50,9 +51,9 @@ static double find_most(double *ranks, size_t n, double level)
 }
 
 // Judges all candidates, or only the unknown ones; the others are not confirmed.
-static agg_err confirm_among(uint8_t *confirmed, agg_error *error, const double *scores,
-                             const uint16_t *groups, const uint8_t *known, size_t n,
-                             size_t n_groups, double fdr)
+static agg_err confirm_among(bool *confirmed, agg_error *error, const double *scores,
+                             const uint16_t *groups, const bool *known, size_t n, size_t n_groups,
+                             double fdr)
 {
     double nothing = 0;
     size_t n_ranks = 0;
@@ -81,20 +82,20 @@ static agg_err confirm_among(uint8_t *confirmed, agg_error *error, const double 
     return err;
 }
 
-static size_t count_known(const uint8_t *known, size_t n)
+static size_t count_known(const bool *known, size_t n)
 {
     size_t n_known = 0;
-    for (size_t i = 0; known != NULL && i < n; i++) n_known += known[i] != 0;
+    for (size_t i = 0; known != NULL && i < n; i++) n_known += known[i];
     return n_known;
 }
 
-agg_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores,
-                              const uint16_t *groups, const uint8_t *known, size_t n,
-                              size_t n_groups, double fdr)
+agg_err agg_sfp_tiers_confirm(bool *confirmed, agg_error *error, const double *scores,
+                              const uint16_t *groups, const bool *known, size_t n, size_t n_groups,
+                              double fdr)
 {
     agg_err err = confirm_among(confirmed, error, scores, groups, NULL, n, n_groups, fdr);
     if (err != SHOAL_OK || count_known(known, n) == 0) return err;
-    uint8_t *others = agg_alloc(error, n, 1);
+    bool *others = agg_alloc(error, n, sizeof *others);
     if (others == NULL) return AGG_ERR_MEMORY;
     err = confirm_among(others, error, scores, groups, known, n, n_groups, fdr);
     for (size_t i = 0; err == SHOAL_OK && i < n; i++)

@@ -17,6 +17,7 @@
 #ifndef SFP_TIERS_H
 #define SFP_TIERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,8 +29,8 @@
 //   known: of each candidate, or NULL. Known candidates are judged among all, the others among
 //   themselves
 // Cost: sorts the candidates whose p-value alone would be enough.
-agg_err agg_sfp_tiers_confirm(uint8_t *confirmed, agg_error *error, const double *scores,
-                              const uint16_t *groups, const uint8_t *known, size_t n,
-                              size_t n_groups, double fdr) SHOAL_MUST_CHECK;
+agg_err agg_sfp_tiers_confirm(bool *confirmed, agg_error *error, const double *scores,
+                              const uint16_t *groups, const bool *known, size_t n, size_t n_groups,
+                              double fdr) SHOAL_MUST_CHECK;
 
 #endif

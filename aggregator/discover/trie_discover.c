@@ -12,6 +12,7 @@
 // Rounds must follow each other. Each round must state the hash of the round before, begin with
 // starts that the round before counted, and keep all of its known words.
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static agg_err not_next(agg_error *error, const agg_recipe *after, const agg_rec
                     after->id, before->id, why);
 }
 
-static int is_same_name(const shoal_name *a, const shoal_name *b)
+static bool is_same_name(const shoal_name *a, const shoal_name *b)
 {
     return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
 }
@@ -45,26 +46,26 @@ static uint32_t step_of(const agg_recipe *recipe)
 
 // Returns: whether every start of the later round is one of the earlier round's cells that do not
 // end.
-static int are_starts_counted(const agg_recipe *after, const agg_recipe *before)
+static bool are_starts_counted(const agg_recipe *after, const agg_recipe *before)
 {
     const agg_list *starts = &after->lists[0][SHOAL_LIST_STARTS];
     for (uint32_t i = 0; i < starts->n; i++) {
         char text[AGG_TRIE_TEXT_MAX];
         uint64_t item = 0;
-        int is_word = 0;
+        bool is_word = false;
         (void)agg_recipe_word_item(&item, before, starts->texts[i]);
         size_t len = agg_trie_text(text, &is_word, before, (uint32_t)item);
         if (len == 0 || is_word || agg_text_compare((agg_text){text, len}, starts->texts[i]) != 0)
-            return 0;
+            return false;
     }
-    return 1;
+    return true;
 }
 
-static int is_known_kept(const agg_recipe *after, const agg_recipe *before)
+static bool is_known_kept(const agg_recipe *after, const agg_recipe *before)
 {
     for (uint32_t i = 0; i < before->known.n; i++)
-        if (agg_list_find(&after->known, before->known.texts[i]) == AGG_NOT_LISTED) return 0;
-    return 1;
+        if (agg_list_find(&after->known, before->known.texts[i]) == AGG_NOT_LISTED) return false;
+    return true;
 }
 
 static agg_err check_next(agg_error *error, const agg_recipe *after, const agg_recipe *before)
@@ -140,19 +141,19 @@ static agg_err list_earlier(earlier *e, agg_error *error, const agg_discovery *d
     return err;
 }
 
-static int was_found(const earlier *e, const agg_discovery *d, agg_text word)
+static bool was_found(const earlier *e, const agg_discovery *d, agg_text word)
 {
     size_t low = 0, high = e->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = agg_text_compare(d->rows[e->rows[middle]].value, word);
-        if (order == 0) return 1;
+        if (order == 0) return true;
         if (order < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return 0;
+    return false;
 }
 
 static agg_err add_word(agg_discovery *d, agg_error *error, const agg_discover_round *round,
@@ -232,7 +233,7 @@ static void note_round(agg_discovery *d, const agg_discover_round *round,
                        layer->n_kept[1], layer->n_kept[0]);
 }
 
-static int is_weaker(const agg_discover_round *a, const agg_discover_round *b)
+static bool is_weaker(const agg_discover_round *a, const agg_discover_round *b)
 {
     const shoal_recipe *x = &a->recipe->recipe, *y = &b->recipe->recipe;
     if (x->eps_micro != y->eps_micro) return x->eps_micro > y->eps_micro;

@@ -3,6 +3,7 @@
 #include "trie_layer.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,7 @@ static void put(char out[AGG_TRIE_TEXT_MAX], size_t *len, agg_text text)
     *len += text.len;
 }
 
-size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe *recipe,
+size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], bool *is_word, const agg_recipe *recipe,
                      uint32_t bucket)
 {
     const shoal_encoded *field = &recipe->recipe.encoding.fields[0];
@@ -95,7 +96,7 @@ static agg_err mark_known(work *w, agg_error *error, const agg_list *known)
     return SHOAL_OK;
 }
 
-static int is_tested(const work *w, uint32_t bucket, int *kind)
+static bool is_tested(const work *w, uint32_t bucket, int *kind)
 {
     *kind = kind_of(w->field, bucket);
     if (w->known[bucket] == KNOWN_TO_READER) *kind = KNOWN;
@@ -200,7 +201,7 @@ static agg_err take_frequent(agg_trie_layer *layer, agg_error *error, const work
             err = add_cell(layer, &cap, error, w, options, b, kind);
     }
     cut_to(layer, options->max_prefixes);
-    for (size_t i = 0; i < layer->n_cells; i++) layer->n_kept[layer->cells[i].is_word != 0]++;
+    for (size_t i = 0; i < layer->n_cells; i++) layer->n_kept[layer->cells[i].is_word]++;
     if (layer->n_cells > 0)
         layer->support_kept = w->acc->parts[0].cells.ones[layer->cells[layer->n_cells - 1].bucket];
     return err;

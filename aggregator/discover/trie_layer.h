@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which cells of one round of a trie stand out of the noise (gboard-2024 Algorithm 2, lines
-// 20 to 24). Pure.
+// Decides which cells of one round of a trie stand out from the noise (gboard-2024 Algorithm 2,
+// lines 20 to 24). Pure.
 //
 // A cell is a start followed by a run of listed characters. If the word ends there, before the step
 // does, the cell is a word; else it is a start of the next round.
@@ -19,6 +19,7 @@
 #ifndef TRIE_LAYER_H
 #define TRIE_LAYER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,7 +40,7 @@ typedef struct agg_trie_options {
 
 typedef struct agg_trie_cell {
     uint32_t bucket;
-    int is_word;
+    bool is_word;
     double score, count, stderr_; // as in agg_count: reports of this round
 } agg_trie_cell;
 
@@ -76,7 +77,7 @@ uint64_t agg_trie_layer_memory(const shoal_recipe *recipe, size_t max_prefixes, 
 //   is_word: written: whether the text ends there; may be NULL
 // Returns: bytes written; 0 for a bucket that stands for no text, because it begins with no start
 // or has an unlisted character.
-size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], int *is_word, const agg_recipe *recipe,
+size_t agg_trie_text(char out[AGG_TRIE_TEXT_MAX], bool *is_word, const agg_recipe *recipe,
                      uint32_t bucket);
 
 #endif

@@ -3,6 +3,7 @@
 #include "trie_plan.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "encoding.h"
@@ -140,8 +141,8 @@ static double record_limit(const agg_trie_wish *wish)
 // Fills a round that begins with `starts` starts.
 //   starts, least: overwritten with those of the next round; least is as in bar
 // Returns: whether its record keeps to the limit in bytes.
-static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double scale, double *starts,
-                       double *least)
+static bool judge_round(agg_trie_round *r, const agg_trie_wish *wish, double scale, double *starts,
+                        double *least)
 {
     double runs = pow(wish->characters, r->step), contributions = fmax(1, wish->contributions),
            start_share;
@@ -162,12 +163,12 @@ static int judge_round(agg_trie_round *r, const agg_trie_wish *wish, double scal
     return 4 * r->set <= record_limit(wish) && r->cells <= SHOAL_DOMAIN_SIZE_MAX;
 }
 
-static int judge(agg_trie_plan *plan, const agg_trie_wish *wish, double scale)
+static bool judge(agg_trie_plan *plan, const agg_trie_wish *wish, double scale)
 {
     double starts = wish->from_depth > 0 ? wish->n_starts : 1,
            least = wish->from_depth > 0 ? wish->least_share : 0;
     uint32_t depth = wish->from_depth;
-    int fits = 1;
+    bool fits = true;
     plan->words = 0;
     for (uint32_t i = 0; i < plan->n_rounds; i++) {
         agg_trie_round *r = &plan->rounds[i];
@@ -203,7 +204,7 @@ static void keep(search *s, const agg_trie_plan *plan)
 // Tries the first n steps as a whole sequence, with equal numbers of devices.
 // Returns: whether any start is left to go on with. More rounds would not leave any either, since
 // each would have fewer devices.
-static int try_steps(search *s, uint32_t n)
+static bool try_steps(search *s, uint32_t n)
 {
     agg_trie_plan plan = {.n_rounds = n};
     for (uint32_t i = 0; i < n; i++)
@@ -227,7 +228,7 @@ static void try_all(search *s)
     s->steps[0] = 0;
     while (n > 0) {
         uint32_t step = ++s->steps[n - 1];
-        int is_first = n == 1 && s->wish->step > 0;
+        bool is_first = n == 1 && s->wish->step > 0;
         if (step > SHOAL_STEP_MAX || depth + step > end) {
             n--;
             if (n > 0) depth -= s->steps[n - 1];

@@ -172,8 +172,7 @@ static agg_err check_apart(agg_error *error, const agg_compare_side *a, const ag
     if (!is_same || n_cells < 2) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                     "the two accumulators of recipe %s hold the same reports: a difference needs "
-                    "two collections that "
-                    "share none",
+                    "two collections that share none",
                     a->recipe->id);
 }
 

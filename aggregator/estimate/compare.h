@@ -67,9 +67,9 @@ typedef struct agg_compare_options {
 
 typedef struct agg_compare_row {
     agg_text value;
-    double a, b;                // raw shares or counts
-    int a_withheld, b_withheld; // the side's count is below its release threshold: show neither
-                                // the count nor the difference
+    double a, b;                 // raw shares or counts
+    bool a_withheld, b_withheld; // the side's count is below its release threshold: show neither
+                                 // the count nor the difference
     double difference, stderr_, low, high;
     double z; // the difference over its standard deviation if nothing changed
     bool detected;

@@ -47,7 +47,8 @@ agg_err agg_dense_eigen(double *values, double *vectors, double *a, agg_error *e
 // to AGG_DENSE_TINY of the largest count as zero.
 //   inverse: n x n
 //   null_space: n x n, may be NULL; its first n - *rank rows become an orthonormal basis of the
-//   null space of `a` rank: set to the number of eigenvalues above zero
+//     null space of `a`
+//   rank: set to the number of eigenvalues above zero
 // Cost: that of Cholesky's inverse for a positive definite matrix, else of Jacobi's eigenvalues;
 // memory for two matrices.
 agg_err agg_dense_pseudo_inverse(double *inverse, double *null_space, size_t *rank,

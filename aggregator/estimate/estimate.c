@@ -67,12 +67,12 @@ static agg_err post_process(agg_estimate *e, agg_error *error)
 {
     double *counts = agg_alloc(error, e->n_rows, sizeof *counts),
            *stderrs = agg_alloc(error, e->n_rows, sizeof *stderrs);
-    uint8_t *is_detected = agg_alloc(error, e->n_rows, 1);
+    bool *is_detected = agg_alloc(error, e->n_rows, sizeof *is_detected);
     bool has_all = counts != NULL && stderrs != NULL && is_detected != NULL;
     for (size_t i = 0; has_all && i < e->n_rows; i++) {
         counts[i] = e->rows[i].raw;
         stderrs[i] = e->rows[i].stderr_;
-        is_detected[i] = e->rows[i].detected != 0;
+        is_detected[i] = e->rows[i].detected;
     }
     agg_err err = AGG_ERR_MEMORY;
     if (has_all) err = agg_post_apply(counts, error, &e->post, stderrs, is_detected, e->n_rows);

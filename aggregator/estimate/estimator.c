@@ -21,6 +21,7 @@ const agg_estimator *agg_estimator_of(uint32_t mechanism)
     return NULL;
 }
 
+// Returns: the variance of a count whose true value is f.
 static double variance_at(const agg_debias *d, double f)
 {
     double variance = d->base + d->slope * f + d->curve * f * f;
@@ -33,12 +34,15 @@ static void count_supports(agg_count *counts, const agg_debias *d, const int64_t
     double null_error = sqrt(variance_at(d, 0));
     for (size_t i = 0; i < n_items; i++) {
         double count = d->scale * (double)support[i] + d->offset;
-        double inside = count < 0 ? 0 : count > n ? n : count;
+        double clamped = count < 0 ? 0 : count > n ? n : count;
         double score = null_error > 0 ? count / null_error : count > 0 ? HUGE_VAL : 0;
-        if (!d->is_signed)
+        if (!d->is_signed) // -offset / scale is the expected support of an item that nobody holds
             score = agg_support_score((double)support[i], n, -d->offset / d->scale,
                                       null_error / d->scale);
-        counts[i] = (agg_count){count, sqrt(variance_at(d, inside)), null_error, score};
+        counts[i] = (agg_count){.count = count,
+                                .stderr_ = sqrt(variance_at(d, clamped)),
+                                .null_error = null_error,
+                                .score = score};
     }
 }
 

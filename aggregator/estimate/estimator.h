@@ -4,6 +4,7 @@
 #ifndef ESTIMATOR_H
 #define ESTIMATOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,7 @@
 typedef struct agg_debias {
     double scale, offset;
     double base, slope, curve;
-    int is_signed; // the support is a sum of signs, not a number of reports
+    bool is_signed; // the support is a sum of signs, not a number of reports
 } agg_debias;
 
 // The estimate of one item.

@@ -12,6 +12,7 @@
 // Every report of the block adds a sign, whose square is 1. The number F of devices whose value
 // lies in the block is unknown. R is known, and E R is at least 2 n q whatever F is.
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +83,7 @@ static void set_cell(agg_joint_coins *c, const shoal_part *part)
                            truth / other, 1,     1 / (cells * other)};
 }
 
-static int is_cell(const shoal_part *part, const uint8_t *record, uint32_t column)
+static bool is_cell(const shoal_part *part, const uint8_t *record, uint32_t column)
 {
     uint32_t row = load32_le(record) / 2 % part->m;
     return load32_le(record) ==

@@ -10,6 +10,7 @@
 //
 // A report adds c times a sign, whose square is c^2. The mean is 1 if the report holds d (hence -
 // f) and 1/m otherwise. mean_sketch.h explains Q.
+#include <stdbool.h>
 #include <string.h>
 
 #include "affine1.h"
@@ -58,7 +59,7 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->base = square * (s.n * c * c - s.n * miss + s.spread / s.k * pairs);
     out->slope = square * (s.spread / s.k - 1 + miss);
     out->curve = -square * s.spread / s.k;
-    out->is_signed = 1;
+    out->is_signed = true;
 }
 
 static void set_sign(agg_joint_coins *c, const shoal_part *part)
@@ -67,7 +68,7 @@ static void set_sign(agg_joint_coins *c, const shoal_part *part)
     *c = (agg_joint_coins){truth, 0.5, lie, 0.5, 2 * truth, 2 * lie, 1};
 }
 
-static int has_sign(const shoal_part *part, const uint8_t *record, uint32_t column)
+static bool has_sign(const shoal_part *part, const uint8_t *record, uint32_t column)
 {
     (void)part;
     uint32_t column_sign = load32_le(record + 4);

@@ -45,9 +45,8 @@ agg_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_ac
     if (err != SHOAL_OK || agg_accumulator_keeps_records(acc)) return err;
     return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_PRIVACY,
                     "recipe %s: the records are gone, which are kept %u day%s beyond their period "
-                    "or until the analysis is"
-                    " done; sums do not say what came together. shoal estimate --variable has each "
-                    "variable alone",
+                    "or until the analysis is done; sums do not say what came together. shoal "
+                    "estimate --variable has each variable alone",
                     recipe->id, recipe->recipe.keep_days, recipe->recipe.keep_days == 1 ? "" : "s");
 }
 
@@ -67,8 +66,7 @@ static agg_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint
         if (size > AGG_JOINT_TABLE_MAX || n_cells > AGG_JOINT_TABLE_MAX)
             return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                             "a table has at most %u cells: --top N takes the N largest categories "
-                            "of each variable, and"
-                            " --variables some of these only",
+                            "of each variable, and --variables some of these only",
                             AGG_JOINT_TABLE_MAX);
         memcpy(a->labels[v], c->labels, c->n * sizeof *c->labels);
         if (c->has_other) a->labels[v][c->n] = rest_label(c);

@@ -61,7 +61,7 @@ static void say_taken(const agg_recipe *recipe, const agg_joint_chosen *c,
     if (wish->talk != NULL) wish->talk(wish->talk_context, text);
 }
 
-// Takes the largest values that stand out. Rows come by falling count.
+// Takes the largest values that stand out from the noise. Rows are sorted by falling count.
 static agg_err take_largest(agg_joint_chosen *c, agg_error *error, const agg_recipe *recipe,
                             const agg_accumulator *acc, const agg_joint_wish *wish, size_t top)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the categories of one variable of a joint analysis: all values of its list, or the
-// largest values of a dictionary that stand out of the noise.
+// largest values of a dictionary that stand out from the noise.
 #ifndef JOINT_CHOICE_H
 #define JOINT_CHOICE_H
 

@@ -32,7 +32,7 @@ typedef struct information {
     size_t stride;                  // numbers of a piece: the sum, then scratch
     unsigned n_pieces;
     double *pieces;
-    int *is_impossible; // 1 for a piece with a report that is impossible under p
+    bool *is_impossible; // by piece: it has a report that is impossible under p
 } information;
 
 static size_t pairs(size_t n)

@@ -2,6 +2,7 @@
 // Named categories and their columns; see joint_items.h.
 #include "joint_items.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ static void hash_items(agg_joint_items *items, uint32_t j, uint32_t h)
             shoal_poly1_hash(&row, shoal_poly1_point(items->items[i]), part->m);
 }
 
-// A column that two hash functions of an item share is one bit, and counts once.
+// Drops repeated columns: a column that two hash functions of an item share is one bit and counts
+// once.
 static void drop_repeats(uint32_t *columns, uint32_t n)
 {
     for (uint32_t a = 1; a < n; a++)
@@ -42,7 +44,8 @@ void agg_joint_items_find_row(agg_joint_items *items, uint32_t j)
         drop_repeats(items->columns + i * items->hashes, items->hashes);
 }
 
-// Over a list an item's column is its entry. "None of the list" comes behind the entries.
+// Sets the columns of items of a list: the index of the entry, and the one after the last entry for
+// "none of the list".
 static void find_entries(agg_joint_items *items)
 {
     for (uint32_t i = 0; i < items->n; i++)
@@ -132,11 +135,11 @@ void agg_joint_items_release(agg_joint_items *items)
     memset(items, 0, sizeof *items);
 }
 
-void agg_joint_items_name_columns(uint8_t *is_named, const agg_joint_items *items)
+void agg_joint_items_name_columns(bool *is_named, const agg_joint_items *items)
 {
-    memset(is_named, 0, items->n_columns);
+    memset(is_named, 0, items->n_columns * sizeof *is_named);
     for (uint32_t i = 0; i < items->n; i++)
         for (uint32_t h = 0; h < items->hashes && i != items->none; h++)
             if (items->columns[i * items->hashes + h] != AGG_JOINT_NO_COLUMN)
-                is_named[items->columns[i * items->hashes + h]] = 1;
+                is_named[items->columns[i * items->hashes + h]] = true;
 }

@@ -41,6 +41,6 @@ void agg_joint_items_find_row(agg_joint_items *items, uint32_t j);
 
 // Writes which columns some item has.
 //   is_named: n_columns
-void agg_joint_items_name_columns(uint8_t *is_named, const agg_joint_items *items);
+void agg_joint_items_name_columns(bool *is_named, const agg_joint_items *items);
 
 #endif

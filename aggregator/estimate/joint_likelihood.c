@@ -16,10 +16,10 @@ struct agg_joint_law {
     agg_joint_items items;
     double log_hit, log_miss, log_none; // of the coins of the same names
     bool has_row;
-    uint32_t row; // hashed rows: the one for which items are found
-    // Hashed rows: an item that is none of the list has a random column, which is all its law.
+    uint32_t row; // with hashed rows: the row in which the items' columns were found last
+    // With hashed rows: the law of the item "none of the list". Its column is uniformly random.
     agg_joint_mixture none_of_list;
-    // "Other", where there is one: of hashed rows, or of a list.
+    // The law of "Other", if there is that category: one for hashed rows, one for a list.
     agg_joint_other_rows other_of_rows;
     agg_joint_mixture other_of_list;
 };

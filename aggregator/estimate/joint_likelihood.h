@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The likelihood of a record under each category of a variable, up to a factor that depends on the
 // record alone. An estimate of a joint distribution needs nothing else of a mechanism (fanti-2016
-// sections 3.1 and 3.2, appendix D). Every mechanism of mechanisms.def has one but one-bit-mean. It
-// is computed from the thresholds with which coins are really drawn.
+// sections 3.1 and 3.2, appendix D). Every mechanism of mechanisms.def except one-bit-mean has such
+// likelihoods. They are computed from the thresholds with which coins are really drawn.
 //
 // A category is an item, "none of the list" (SHOAL_ITEM_NONE, in a closed domain), or, as the last
 // one, "Other": every value that no other category names. The law of Other's records is not known.
@@ -36,12 +36,12 @@
 //
 // Hashed rows. v is b + l (v - b). Here b is the share of a random value (1/m in a row of m
 // columns) and l = max(0, 1 - 1000 S/T). S is the variance of that row's v, and T the variance of v
-// over all rows beyond S; both are estimated. So v is believed only where reports are so many that
-// it is as good as known. Other rows count as those of a random value, which is right on average
-// over rows. With v as it is (the paper's estimate), or with l = T/(T + S), each report finds
-// itself in v, v is cut at 0, and a small Other came out too large: with 5 % of 100,000 reports
-// about one more string, by 1 to 7 % of all reports over cms of 16 columns in 64 rows or of 64
-// columns in one row. With the rule above it is right to 0.3 %.
+// over all rows beyond S; both are estimated. So v is used only in rows with so many reports that
+// it is nearly exact. All other rows get the law of a random value, which is right on average over
+// rows. With v as it is (the paper's estimate), or with l = T/(T + S), each report contributes to
+// the v that judges it, and v is clamped at 0. A small Other then came out too large: with 5 % of
+// 100,000 reports about one more string, by 1 to 7 % of all reports, for cms with 16 columns in 64
+// rows or with 64 columns in one row. With the rule above it is right to 0.3 %.
 #ifndef JOINT_LIKELIHOOD_H
 #define JOINT_LIKELIHOOD_H
 
@@ -75,7 +75,7 @@ typedef struct agg_joint_law agg_joint_law;
 //   categories: read during the call
 // Returns: SHOAL_ERR_MECHANISM for a mechanism without a likelihood; SHOAL_ERR_RANGE for an item
 // that the part does not take or that comes twice, for no category, or for "Other" where the items
-// leave nothing over. Cost: with "Other" and hashed rows one pass over the sketch (hcms: one
+// leave nothing for it. Cost: with "Other" and hashed rows one pass over the sketch (hcms: one
 // transform). Memory: at most 25 bytes a column or value.
 agg_err agg_joint_law_make(agg_joint_law **law, agg_error *error, const shoal_part *part,
                            const agg_sketch *sketch, uint64_t n,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Marks that several mechanisms share; see joint_marks.h.
 #include "joint_marks.h"
-#include "flip_chance.h"
+
+#include <stdbool.h>
 
 #include "bytes.h"
+#include "flip_chance.h"
 
 double agg_marks_truth(const shoal_part *part)
 {
@@ -33,7 +35,7 @@ uint32_t agg_marks_first_word(const shoal_part *part, const uint8_t *record)
     return load32_le(record);
 }
 
-static int has_bit(const uint8_t *bits, uint32_t l)
+static bool has_bit(const uint8_t *bits, uint32_t l)
 {
     return bits[l / 8] >> l % 8 & 1;
 }
@@ -47,7 +49,7 @@ static double sum_bits(const double *weights, const uint8_t *bits, uint32_t m)
     return sum;
 }
 
-int agg_marks_is_bit_of_row(const shoal_part *part, const uint8_t *record, uint32_t column)
+bool agg_marks_is_bit_of_row(const shoal_part *part, const uint8_t *record, uint32_t column)
 {
     (void)part;
     return has_bit(record + 4, column);
@@ -59,7 +61,7 @@ double agg_marks_sum_bits_of_row(const double *weights, const shoal_part *part,
     return sum_bits(weights, record + 4, part->m);
 }
 
-int agg_marks_is_bit(const shoal_part *part, const uint8_t *record, uint32_t column)
+bool agg_marks_is_bit(const shoal_part *part, const uint8_t *record, uint32_t column)
 {
     (void)part;
     return has_bit(record, column);
@@ -70,7 +72,7 @@ double agg_marks_sum_bits(const double *weights, const shoal_part *part, const u
     return sum_bits(weights, record, part->m);
 }
 
-int agg_marks_is_answer(const shoal_part *part, const uint8_t *record, uint32_t column)
+bool agg_marks_is_answer(const shoal_part *part, const uint8_t *record, uint32_t column)
 {
     return load32_le(record) % part->m == column;
 }

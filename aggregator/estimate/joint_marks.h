@@ -34,7 +34,7 @@ struct agg_joint_marks {
     enum agg_joint_columns columns;
     void (*set_coins)(agg_joint_coins *coins, const shoal_part *part);
     uint32_t (*row)(const shoal_part *part, const uint8_t *record); // NULL for a single row
-    int (*is_marked)(const shoal_part *part, const uint8_t *record, uint32_t column);
+    bool (*is_marked)(const shoal_part *part, const uint8_t *record, uint32_t column);
     // Returns: the sum of the weights of a record's marked columns, after `transform` of the
     // weights if there is one.
     double (*sum_marked)(const double *weights, const shoal_part *part, const uint8_t *record);
@@ -75,14 +75,14 @@ void agg_marks_one_answer(agg_joint_coins *coins, const shoal_part *part);
 uint32_t agg_marks_first_word(const shoal_part *part, const uint8_t *record);
 
 // Read records of m bits, after their row or alone.
-int agg_marks_is_bit_of_row(const shoal_part *part, const uint8_t *record, uint32_t column);
+bool agg_marks_is_bit_of_row(const shoal_part *part, const uint8_t *record, uint32_t column);
 double agg_marks_sum_bits_of_row(const double *weights, const shoal_part *part,
                                  const uint8_t *record);
-int agg_marks_is_bit(const shoal_part *part, const uint8_t *record, uint32_t column);
+bool agg_marks_is_bit(const shoal_part *part, const uint8_t *record, uint32_t column);
 double agg_marks_sum_bits(const double *weights, const shoal_part *part, const uint8_t *record);
 
 // Read records of one answer, row * m + answer.
-int agg_marks_is_answer(const shoal_part *part, const uint8_t *record, uint32_t column);
+bool agg_marks_is_answer(const shoal_part *part, const uint8_t *record, uint32_t column);
 double agg_marks_weight_of_answer(const double *weights, const shoal_part *part,
                                   const uint8_t *record);
 

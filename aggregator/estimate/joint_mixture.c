@@ -3,12 +3,13 @@
 #include "joint_mixture.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
 
-#define ROUNDING 0x1p-52 // of a sum that is one
+#define ROUNDING 0x1p-52 // rounding error of weights that sum to one
 
 agg_err agg_joint_mixture_init(agg_joint_mixture *mixture, agg_error *error, uint32_t n_columns)
 {
@@ -23,8 +24,7 @@ void agg_joint_mixture_release(agg_joint_mixture *mixture)
     memset(mixture, 0, sizeof *mixture);
 }
 
-double agg_joint_leave_unnamed(double *shares, const uint8_t *is_named,
-                               const agg_joint_items *items)
+double agg_joint_leave_unnamed(double *shares, const bool *is_named, const agg_joint_items *items)
 {
     double named = 0, n_unnamed = 0;
     for (uint32_t l = 0; l < items->n_columns; l++) {

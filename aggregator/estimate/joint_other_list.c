@@ -3,16 +3,17 @@
 #include "joint_other_list.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "agg_size.h"
 #include "estimator.h"
 
-// Adds the estimated share of each entry that no item names to its block. Where all of them are
-// below zero, entries count as equally frequent.
+// Adds the estimated share of each entry that no item names to its block. If the shares of all
+// blocks are zero or below, these entries count as equally frequent.
 //   is_named: one an entry, and one for "none of the list"
-static void fill_blocks(agg_joint_mixture *mixture, const agg_count *counts,
-                        const uint8_t *is_named, const agg_joint_items *items, double n)
+static void fill_blocks(agg_joint_mixture *mixture, const agg_count *counts, const bool *is_named,
+                        const agg_joint_items *items, double n)
 {
     double all = 0, sum = 0, *weights = mixture->weights;
     const shoal_part *part = items->part;
@@ -40,7 +41,7 @@ static agg_err count_entries(agg_count *counts, agg_error *error, const shoal_pa
     return err;
 }
 
-static agg_err model_blocks(agg_joint_mixture *mixture, agg_error *error, const uint8_t *is_named,
+static agg_err model_blocks(agg_joint_mixture *mixture, agg_error *error, const bool *is_named,
                             const agg_joint_items *items, const agg_sketch *sketch, uint64_t n,
                             unsigned n_threads)
 {
@@ -62,10 +63,10 @@ agg_err agg_joint_other_list_make(agg_joint_mixture *mixture, agg_error *error,
     uint32_t size = items->part->size;
     agg_err err = agg_joint_mixture_init(mixture, error, items->n_columns);
     if (err != SHOAL_OK) return err;
-    uint8_t *is_named = agg_alloc(error, (size_t)items->n_columns + 1, sizeof *is_named);
+    bool *is_named = agg_alloc(error, (size_t)items->n_columns + 1, sizeof *is_named);
     if (is_named == NULL) return AGG_ERR_MEMORY;
     for (uint32_t i = 0; i < items->n; i++)
-        is_named[items->items[i] < size ? items->items[i] : size] = 1;
+        is_named[items->items[i] < size ? items->items[i] : size] = true;
     if (items->marks->columns == AGG_JOINT_BLOCKS)
         err = model_blocks(mixture, error, is_named, items, sketch, n, n_threads);
     else

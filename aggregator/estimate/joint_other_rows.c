@@ -9,13 +9,14 @@
 #include "agg_size.h"
 #include "estimator.h"
 
-#define LEAST_OTHER 0.001 // the least share of Other's reports that shares among them are scaled by
-#define DOUBT 2.0         // standard errors
-// The spread of a row's shares must be so many times its noise to be believed at all.
+#define LEAST_OTHER                                                                                \
+    0.001         // Other counts as at least this share of the reports, since we divide by it
+#define DOUBT 2.0 // standard errors of the noise that the measured spread must exceed
+// A row's shares are used only if their spread is this many times their noise.
 #define CAUTION 1000.0
 
-// Returns: the reports of row j. Signs do not say how many they were: there it is the expected
-// number, which reports in plenty come near.
+// Returns: the reports of row j. Sums of signs do not tell their number. For them it is the
+// expected number, n / k, which is close if there are many reports.
 static double reports_of(const agg_joint_other_rows *o, const agg_joint_items *items, uint32_t j)
 {
     double sum = 0;
@@ -32,7 +33,8 @@ static double prior_of(const agg_joint_items *items)
     return -expm1(items->hashes * log1p(-1.0 / items->part->m));
 }
 
-// Writes each column's share among Other's reports of row j, for which items are found; unbiased.
+// Writes the unbiased share of each column among Other's reports of row j.
+//   items: found for row j
 static void share_row(agg_joint_other_rows *o, const agg_joint_items *items, uint32_t j,
                       double reports)
 {
@@ -54,8 +56,8 @@ static double square_off(const double *x, uint32_t n, double middle)
     return sum;
 }
 
-// Returns: the variance of a column's share among the reports of a row, times their number, for a
-// bit that all columns set alike.
+// Returns: the variance of a column's share among the reports of a row, times the number of these
+// reports. It takes the average rate of ones for every column.
 static double share_variance(const agg_joint_other_rows *o, const agg_joint_items *items)
 {
     const agg_joint_coins *c = &items->coins;
@@ -66,8 +68,8 @@ static double share_variance(const agg_joint_other_rows *o, const agg_joint_item
     return rate * (1 - rate) / (gap * gap);
 }
 
-// Estimates how much columns differ beyond chance, cautiously: if the rows of few reports were
-// believed, their noise would come back in the likelihood of these same reports.
+// Estimates how much the shares of columns differ beyond chance. The estimate is cautious: if rows
+// with few reports were trusted, their noise would return in the likelihood of the same reports.
 static void find_spread(agg_joint_other_rows *o, agg_joint_items *items)
 {
     double squares = 0, reports = 0, rows = 0;

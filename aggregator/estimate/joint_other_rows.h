@@ -4,6 +4,8 @@
 #ifndef JOINT_OTHER_ROWS_H
 #define JOINT_OTHER_ROWS_H
 
+#include <stdbool.h>
+
 #include "joint_mixture.h"
 
 // The law of a value that sets several bits, each with a probability of its own.
@@ -20,7 +22,7 @@ typedef struct agg_joint_other_rows {
     double noise;          // variance of a column's share among Other's, times the row's reports
     double spread;         // how much columns' shares vary beyond the noise
     double *shares;        // n_columns: among Other's reports of the row that is modelled
-    uint8_t *is_named;     // n_columns: an item has the column in that row
+    bool *is_named;        // n_columns: an item has the column in that row
     agg_joint_mixture mixture; // one column a value: Other's law in that row
     agg_joint_bits bits;       // several bits a value: the same
 } agg_joint_other_rows;

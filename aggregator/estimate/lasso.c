@@ -142,7 +142,7 @@ static double update(agg_lasso *lasso, size_t j, double lambda)
 
 // Visits every column, or every active one, once.
 // Returns: the largest movement.
-static double cycle(agg_lasso *lasso, double lambda, int active_only)
+static double cycle(agg_lasso *lasso, double lambda, bool active_only)
 {
     double largest = 0;
     for (size_t j = 0; j < lasso->design->n_columns; j++) {
@@ -162,8 +162,8 @@ void agg_lasso_solve(agg_lasso *lasso, double lambda)
     // cycle over all columns moves nothing.
     while (left > 0 && !lasso->has_converged) {
         left--;
-        if (cycle(lasso, lambda, 0) <= enough) lasso->has_converged = true;
-        while (!lasso->has_converged && left > 0 && cycle(lasso, lambda, 1) > enough) left--;
+        if (cycle(lasso, lambda, false) <= enough) lasso->has_converged = true;
+        while (!lasso->has_converged && left > 0 && cycle(lasso, lambda, true) > enough) left--;
     }
     lasso->intercept = -lasso->level;
     lasso->n_active = 0;

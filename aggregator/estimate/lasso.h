@@ -23,7 +23,7 @@
 #include "bit_design.h"
 
 typedef struct agg_lasso_options {
-    int standardize;
+    bool standardize;
     bool has_intercept; // never penalised
     bool is_nonnegative;
     double tolerance; // stop after a cycle that moves the fit by less than this share of the null

@@ -99,7 +99,7 @@ static void mark_tied(agg_least_squares *fit, const double *z)
     }
     for (size_t c = 0; c < fit->n_chosen; c++) {
         size_t place = fit->position[c + 1];
-        if (place < fit->n_fitted && fabs(share[place]) > TAKES_PART) fit->is_tied[c] = 1;
+        if (place < fit->n_fitted && fabs(share[place]) > TAKES_PART) fit->is_tied[c] = true;
     }
 }
 
@@ -120,7 +120,7 @@ static void factorise(agg_least_squares *fit, const size_t *chosen, double total
         if (pivot > TIED * square) {
             append(fit, c + 1, z, pivot);
         } else {
-            fit->is_tied[c] = 1;
+            fit->is_tied[c] = true;
             mark_tied(fit, z);
         }
     }

@@ -21,10 +21,10 @@ typedef struct agg_least_squares {
     size_t n_chosen;
     size_t n_fitted; // independent columns in the factor, including the intercept
     double intercept;
-    double *coefficients;   // n_chosen; 0 for a column outside the factor
-    double *residuals;      // n_rows
-    unsigned char *is_tied; // n_chosen: 1 if the data cannot tell the coefficient from others
-    size_t n_free;          // rows of weight above 0 less n_fitted, at least 0
+    double *coefficients; // n_chosen; 0 for a column outside the factor
+    double *residuals;    // n_rows
+    bool *is_tied;        // n_chosen: the data cannot tell the coefficient from others
+    size_t n_free;        // rows of weight above 0 less n_fitted, at least 0
     // The members below are private.
     size_t width;         // n_chosen + 1
     double *factor;       // width * width; row k is column k of the lower Cholesky factor, from the

@@ -114,11 +114,11 @@ agg_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe, uint32_
     if (recipe->encoding.n_fields == 1 || estimator->sum_law != NULL ||
         estimator->block_coins != NULL)
         return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "%s: its hashes make the errors of cells depend on one another, so that the "
-                    "error of their sum over "
-                    "one field is not known; onehot, grr, subset and hadamard have one",
-                    shoal_mechanism_by_id(mechanism)->name);
+    return agg_fail(
+        error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+        "%s: its hashes make the errors of cells depend on one another, so that the error of their "
+        "sum over one field is not known; onehot, grr, subset and hadamard have one",
+        shoal_mechanism_by_id(mechanism)->name);
 }
 
 agg_err agg_marginal(agg_count *counts, agg_error *error, const shoal_recipe *recipe,

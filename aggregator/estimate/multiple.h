@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for many tests at once: which of many rows stand out of the noise, given that each had the
-// chance to do so by accident. Pure.
+// Rules for many tests at once: which of many rows stand out from the noise, given that each had
+// the chance to do so by accident. Pure.
 #ifndef MULTIPLE_H
 #define MULTIPLE_H
 

@@ -2,6 +2,7 @@
 // The rules of post-processing; see post.h for formulas and sources.
 #include "post.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static void clip(double *counts, size_t n)
         if (counts[i] < 0) counts[i] = 0;
 }
 
-static void base_cut(double *counts, const uint8_t *is_detected, size_t n)
+static void base_cut(double *counts, const bool *is_detected, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!is_detected[i]) counts[i] = 0;
@@ -67,7 +68,7 @@ static agg_err norm_sub(double *counts, agg_error *error, size_t n, double total
 }
 
 agg_err agg_post_apply(double *counts, agg_error *error, const agg_post *post,
-                       const double *stderrs, const uint8_t *is_detected, size_t n)
+                       const double *stderrs, const bool *is_detected, size_t n)
 {
     switch (post->rule) {
     case AGG_POST_NONE: break;
@@ -102,15 +103,13 @@ void agg_post_note(char note[AGG_POST_NOTE_MAX], const agg_post *post)
     case AGG_POST_CLIP:
         snprintf(note, AGG_POST_NOTE_MAX,
                  "counts below 0 are set to 0: counts near 0 are too high, by up to 0.4 standard "
-                 "errors, and so are "
-                 "sums; " RAW_ERRORS);
+                 "errors, and so are sums; " RAW_ERRORS);
         break;
     case AGG_POST_NORM_SUB:
         snprintf(note, AGG_POST_NOTE_MAX,
                  "the closest counts, none below 0, that add up to %.0f: rare values are too high, "
-                 "frequent ones too "
-                 "low; right "
-                 "only if the dictionary holds every value that was reported; " RAW_ERRORS,
+                 "frequent ones too low; right only if the dictionary holds every value that was "
+                 "reported; " RAW_ERRORS,
                  post->total);
         break;
     case AGG_POST_BASE_CUT:
@@ -121,8 +120,7 @@ void agg_post_note(char note[AGG_POST_NOTE_MAX], const agg_post *post)
     case AGG_POST_TOTAL:
         snprintf(note, AGG_POST_NOTE_MAX,
                  "counts are shifted, the noisiest most, to add up to %.0f: unbiased if that is "
-                 "how many reports hold the "
-                 "dictionary's values; " RAW_ERRORS,
+                 "how many reports hold the dictionary's values; " RAW_ERRORS,
                  post->total);
         break;
     }

@@ -32,6 +32,7 @@
 #ifndef POST_H
 #define POST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,8 +60,7 @@ typedef struct agg_post {
 // Returns: AGG_ERR_MEMORY.
 // Cost: O(n), norm-sub O(n log n).
 agg_err agg_post_apply(double *counts, agg_error *error, const agg_post *post,
-                       const double *stderrs, const uint8_t *is_detected,
-                       size_t n) SHOAL_MUST_CHECK;
+                       const double *stderrs, const bool *is_detected, size_t n) SHOAL_MUST_CHECK;
 
 // Returns: "none", "clip", "norm-sub", "base-cut" or "total".
 const char *agg_post_name(agg_post_rule rule);

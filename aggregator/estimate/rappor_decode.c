@@ -25,7 +25,7 @@ typedef struct decoder {
     double tau2, third;
     size_t *chosen; // n_columns
     size_t n_chosen;
-    unsigned char *is_twin; // n_columns: another candidate has the same bits in every cohort
+    bool *is_twin; // n_columns: another candidate has the same bits in every cohort
     agg_least_squares fit;
 } decoder;
 
@@ -171,7 +171,7 @@ static agg_err mark_twins(decoder *d, agg_error *error)
     qsort(order, n, sizeof *order, compare_signatures);
     for (size_t j = 1; j < n; j++)
         if (compare_signatures(&order[j - 1], &order[j]) == 0)
-            d->is_twin[order[j - 1].column] = d->is_twin[order[j].column] = 1;
+            d->is_twin[order[j - 1].column] = d->is_twin[order[j].column] = true;
     free(order);
     return SHOAL_OK;
 }
@@ -315,7 +315,7 @@ static agg_err decode(decoder *d, agg_rappor_row *rows, agg_rappor_summary *summ
     d->third = estimate_third(d);
     make_rows(d, rows);
     *summary = (agg_rappor_summary){d->n, sqrt(d->tau2), d->n_chosen, 0};
-    for (size_t j = 0; j < d->design->n_columns; j++) summary->n_tied += rows[j].is_tied != 0;
+    for (size_t j = 0; j < d->design->n_columns; j++) summary->n_tied += rows[j].is_tied;
     return SHOAL_OK;
 }
 

@@ -11,12 +11,14 @@
 #include "mechanism.h"
 #include "sketch.h"
 
-// Writes the m numbers of row j.
+// Writes the m numbers of row j that are added up: the row's cells, or their transform.
 typedef void (*agg_row_values)(int32_t *values, const agg_sketch *sketch, uint32_t j);
 
 // Computes the supports of items. Numbers of rows are unsigned or signed 32-bit, as the sketch's
 // kind says, and sums are exact. Row j of the sketch is hashed as row part->first_row + j.
-//   support: n_items
+//   support: n_items, one for each of `items`
+//   values: called once for each row
+//   items: n_items fingerprints or indices, as the part's domain says
 //   block: items that are looked up in one row before the next row; 0 for all of them
 // Cost: one hash and one look-up for each row and item. Threads share the rows; integer sums make
 // the result independent of the number of threads.

@@ -3,6 +3,7 @@
 // T/2^64, the probability that a set holds its own index, and q = (d - p)/(s - 1), the probability
 // of any other index.
 #include <math.h>
+#include <stdbool.h>
 
 #include "bytes.h"
 #include "estimator.h"
@@ -29,11 +30,11 @@ static void set_subset(agg_joint_coins *c, const shoal_part *part)
         1,     1};
 }
 
-static int is_in_set(const shoal_part *part, const uint8_t *record, uint32_t column)
+static bool is_in_set(const shoal_part *part, const uint8_t *record, uint32_t column)
 {
     for (uint32_t i = 0; i < part->k; i++)
-        if (load32_le(record + (size_t)4 * i) == column) return 1;
-    return 0;
+        if (load32_le(record + (size_t)4 * i) == column) return true;
+    return false;
 }
 
 static double sum_set(const double *weights, const shoal_part *part, const uint8_t *record)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a support stands out of the noise; see support_score.h.
+// Measures how far a support stands out from the noise; see support_score.h.
 #include "support_score.h"
 
 #include <math.h>

@@ -48,7 +48,7 @@ static agg_err refuse_epoch(agg_error *error, uint32_t found, uint32_t awaited)
                     "is epoch %u: epochs %u to %u are missing", found, awaited, found - 1);
 }
 
-// What no device answers, whatever came before.
+// Refuses an epoch that no device answers, whatever came before it.
 static agg_err check_round(agg_error *error, const shoal_recipe *r)
 {
     if (r->round_index == 0) return usage(error, "states no round: no device answers it");
@@ -93,7 +93,7 @@ static agg_err begin(agg_track *track, agg_error *error, const agg_recipe *recip
 
 // ---- one epoch ----
 
-// A coordinate's cells are its reports of - and of +.
+// Sets each coordinate's sum of signs. Its two cells count the reports of - and of +.
 static agg_err take_sums(agg_track_update *update, agg_error *error, const agg_sketch *sketch)
 {
     size_t n = sketch->shape.k;
@@ -105,8 +105,8 @@ static agg_err take_sums(agg_track_update *update, agg_error *error, const agg_s
     return SHOAL_OK;
 }
 
-// The estimates of the epoch before, which was an update; those beyond what devices answer are
-// noise.
+// Adds the estimates of the epoch before this one, which was an update. Devices answer a limited
+// number of updates; after that their estimates are noise and are left out.
 static agg_err take_estimates(agg_track *track, agg_error *error, const agg_accumulator *acc)
 {
     const agg_sketch *sketch = &acc->parts[1];
@@ -121,13 +121,14 @@ static agg_err take_estimates(agg_track *track, agg_error *error, const agg_accu
     return SHOAL_OK;
 }
 
-// What the recipe of the next epoch says of the last row.
+// Sets whether the last row is an update, as the recipe of the next epoch says.
 static void settle_last(agg_track *track, const shoal_recipe *r)
 {
     if (track->n_rows == 0) return;
     agg_track_row *last = &track->rows[track->n_rows - 1];
-    track->n_other += (uint32_t)(last->is_update != (int)r->round_update);
-    last->is_update = (int)r->round_update;
+    bool is_update = r->round_update != 0;
+    track->n_other += last->is_update != is_update;
+    last->is_update = is_update;
     last->is_pending = false;
 }
 
@@ -197,7 +198,8 @@ static void put_interval(agg_track_row *row, const agg_track *track)
     row->high = row->value + z * row->stderr_;
 }
 
-// The mean of an update and its error, by the estimator of one-bit means.
+// Sets the mean of an update and its error, with the formulas of one_bit_mean_estimate.c. Without
+// an update the value is the middle of the range, without an error.
 static void put_value(agg_track_row *row, const agg_track *track, const agg_track_update *update)
 {
     const shoal_recipe *r = &track->recipe.recipe;

@@ -45,8 +45,8 @@ typedef struct agg_track_update {
     uint32_t epoch;
     uint64_t n;    // reports with estimates
     double ones;   // share of ones among them, for a number
-    int32_t *sums; // for items, by coordinate of the projection: reports of + less those of -; else
-                   // NULL
+    int32_t *sums; // for items, one for each coordinate of the projection: the number of + less
+                   // that of -; NULL for a number
 } agg_track_update;
 
 typedef struct agg_track {

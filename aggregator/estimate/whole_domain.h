@@ -37,11 +37,11 @@ size_t agg_whole_domain_size(const shoal_part *part);
 // Computes the supports of all indices, as agg_row_scan does for items. The result does not depend
 // on the number of threads.
 //   support: agg_whole_domain_size(part) numbers; those from part->size on belong to indices that
-//   no device can hold part, sketch: of cms, hcms or olh over affine1; row j of the sketch is
-//   hashed as row part->first_row + j
-// Cost: k m additions in 8 * size bytes, a transform of each row, and one of the domain. Memory is
-// 8
-// * size bytes a thread, at most 1 GiB together; fewer threads work if it would be more.
+//     no device can hold
+//   part, sketch: of cms, hcms or olh over affine1; row j of the sketch is hashed as row
+//     part->first_row + j
+// Cost: k m additions in 8 * size bytes, a transform of each row, and one of the domain. Memory:
+// 8 * size bytes a thread, at most 1 GiB together; fewer threads work if it would be more.
 agg_err agg_whole_domain(int64_t *support, agg_error *error, const shoal_part *part,
                          const agg_sketch *sketch, unsigned n_threads) SHOAL_MUST_CHECK;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk from a recipe's JSON to the core's fields; see recipe_json.h.
+// Hands the fields of a recipe's JSON to the core; see recipe_json.h.
 #include "recipe_json.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,15 +33,15 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-int agg_unhex(uint8_t *bytes, size_t len, const char *text)
+bool agg_unhex(uint8_t *bytes, size_t len, const char *text)
 {
-    if (strlen(text) != 2 * len) return 0;
+    if (strlen(text) != 2 * len) return false;
     for (size_t i = 0; i < len; i++) {
         int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
-        if (high < 0 || low < 0) return 0;
+        if (high < 0 || low < 0) return false;
         bytes[i] = (uint8_t)(high << 4 | low);
     }
-    return 1;
+    return true;
 }
 
 static agg_err refuse(agg_error *error, agg_err code, const char *path, const char *why)
@@ -48,22 +49,23 @@ static agg_err refuse(agg_error *error, agg_err code, const char *path, const ch
     return agg_fail(error, code, AGG_EXIT_USAGE, "%s %s", path, why);
 }
 
-// Is epsilon, in range by itself, a claim about coins that other fields describe?
-static int is_claim(const shoal_recipe *recipe)
+// Returns: whether the recipe's epsilon only claims what other fields determine. Mechanisms with
+// permanent coins are described by probabilities, and epsilon must agree with them.
+static bool is_claim(const shoal_recipe *recipe)
 {
     const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->mechanism);
     return mechanism != NULL && mechanism->is_permanent && recipe->eps_micro != 0;
 }
 
-// A recipe that is being read: its texts and fields go to different places.
+// A recipe that is being read.
 typedef struct reading {
-    agg_recipe *own; // keeps the texts of lists
+    agg_recipe *own; // receives the texts of lists; the builder receives everything else
     shoal_recipe_builder builder;
 } reading;
 
-// What the core says of its last error. Its own path may leave an entry's number open
-// ("encoding.N.field"): that of the file is said then. Fields of a variable it calls as a recipe's
-// own.
+// Fills the error with the core's sentence about its last error. The path is the file's own if the
+// core's path leaves an entry's number open ("encoding.N.field"), and for fields of a variable,
+// which the core names as if they were the recipe's.
 static agg_err core_said(agg_error *error, agg_err err, const shoal_recipe_builder *builder,
                          const char *path)
 {
@@ -87,7 +89,7 @@ static agg_err core_said(agg_error *error, agg_err err, const shoal_recipe_build
                   builder->error_text != NULL ? builder->error_text : shoal_err_text(err));
 }
 
-// Reads "HEAD.N.NAME". Returns: N below `n`, or n where the path is another.
+// Reads a path of the form "HEAD.N.NAME" with N below `n`. Returns: N, or n for any other path.
 static unsigned entry_of(const char *head, unsigned n, const char *name, const char *path)
 {
     size_t len = strlen(head);
@@ -98,7 +100,8 @@ static unsigned entry_of(const char *head, unsigned n, const char *name, const c
     return n;
 }
 
-// Where a list of strings is kept. NULL: nowhere, the core will refuse it; `part` it keeps itself.
+// Returns: the list that keeps the strings of a path. NULL for `part`, which the core keeps, and
+// for a path that the core will refuse.
 static agg_list *place_of(agg_recipe *own, const char *path)
 {
     static const char *const names[SHOAL_ENCODED_LISTS] = {"values", "prefixes", "tokens", "starts",
@@ -115,8 +118,9 @@ static agg_list *place_of(agg_recipe *own, const char *path)
     return split < SHOAL_SPLIT_MAX ? &own->splits[split] : NULL;
 }
 
-// Is it a list whose entries may come as one string (front_coded.h), and of characters in a row?
-static int is_coded(const char *path, int *is_row)
+// Returns: whether the path is a list that may be written as one string (front_coded.h).
+//   is_row: set to whether that string is a row of characters, not a front-coded list
+static bool is_coded(const char *path, bool *is_row)
 {
     *is_row = entry_of("encoding", SHOAL_ENCODED_MAX, "characters", path) < SHOAL_ENCODED_MAX;
     return *is_row || strcmp(path, known_path) == 0 ||
@@ -124,7 +128,7 @@ static int is_coded(const char *path, int *is_row)
 }
 
 static agg_err take_coded(reading *r, agg_error *error, const agg_path *path, const char *text,
-                          int is_row)
+                          bool is_row)
 {
     agg_texts texts;
     agg_text coded = {text, strlen(text)};
@@ -146,14 +150,15 @@ static agg_err take_coded(reading *r, agg_error *error, const agg_path *path, co
 static agg_err take_string(void *context, agg_error *error, const agg_path *path, const char *text)
 {
     reading *r = context;
-    int is_row = 0;
+    bool is_row = false;
     if (is_coded(path->dotted, &is_row)) return take_coded(r, error, path, text, is_row);
     agg_err err = shoal_builder_set_string(&r->builder, path->dotted, strlen(path->dotted), text,
                                            strlen(text));
     return core_said(error, err, &r->builder, path->shown);
 }
 
-// The name of a field of a variable, as if it were the recipe's own: their ranges are the same.
+// Returns: the path of a variable's field without "variables.N.", since its range is that of the
+// recipe's own field of that name.
 static const char *own_name(const char *path)
 {
     size_t head = sizeof variables_path - 1;
@@ -205,7 +210,7 @@ static agg_err take_list(void *context, agg_error *error, const agg_path *path, 
     return err == SHOAL_OK && kept != NULL ? agg_list_take(kept, error, path->shown, array) : err;
 }
 
-// One member of `signature`: hex digits for `len` bytes.
+// Takes one member of `signature`, which must be hex digits of `len` bytes.
 static agg_err take_hex(uint8_t *bytes, size_t len, agg_error *error, const char *path,
                         const cJSON *item)
 {
@@ -216,14 +221,14 @@ static agg_err take_hex(uint8_t *bytes, size_t len, agg_error *error, const char
 
 static agg_err take_signature(agg_recipe *own, agg_error *error, const cJSON *object)
 {
-    int has_key = 0, has_signature = 0;
+    uint32_t n_keys = 0, n_signatures = 0;
     if (!cJSON_IsObject(object))
         return refuse(error, SHOAL_ERR_TYPE, "signature", "must hold key and ed25519");
     for (const cJSON *item = object->child; item != NULL; item = item->next) {
         agg_err err;
-        if (strcmp(item->string, "key") == 0 && !has_key++)
+        if (strcmp(item->string, "key") == 0 && n_keys++ == 0)
             err = take_hex(own->key, sizeof own->key, error, "signature.key", item);
-        else if (strcmp(item->string, "ed25519") == 0 && !has_signature++)
+        else if (strcmp(item->string, "ed25519") == 0 && n_signatures++ == 0)
             err = take_hex(own->signature, sizeof own->signature, error, "signature.ed25519", item);
         else if (agg_json_came_before(object, item))
             err = agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
@@ -233,14 +238,14 @@ static agg_err take_signature(agg_recipe *own, agg_error *error, const cJSON *ob
                            "signature.%.64s is not part of a signature", item->string);
         if (err != SHOAL_OK) return err;
     }
-    if (!has_key) return refuse(error, SHOAL_ERR_MISSING_FIELD, "signature.key", "is missing");
-    if (!has_signature)
+    if (n_keys == 0) return refuse(error, SHOAL_ERR_MISSING_FIELD, "signature.key", "is missing");
+    if (n_signatures == 0)
         return refuse(error, SHOAL_ERR_MISSING_FIELD, "signature.ed25519", "is missing");
-    own->has_signature = 1;
+    own->has_signature = true;
     return SHOAL_OK;
 }
 
-// Every part of a split collection is one that devices send to.
+// Refuses a part that no device sends to: one with a value that its split field does not list.
 static agg_err check_part(const agg_recipe *own, agg_error *error)
 {
     const shoal_recipe *r = &own->recipe;
@@ -254,7 +259,8 @@ static agg_err check_part(const agg_recipe *own, agg_error *error)
     return SHOAL_OK;
 }
 
-// A run over epochs that cannot be: the core names the field, here is what would do.
+// Explains why a run over epochs is impossible. The core only names the field; this adds the
+// smallest numbers that would do.
 static agg_err say_why_not(agg_error *error, const shoal_recipe *recipe)
 {
     char why[AGG_TRACK_WHY_MAX];
@@ -331,40 +337,40 @@ void agg_recipe_release(agg_recipe *recipe)
     memset(recipe, 0, sizeof *recipe);
 }
 
-// The means of what is no number are those of strings' projections (heavythresh).
-static int is_projected(const shoal_recipe *recipe)
+// Returns: whether the recipe's means are those of projected strings (heavythresh), not of numbers.
+static bool is_projected(const shoal_recipe *recipe)
 {
     return recipe->n_variables == 0 && recipe->value != SHOAL_VALUE_NUMBER &&
            shoal_recipe_value_part(recipe)->domain == SHOAL_DOMAIN_NUMBER;
 }
 
-int agg_recipe_is_closed(const agg_recipe *recipe)
+bool agg_recipe_is_closed(const agg_recipe *recipe)
 {
     const shoal_recipe *r = &recipe->recipe;
-    if (r->value == SHOAL_VALUE_VARIABLES) return 0; // each of them may be, none is the recipe's
+    if (r->value == SHOAL_VALUE_VARIABLES) return false; // variables have lists of their own
     return shoal_recipe_value_part(r)->domain != SHOAL_DOMAIN_OPEN && !is_projected(r);
 }
 
-static int find_value(uint64_t *item, const agg_list *values, agg_text text)
+static bool find_value(uint64_t *item, const agg_list *values, agg_text text)
 {
     uint32_t index = agg_list_find(values, text);
     *item = index;
     return index != AGG_NOT_LISTED;
 }
 
-static int find_index(uint64_t *item, uint32_t size, const char *bytes, size_t len)
+static bool find_index(uint64_t *item, uint32_t size, const char *bytes, size_t len)
 {
     uint64_t number = 0;
-    if (len < 1 || len > 9 || (len > 1 && bytes[0] == '0')) return 0;
+    if (len < 1 || len > 9 || (len > 1 && bytes[0] == '0')) return false;
     for (size_t i = 0; i < len; i++) {
-        if (bytes[i] < '0' || bytes[i] > '9') return 0;
+        if (bytes[i] < '0' || bytes[i] > '9') return false;
         number = number * 10 + (uint64_t)(bytes[i] - '0');
     }
     *item = number;
     return number < size;
 }
 
-int agg_decimal_micro(int64_t *micro, const char *bytes, size_t len)
+bool agg_decimal_micro(int64_t *micro, const char *bytes, size_t len)
 {
     size_t i = len > 0 && bytes[0] == '-', n_whole = 0, n_fraction = 0;
     int64_t number = 0;
@@ -374,10 +380,10 @@ int agg_decimal_micro(int64_t *micro, const char *bytes, size_t len)
         for (i++; i < len && bytes[i] >= '0' && bytes[i] <= '9' && n_fraction < 6;
              i++, n_fraction++)
             number = number * 10 + (bytes[i] - '0');
-    if (i != len || n_whole < 1 || n_whole > 12 || bytes[len - 1] == '.') return 0;
+    if (i != len || n_whole < 1 || n_whole > 12 || bytes[len - 1] == '.') return false;
     for (; n_fraction < 6; n_fraction++) number *= 10;
     *micro = bytes[0] == '-' ? -number : number;
-    return 1;
+    return true;
 }
 
 int agg_micro_print(char out[AGG_MICRO_MAX], int64_t micro)
@@ -391,19 +397,20 @@ int agg_micro_print(char out[AGG_MICRO_MAX], int64_t micro)
     return len;
 }
 
-// The item of a text, of which `values` lists what the part takes, if anything does.
-static int find_item(uint64_t *item, const shoal_part *part, const agg_list *values,
-                     const char *bytes, size_t len)
+// Finds the item of a text in a part. `values` lists the texts that the part takes; it is empty for
+// an open part and for a list of indices.
+static bool find_item(uint64_t *item, const shoal_part *part, const agg_list *values,
+                      const char *bytes, size_t len)
 {
     if (part->domain == SHOAL_DOMAIN_OPEN) {
         *item = shoal_part_item(part, (const uint8_t *)bytes, len);
-        return 1;
+        return true;
     }
     if (values->n > 0) return find_value(item, values, (agg_text){bytes, len});
     return find_index(item, part->size, bytes, len);
 }
 
-int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len)
+bool agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes, size_t len)
 {
     const shoal_recipe *r = &recipe->recipe;
     int64_t micro = 0;
@@ -411,13 +418,13 @@ int agg_recipe_item(uint64_t *item, const agg_recipe *recipe, const char *bytes,
         return agg_recipe_variable_item(item, recipe, r->value_part, bytes, len);
     if (is_projected(r)) {
         *item = shoal_part_item(shoal_recipe_value_part(r), (const uint8_t *)bytes, len);
-        return 1;
+        return true;
     }
     if (r->value != SHOAL_VALUE_NUMBER)
         return find_item(item, shoal_recipe_value_part(r), &recipe->values, bytes, len);
-    if (!agg_decimal_micro(&micro, bytes, len)) return 0;
+    if (!agg_decimal_micro(&micro, bytes, len)) return false;
     *item = shoal_recipe_number_item(r, micro);
-    return 1;
+    return true;
 }
 
 uint32_t agg_recipe_find_variable(const agg_recipe *recipe, const char *name, size_t len)
@@ -430,16 +437,16 @@ uint32_t agg_recipe_find_variable(const agg_recipe *recipe, const char *name, si
     return i;
 }
 
-int agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t i,
-                             const char *bytes, size_t len)
+bool agg_recipe_variable_item(uint64_t *item, const agg_recipe *recipe, uint32_t i,
+                              const char *bytes, size_t len)
 {
     const shoal_recipe *r = &recipe->recipe;
     int64_t micro = 0;
     if (r->variables[i].value != SHOAL_VALUE_NUMBER)
         return find_item(item, &r->parts[i], &recipe->variables[i], bytes, len);
-    if (!agg_decimal_micro(&micro, bytes, len)) return 0;
+    if (!agg_decimal_micro(&micro, bytes, len)) return false;
     *item = shoal_variable_number_item(r, i, micro);
-    return 1;
+    return true;
 }
 
 void agg_recipe_of_variable(agg_recipe *view, const agg_recipe *recipe, uint32_t i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of everything that makes a recipe: a fresh seed for it, and its text in a file.
+// Draws a fresh seed for a new recipe, and writes a recipe's text to a file.
 #ifndef RECIPE_WRITE_H
 #define RECIPE_WRITE_H
 
@@ -8,7 +8,7 @@
 #include "agg_error.h"
 
 // Draws 32 random bytes from the system and writes them as hex digits and a NUL.
-// Returns: AGG_ERR_IO when the system has none.
+// Returns: AGG_ERR_IO if the system returns no random bytes.
 agg_err recipe_fresh_seed(char seed_hex[65], agg_error *error) SHOAL_MUST_CHECK;
 
 // Writes a recipe's text to a file, which appears when it is complete.

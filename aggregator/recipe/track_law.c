@@ -105,18 +105,16 @@ bool agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
     case AGG_TRACK_RUNS: return false;
     case AGG_TRACK_GROUP: why_group(out, law); break;
     case AGG_TRACK_SAMPLES:
-        snprintf(out, AGG_TRACK_WHY_MAX,
-                 "parameters.samples: with %u a device and epoch the thresholds are finer than any "
-                 "estimate of %u "
-                 "users: up to "
-                 "about %.0f leave a device one estimate, fewer leave more",
-                 law->plan.samples, law->plan.users, samples_most(&law->plan));
+        snprintf(
+            out, AGG_TRACK_WHY_MAX,
+            "parameters.samples: with %u a device and epoch the thresholds are finer than any "
+            "estimate of %u users: up to about %.0f leave a device one estimate, fewer leave more",
+            law->plan.samples, law->plan.users, samples_most(&law->plan));
         break;
     case AGG_TRACK_EPSILON:
         snprintf(out, AGG_TRACK_WHY_MAX,
                  "parameters.%s: a device has not epsilon enough for one vote and one estimate: "
-                 "state more users, more "
-                 "epsilon, or (for estimates) fewer samples",
+                 "state more users, more epsilon, or (for estimates) fewer samples",
                  law->field);
         break;
     case AGG_TRACK_OTHER:

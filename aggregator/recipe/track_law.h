@@ -51,7 +51,7 @@ typedef struct agg_track_law {
 void agg_track_law_of(agg_track_law *law, const shoal_evolving_plan *plan);
 
 // Returns: whether the run is of HEAVYTHRESH.
-static inline int agg_track_is_heavy(const agg_track_law *law)
+static inline bool agg_track_is_heavy(const agg_track_law *law)
 {
     return law->plan.projection > 0;
 }

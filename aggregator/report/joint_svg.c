@@ -269,17 +269,15 @@ static void draw_head(const drawing *d, double width, double height)
     char words[160];
     fprintf(d->stream,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
-            "0 %.0f %.0f\" "
-            "font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>",
+            "0 %.0f %.0f\" font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>",
             width, height, width, height);
     snprintf(words, sizeof words, "%s: %.*s by %.*s", r->recipe->id, (int)d->x->name.len,
              d->x->name.bytes, (int)d->y->name.len, d->y->name.bytes);
     fprintf(d->stream, "%s</title>\n", words);
     fputs("<defs><pattern id=\"unsure\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
           "patternTransform=\"rotate(45)\"><line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"7\" "
-          "stroke=\"#8fa1b0\" "
-          "stroke-width=\"1.4\"/></pattern></defs>\n<rect width=\"100%\" height=\"100%\" "
-          "fill=\"#ffffff\"/>\n",
+          "stroke=\"#8fa1b0\" stroke-width=\"1.4\"/></pattern></defs>\n<rect width=\"100%\" "
+          "height=\"100%\" fill=\"#ffffff\"/>\n",
           d->stream);
     text(d->stream, 24, 36, 18, "start", ink, words);
     snprintf(words, sizeof words, "shares of %llu reports, epsilon %g a report",

@@ -69,8 +69,7 @@ static void print_class(const shoal_policy_analysis *a)
         print_names(i == 0 ? "; may be split by " : " and ", &a->splits[i]);
     if (takes_rounds(a->mechanisms))
         printf("\ntries               one round of all, by a device that has answered nothing else "
-               "here; each of its "
-               "contributions is a report");
+               "here; each of its contributions is a report");
     printf("\ncohort              %u reports at least", a->cohort_minimum);
     if (a->honest_micro < 1000000) printf(", %g of them taken to be honest", a->honest_micro / 1e6);
     printf("\n");

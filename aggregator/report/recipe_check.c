@@ -3,6 +3,7 @@
 #include "recipe_check.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -167,7 +168,7 @@ static void print_shares(const shoal_recipe *r)
     shoal_split split;
     const char *why = "";
     if (shoal_split_init(&split, &r->parts[0], &why) != SHOAL_OK) return;
-    int is_one = split.prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM;
+    bool is_one = split.prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM;
     printf("shares              of a vector of %u entries, %s %llu of them set\n",
            split.prio3.length, is_one ? "exactly" : "at most",
            is_one ? 1ull : (unsigned long long)split.prio3.max);

@@ -3,6 +3,7 @@
 // members only.
 #include "recipe_diff.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,9 @@ static void print_member(const cJSON *item)
 }
 
 // Compares numbers exactly, because cJSON_Compare treats near ones as equal.
-static int is_same_scalar(const cJSON *before, const cJSON *after)
+static bool is_same_scalar(const cJSON *before, const cJSON *after)
 {
-    if (before == NULL || after == NULL) return 0;
+    if (before == NULL || after == NULL) return false;
     if (cJSON_IsNumber(before) && cJSON_IsNumber(after))
         return !(before->valuedouble < after->valuedouble ||
                  before->valuedouble > after->valuedouble);
@@ -55,9 +56,9 @@ static uint32_t count_shared(const agg_list *a, const agg_list *b)
     return shared;
 }
 
-static int is_same_list(const agg_list *a, const agg_list *b)
+static bool is_same_list(const agg_list *a, const agg_list *b)
 {
-    int is_same = a->n == b->n;
+    bool is_same = a->n == b->n;
     for (uint32_t i = 0; is_same && i < a->n; i++)
         is_same = agg_text_compare(a->texts[i], b->texts[i]) == 0;
     return is_same;
@@ -73,13 +74,13 @@ static void print_lists(diff *d, const char *path, const agg_list *before, const
            after->n == before->n && shared == before->n ? ", another order" : "");
 }
 
-static int is_text_list(const cJSON *item)
+static bool is_text_list(const cJSON *item)
 {
     return cJSON_IsArray(item) && cJSON_IsString(item->child);
 }
 
 // Returns: whether a recipe may write the list as one string (front_coded.h).
-static int is_coded(const char *name)
+static bool is_coded(const char *name)
 {
     return strcmp(name, "starts") == 0 || strcmp(name, "characters") == 0 ||
            strcmp(name, "known") == 0;
@@ -105,13 +106,13 @@ static agg_err take_list(agg_list *list, const char *path, const char *name, con
 }
 
 // Prints a long list by its added and removed texts.
-// Returns: 0 if memory ran out and nothing was printed.
-static int print_text_lists(diff *d, const char *path, const char *name, const cJSON *before,
-                            const cJSON *after)
+// Returns: false if memory ran out and nothing was printed.
+static bool print_text_lists(diff *d, const char *path, const char *name, const cJSON *before,
+                             const cJSON *after)
 {
     agg_list a = {0}, b = {0};
-    int is_read = take_list(&a, path, name, before) == SHOAL_OK &&
-                  take_list(&b, path, name, after) == SHOAL_OK;
+    bool is_read = take_list(&a, path, name, before) == SHOAL_OK &&
+                   take_list(&b, path, name, after) == SHOAL_OK;
     if (is_read) print_lists(d, path, &a, &b);
     agg_list_release(&a);
     agg_list_release(&b);
@@ -147,13 +148,13 @@ static void walk_entry(diff *d, const char *parent, const cJSON *before, const c
 }
 
 // Returns: whether the same fields come in another order.
-static int are_moved(const cJSON *before, const cJSON *after)
+static bool are_moved(const cJSON *before, const cJSON *after)
 {
-    int is_moved = 0;
+    bool is_moved = false;
     const cJSON *a = before != NULL ? before->child : NULL,
                 *b = after != NULL ? after->child : NULL;
     for (; a != NULL && b != NULL; a = a->next, b = b->next) {
-        if (entry_of(after, a) == NULL || entry_of(before, b) == NULL) return 0;
+        if (entry_of(after, a) == NULL || entry_of(before, b) == NULL) return false;
         is_moved |= entry_of(after, a) != b;
     }
     return is_moved && a == NULL && b == NULL;
@@ -171,7 +172,7 @@ static void walk_entries(diff *d, const char *path, const cJSON *before, const c
         if (entry_of(before, item) == NULL) walk_entry(d, path, NULL, item);
 }
 
-static int has_objects(const cJSON *item)
+static bool has_objects(const cJSON *item)
 {
     return cJSON_IsArray(item) && cJSON_IsObject(item->child);
 }
@@ -208,11 +209,11 @@ static void note(const char *what, double before, double after)
     printf("%-19s %s: %.10g -> %.10g\n", "note", what, before, after);
 }
 
-static int has_encoded(const shoal_encoding *encoding, const shoal_name *field)
+static bool has_encoded(const shoal_encoding *encoding, const shoal_name *field)
 {
     for (uint32_t i = 0; i < encoding->n_fields; i++)
-        if (shoal_name_equal(&encoding->fields[i].field, field)) return 1;
-    return 0;
+        if (shoal_name_equal(&encoding->fields[i].field, field)) return true;
+    return false;
 }
 
 // Prints changes that a person or a reviewer should not overlook: the recipe asks for more, costs

@@ -2,6 +2,7 @@
 // Prints how a policy judges a query; see recipe_policy.h.
 #include "recipe_policy.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,11 +10,11 @@
 #include "compound.h"
 #include "recipe_signature.h"
 
-static int is_key_of(const agg_policy *policy, const uint8_t key[32])
+static bool is_key_of(const agg_policy *policy, const uint8_t key[32])
 {
     for (uint32_t i = 0; i < policy->policy.n_keys; i++)
-        if (memcmp(policy->policy.keys[i], key, 32) == 0) return 1;
-    return 0;
+        if (memcmp(policy->policy.keys[i], key, 32) == 0) return true;
+    return false;
 }
 
 static int print_signer(const agg_recipe *recipe, const agg_policy *policy)
@@ -142,8 +143,7 @@ static void print_item_costs(const shoal_verdict *v, const shoal_recipe *r)
 {
     uint32_t n = r->contributions;
     printf("  of one word       epsilon %.8g of the crowd (%.8g is what its cohort gives), delta "
-           "1e-%u; %.8g in its "
-           "report\n",
+           "1e-%u; %.8g in its report\n",
            r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp,
            v->local_eps_micro / 1e6);
     printf("  of one person     epsilon %.8g of the crowd; %.8g in %u report%s\n",
@@ -152,7 +152,7 @@ static void print_item_costs(const shoal_verdict *v, const shoal_recipe *r)
 }
 
 static void print_answer(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p,
-                         int is_signed)
+                         bool is_signed)
 {
     const shoal_policy_analysis *a = &p->analyses[v->analysis];
     printf("answered            %s by a device that has answered none\n",

@@ -159,9 +159,9 @@ static void put_axis(FILE *out, const axis *a)
 static void put_whisker(FILE *out, double low, double high)
 {
     fprintf(out,
-            "<line class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"50%%\" y2=\"50%%\"/>"
-            "<line class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"30%%\" y2=\"70%%\"/>"
-            "<line class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"30%%\" y2=\"70%%\"/>",
+            "<line class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"50%%\" y2=\"50%%\"/><line "
+            "class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"30%%\" y2=\"70%%\"/><line "
+            "class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"30%%\" y2=\"70%%\"/>",
             low, high, low, low, high, high);
 }
 
@@ -198,15 +198,13 @@ static void put_row(FILE *out, const axis *a, const agg_estimate_row *row, bool 
 static void put_key(FILE *out, size_t n_mute)
 {
     fputs("<p class=\"key\"><span><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" y=\"18%\" "
-          "width=\"70%\""
-          " height=\"64%\" rx=\"2\"/>",
+          "width=\"70%\" height=\"64%\" rx=\"2\"/>",
           out);
     put_whisker(out, 45, 95);
     fputs("</svg>estimate and interval</span>", out);
     if (n_mute > 0) {
         fputs("<span class=\"mute\"><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" "
-              "y=\"18%\" width=\"40%\""
-              " height=\"64%\" rx=\"2\"/>",
+              "y=\"18%\" width=\"40%\" height=\"64%\" rx=\"2\"/>",
               out);
         put_whisker(out, 10, 70);
         fputs("</svg>not distinguishable from zero</span>", out);
@@ -277,8 +275,7 @@ static void put_table(FILE *out, const agg_page_section *section)
           out);
     put_axis(out, &a);
     fputs("</th><th class=\"count\" scope=\"col\">estimate</th><th class=\"interval\" "
-          "scope=\"col\">interval</th></tr>"
-          "</thead><tbody>\n",
+          "scope=\"col\">interval</th></tr></thead><tbody>\n",
           out);
     for (size_t i = 0; i < n_rows; i++) {
         const agg_estimate_row *row =
@@ -349,13 +346,11 @@ static void put_head(FILE *out, const agg_page *page)
     char *ancestors = strstr(csp, ";frame-ancestors"); // means nothing in a meta element
     if (ancestors != NULL) *ancestors = '\0';
     fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-          "http-equiv=\"Content-Security-Policy\""
-          " content=\"",
+          "http-equiv=\"Content-Security-Policy\" content=\"",
           out);
     put_string(out, csp);
     fputs("\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta "
-          "name=\"referrer\""
-          " content=\"no-referrer\">\n<title>",
+          "name=\"referrer\" content=\"no-referrer\">\n<title>",
           out);
     put_string(out, page->title);
     fprintf(out, "</title>\n<style>%s</style>\n", result_style);
@@ -373,8 +368,7 @@ static void put_head(FILE *out, const agg_page *page)
     put_string(out, page->title);
     fputs(page->home != NULL ? "</a></h1>\n" : "</h1>\n", out);
     fputs("<p>Every report was randomized on its device. The counts are estimates of how many "
-          "reports held a value.</p>"
-          "</header>\n<main>\n",
+          "reports held a value.</p></header>\n<main>\n",
           out);
 }
 
@@ -383,8 +377,7 @@ agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
     put_head(stream, page);
     for (size_t i = 0; i < page->n_sections; i++) put_section(stream, &page->sections[i]);
     fputs("</main>\n<footer><p>Each whisker is the interval of its value alone. What cannot be "
-          "told from zero is shown "
-          "in grey.</p></footer>\n"
+          "told from zero is shown in grey.</p></footer>\n"
           "</body></html>\n",
           stream);
     if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
@@ -406,7 +399,7 @@ static void base64_digest(char out[45], const uint8_t digest[32])
     out[44] = '\0';
 }
 
-void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], int script)
+void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], bool script)
 {
     uint8_t digest[32];
     char hash[45];

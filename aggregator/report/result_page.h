@@ -8,6 +8,7 @@
 #ifndef RESULT_PAGE_H
 #define RESULT_PAGE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "estimate.h"
@@ -38,6 +39,6 @@ agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page) SHO
 
 // Writes the Content-Security-Policy under which the page works as it should.
 //   script: whether scripts and fetches of the same origin are let in
-void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], int script);
+void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], bool script);
 
 #endif

@@ -81,8 +81,7 @@ static bool note_users(char *out, const agg_track *t)
     if (least == users && most == users) return false;
     snprintf(out, AGG_TRACK_NOTE_MAX,
              "epochs have %llu to %llu reports where the recipe states %u users: thresholds of "
-             "votes are those of the "
-             "reports; Assumption 4.2 is the recipe's",
+             "votes are those of the reports; Assumption 4.2 is the recipe's",
              least, most, users);
     return true;
 }
@@ -93,8 +92,7 @@ static bool note_frozen(char *out, const agg_track *t)
     uint32_t of = t->updates[t->n_updates - 1].epoch;
     snprintf(out, AGG_TRACK_NOTE_MAX,
              "frozen since epoch %u: devices have answered all %u updates that their epsilon has "
-             "room for; %u later "
-             "update%s called and not answered",
+             "room for; %u later update%s called and not answered",
              of, t->law.figures.n_estimates, t->n_called - (uint32_t)t->n_updates,
              t->n_called - t->n_updates == 1 ? " was" : "s were");
     return true;
@@ -105,8 +103,7 @@ static bool note_other(char *out, const agg_track *t)
     if (t->n_other == 0) return false;
     snprintf(out, AGG_TRACK_NOTE_MAX,
              "%u epoch%s: the next recipe decided otherwise than these votes do (reports that came "
-             "later?); devices went by "
-             "the recipe, and so does the series",
+             "later?); devices went by the recipe, and so does the series",
              t->n_other, t->n_other == 1 ? "" : "s");
     return true;
 }
@@ -437,10 +434,8 @@ static void print_ends(FILE *stream, const agg_track_result *result)
     else
         fprintf(stream,
                 "changes             up to %.4g are never voted on, larger ones within up to %u "
-                "epochs: none is at "
-                "once, since "
-                "a\n                    device has few samples (shoal recipe check has the whole "
-                "table)\n",
+                "epochs: none is at once, since a\n                    device has few samples "
+                "(shoal recipe check has the whole table)\n",
                 t->law.unit, agg_track_wait(&t->law, 0));
     if (result->truth != NULL) {
         agg_track_error(&rms, &largest, t, result->truth);
@@ -449,8 +444,7 @@ static void print_ends(FILE *stream, const agg_track_result *result)
     if (result->simulated != NULL && result->simulated->n_epochs > 0)
         fprintf(stream,
                 "simulation          %.4g %% of %llu devices have no vote left; the most that one "
-                "has spent is %.6g of "
-                "epsilon %g\n",
+                "has spent is %.6g of epsilon %g\n",
                 100 * result->simulated->votes_spent[result->simulated->n_epochs - 1],
                 (unsigned long long)result->simulated->devices, result->simulated->privacy_max,
                 t->law.epsilon);

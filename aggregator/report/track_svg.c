@@ -224,8 +224,7 @@ static void draw_head(const plot *p)
     char line_[256];
     fprintf(p->stream,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
-            "0 %.0f %.0f\" "
-            "font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>",
+            "0 %.0f %.0f\" font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>",
             WIDTH, HEIGHT, WIDTH, HEIGHT);
     agg_svg_escape(p->stream, t->recipe.id, strlen(t->recipe.id));
     fputs(" over its epochs</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",

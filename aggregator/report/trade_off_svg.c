@@ -214,8 +214,7 @@ void agg_trade_off_svg(FILE *stream, const agg_trade_off *s)
     brief(reports, s->n);
     fprintf(stream,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
-            "0 %.0f %.0f\" "
-            "font-family=\"system-ui, sans-serif\" role=\"img\">\n",
+            "0 %.0f %.0f\" font-family=\"system-ui, sans-serif\" role=\"img\">\n",
             WIDTH, HEIGHT, WIDTH, HEIGHT);
     snprintf(words, sizeof words,
              "What rows and columns buy: the standard deviation of a rare value's count, %s",

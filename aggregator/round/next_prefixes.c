@@ -3,6 +3,7 @@
 #include "next_prefixes.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,7 +110,7 @@ static size_t take_frequent(agg_next_prefixes *next, sequence *all, const agg_re
     for (size_t i = 0; i < next->n_asked; i++) {
         if (!(all[i].score >= next->least)) continue;
         next->n_frequent++;
-        int is_shown = all[i].count >= (double)recipe->recipe.release_threshold;
+        bool is_shown = all[i].count >= (double)recipe->recipe.release_threshold;
         if (is_shown &&
             agg_recipe_bucket_label(NULL, 0, recipe, field, all[i].bucket) <= SHOAL_TOKEN_TEXT_MAX)
             all[n++] = all[i];
@@ -129,8 +130,7 @@ static agg_err find_room(size_t *room, agg_error *error, const agg_next_prefixes
     if (*room + 2 * next->n <= AGG_RECIPE_FILE_MAX) return SHOAL_OK;
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
                     "the next recipe would have %zu prefixes, and a recipe has at most %zu bytes: "
-                    "ask for fewer "
-                    "prefixes (--max-prefixes)",
+                    "ask for fewer prefixes (--max-prefixes)",
                     next->n, AGG_RECIPE_FILE_MAX);
 }
 

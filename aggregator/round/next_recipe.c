@@ -2,6 +2,7 @@
 // The next round's recipe; see next_recipe.h.
 #include "next_recipe.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static agg_err no_memory(agg_error *error)
 // memory.
 static agg_err put(cJSON *object, agg_error *error, const char *name, cJSON *value)
 {
-    int is_there = cJSON_GetObjectItemCaseSensitive(object, name) != NULL, is_put = 0;
+    bool is_there = cJSON_GetObjectItemCaseSensitive(object, name) != NULL, is_put = false;
     if (value != NULL)
         is_put = is_there ? cJSON_ReplaceItemInObjectCaseSensitive(object, name, value)
                           : cJSON_AddItemToObject(object, name, value);
@@ -68,7 +69,7 @@ static agg_err put_boundaries(cJSON *object, agg_error *error, const int64_t *bo
 
 // Returns: whether a reader that parses the decimal as a double gets the same millionths. Above
 // 9 * 10^9 some are lost.
-static int is_exact(int64_t micro)
+static bool is_exact(int64_t micro)
 {
     char text[AGG_MICRO_MAX];
     int64_t again = 0;
@@ -177,8 +178,7 @@ static agg_err put_mechanism(cJSON *root, agg_error *error, const agg_recipe *re
     if (mechanism == NULL || mechanism->closed.needs != (SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--mechanism is one that takes epsilon alone: onehot-asymmetric, "
-                        "onehot-symmetric, grr, subset "
-                        "or hadamard");
+                        "onehot-symmetric, grr, subset or hadamard");
     cJSON *parameters = cJSON_CreateObject();
     agg_err err = parameters == NULL ? no_memory(error)
                                      : put(parameters, error, "epsilon",
@@ -227,30 +227,30 @@ static agg_err change(cJSON *root, agg_error *error, const agg_recipe *recipe,
 
 // ---- printing: a line for each member, and for each field of the encoding ----
 
-static int print_value(FILE *stream, const cJSON *value)
+static bool print_value(FILE *stream, const cJSON *value)
 {
     char *text = cJSON_PrintUnformatted(value);
-    if (text == NULL) return 0;
+    if (text == NULL) return false;
     fputs(text, stream);
     free(text);
-    return 1;
+    return true;
 }
 
-static int print_rows(FILE *stream, const cJSON *array)
+static bool print_rows(FILE *stream, const cJSON *array)
 {
     const char *separator = "[\n    ";
     const cJSON *item;
     cJSON_ArrayForEach(item, array)
     {
         fputs(separator, stream);
-        if (!print_value(stream, item)) return 0;
+        if (!print_value(stream, item)) return false;
         separator = ",\n    ";
     }
     fputs("\n  ]", stream);
-    return 1;
+    return true;
 }
 
-static int print_root(FILE *stream, const cJSON *root)
+static bool print_root(FILE *stream, const cJSON *root)
 {
     const char *separator = "{\n  ";
     const cJSON *item;
@@ -260,11 +260,11 @@ static int print_root(FILE *stream, const cJSON *root)
                 item->string); // the names come from the core's table and need no escapes
         if (!(strcmp(item->string, "encoding") == 0 ? print_rows(stream, item)
                                                     : print_value(stream, item)))
-            return 0;
+            return false;
         separator = ",\n  ";
     }
     fputs("\n}\n", stream);
-    return 1;
+    return true;
 }
 
 agg_err agg_next_recipe_print(char **text, agg_error *error, const cJSON *root)
@@ -272,7 +272,7 @@ agg_err agg_next_recipe_print(char **text, agg_error *error, const cJSON *root)
     size_t len = 0;
     FILE *stream = open_memstream(text, &len);
     if (stream == NULL) return no_memory(error);
-    int is_printed = print_root(stream, root);
+    bool is_printed = print_root(stream, root);
     if (fclose(stream) == 0 && is_printed) return SHOAL_OK;
     free(*text);
     return no_memory(error);

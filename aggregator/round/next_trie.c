@@ -3,6 +3,7 @@
 #include "next_trie.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +148,7 @@ static void begin_pass(agg_next_trie *next)
 static enum agg_trie_end find_end(const agg_next_trie *next, const shoal_recipe *recipe,
                                   const agg_trie_layer *layer, const agg_next_trie_wish *wish)
 {
-    int is_over = next->n_starts == 0 || next->depth >= recipe->depth;
+    bool is_over = next->n_starts == 0 || next->depth >= recipe->depth;
     if (is_over && next->pass == recipe->passes) return AGG_TRIE_COMPLETE;
     if (devices_left(recipe, layer) <= 0 && !(wish->sample > 0)) return AGG_TRIE_NO_DEVICE;
     if (is_over && next->n_known == 0) return AGG_TRIE_NO_WORD;

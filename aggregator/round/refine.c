@@ -3,6 +3,7 @@
 #include "refine.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "multiple.h"
 
@@ -24,7 +25,7 @@ static agg_err count_middle(middle *m, agg_refined *refined, agg_error *error,
     agg_err err = agg_multiple_least(&refined->least, error, scores, m->n, AGG_BH, fdr);
     if (err != SHOAL_OK) return err;
     for (uint32_t i = 0; i < m->n; i++) {
-        int is_something = scores[i] >= refined->least && counts[i + 1].count > 0;
+        bool is_something = scores[i] >= refined->least && counts[i + 1].count > 0;
         m->counts[i] = is_something ? counts[i + 1].count : 0;
         refined->n_zero += !is_something;
         total += m->counts[i];
@@ -65,7 +66,7 @@ static uint64_t width_of(piece p)
 // A zero piece joins zero pieces only: otherwise the tail of a distribution, which holds less than
 // half a share, would be joined with the empty space beyond it. For the same reason pieces of very
 // different widths stay apart.
-static int are_alike(piece a, piece b)
+static bool are_alike(piece a, piece b)
 {
     uint64_t narrow = width_of(a) < width_of(b) ? width_of(a) : width_of(b);
     uint64_t wide = width_of(a) < width_of(b) ? width_of(b) : width_of(a);
@@ -75,9 +76,9 @@ static int are_alike(piece a, piece b)
 
 // Adds a piece and joins it to the one before it if both are small.
 //   is_strict: join only pieces that are alike in width and in being zero
-static void add_piece(agg_refined *refined, piece *before, piece p, int is_strict)
+static void add_piece(agg_refined *refined, piece *before, piece p, bool is_strict)
 {
-    int is_joined = refined->n > 1 && before->count + p.count < refined->share / 2;
+    bool is_joined = refined->n > 1 && before->count + p.count < refined->share / 2;
     is_joined = is_joined && (!is_strict || are_alike(*before, p));
     if (is_joined) refined->n--;
     *before =

@@ -26,10 +26,9 @@ static void say_epoch(const agg_next_epoch *next, const agg_recipe *recipe)
     const char *decision =
         next->is_update ? "an update, whose estimates the next reports bring" : "no update";
     if (next->epoch > next->epochs) {
-        round_say(
-            "these are the closing reports, with the estimates of epoch %u. The run is over: shoal "
-            "track",
-            next->epochs);
+        round_say("these are the closing reports, with the estimates of epoch %u. The run is over: "
+                  "shoal track",
+                  next->epochs);
         return;
     }
     round_say("epoch %u of %u: %llu of %llu reports say yes, %.3f %%, where %.3f %% are needed: %s",
@@ -40,9 +39,8 @@ static void say_epoch(const agg_next_epoch *next, const agg_recipe *recipe)
         round_say("the recipe states %u users: the threshold is that of the %llu reports",
                   recipe->recipe.users, (unsigned long long)next->n);
     if (next->is_over)
-        round_say(
-            "it was the last epoch, and nothing is left to collect: there is no next recipe. shoal "
-            "track");
+        round_say("it was the last epoch, and nothing is left to collect: there is no next recipe. "
+                  "shoal track");
     else
         round_say("next: epoch %u%s; not signed: shoal recipe sign", next->epoch + 1,
                   next->epoch == next->epochs ? ", which collects the last estimates" : "");

@@ -82,10 +82,9 @@ static agg_err read_tokens(round_work *w, agg_error *error)
     if (err == SHOAL_OK && w->n_tokens == 0)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: holds no token", path);
     if (err == SHOAL_OK && n_changed > 0)
-        round_say(
-            "%s: %zu of %zu tokens are not as the recipe's text rule leaves them: no device has "
-            "them",
-            path, n_changed, w->n_tokens);
+        round_say("%s: %zu of %zu tokens are not as the recipe's text rule leaves them: no device "
+                  "has them",
+                  path, n_changed, w->n_tokens);
     return err;
 }
 
@@ -108,11 +107,9 @@ static void say_prefixes(const round_work *w, double fdr)
 {
     const agg_next_prefixes *next = &w->prefixes;
     const shoal_name *name = &w->recipe.recipe.encoding.fields[w->field].field;
-    round_say(
-        "%.*s: %zu of %zu sequences are frequent, the least of them %.2f standard errors out of "
-        "the noise; "
-        "false-discovery rate %g",
-        name->len, name->bytes, next->n_frequent, next->n_asked, next->least, fdr);
+    round_say("%.*s: %zu of %zu sequences are frequent, the least of them %.2f standard errors out "
+              "of the noise; false-discovery rate %g",
+              name->len, name->bytes, next->n_frequent, next->n_asked, next->least, fdr);
     if (next->n_withheld > 0)
         round_say("%zu of them are below the release threshold, or over %u bytes, and not kept",
                   next->n_withheld, SHOAL_TOKEN_TEXT_MAX);
@@ -120,8 +117,8 @@ static void say_prefixes(const round_work *w, double fdr)
         round_say("the %zu strongest are kept: %s", next->n,
                   next->n == w->options->max_prefixes ? "--max-prefixes"
                                                       : "more cells than the largest domain has");
-    round_say("kept: %zu, the least of an estimated %.0f of %llu reports; all together %.0f. "
-              "Off each count %.0f were taken: so many may be random answers",
+    round_say("kept: %zu, the least of an estimated %.0f of %llu reports; all together %.0f. Off "
+              "each count %.0f were taken: so many may be random answers",
               next->n, next->least_count, (unsigned long long)w->acc.n, next->kept_count,
               next->random);
 }
@@ -142,8 +139,7 @@ static agg_err choose_prefixes(round_work *w, agg_error *error, agg_next_recipe 
     if (w->prefixes.n == 0)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
                         "of %zu sequences of prefix and token %s stands out of the noise of %llu "
-                        "reports: there is no "
-                        "next round to write",
+                        "reports: there is no next round to write",
                         w->prefixes.n_asked,
                         w->prefixes.n_frequent > 0 ? "none that may be shown" : "none",
                         (unsigned long long)w->acc.n);
@@ -162,12 +158,10 @@ static agg_err choose_boundaries(round_work *w, agg_error *error, agg_next_recip
     agg_err err = agg_refine(refined, error, field->boundaries, field->n_boundaries, w->counts,
                              w->options->fdr, (uint32_t)w->options->refine);
     if (err != SHOAL_OK) return err;
-    round_say(
-        "%.*s: %u buckets become %u, of an estimated %.0f reports each where there are enough; %zu "
-        "of the %u between "
-        "the ends cannot be told from zero",
-        field->field.len, field->field.bytes, field->size, refined->n + 1, refined->share,
-        refined->n_zero, field->n_boundaries - 1);
+    round_say("%.*s: %u buckets become %u, of an estimated %.0f reports each where there are "
+              "enough; %zu of the %u between the ends cannot be told from zero",
+              field->field.len, field->field.bytes, field->size, refined->n + 1, refined->share,
+              refined->n_zero, field->n_boundaries - 1);
     next->boundaries = refined->boundaries;
     next->n_boundaries = refined->n;
     return SHOAL_OK;

@@ -34,13 +34,10 @@ static agg_err say_layer(const round_work *w, agg_error *error)
 {
     const agg_trie_layer *layer = &w->layer;
     agg_trie_guarantee g;
-    round_say(
-        "%zu of %zu starts and %zu of %zu words stand out of the noise of %llu reports and are "
-        "kept; false-discovery "
-        "rate "
-        "%g of each",
-        layer->n_kept[0], layer->n_asked[0], layer->n_kept[1], layer->n_asked[1],
-        (unsigned long long)layer->n, w->options->fdr);
+    round_say("%zu of %zu starts and %zu of %zu words stand out of the noise of %llu reports and "
+              "are kept; false-discovery rate %g of each",
+              layer->n_kept[0], layer->n_asked[0], layer->n_kept[1], layer->n_asked[1],
+              (unsigned long long)layer->n, w->options->fdr);
     if (layer->n_withheld > 0)
         round_say("%zu more are below the threshold of release, or --threshold, and not kept",
                   layer->n_withheld);
@@ -57,12 +54,9 @@ static void say_end(const agg_next_trie *next)
         "", "this round asked every device that was left",
         "no start is left, and no pass is to come",
         "no start is left, and a further pass would know no word more"};
-    round_say(
-        "complete: %s. There is no next round to write. The words: shoal discover --recipe R1 ACC1 "
-        "--recipe R2 ACC2 "
-        "..., "
-        "every round in its order",
-        why[next->end]);
+    round_say("complete: %s. There is no next round to write. The words: shoal discover --recipe "
+              "R1 ACC1 --recipe R2 ACC2 ..., every round in its order",
+              why[next->end]);
 }
 
 static void say_trie(const round_work *w, const agg_next_trie *next)
@@ -74,12 +68,10 @@ static void say_trie(const round_work *w, const agg_next_trie *next)
                   w->recipe.recipe.pass, next->pass, next->n_known);
     else if (next->n_new > 0)
         round_say("%zu words join the known ones, as another pass follows", next->n_new);
-    round_say(
-        "next: %zu starts of %u characters, step %u; %.4g of the devices that are left, about "
-        "%.0f; rounds left in "
-        "this pass: %u",
-        next->n_starts, next->depth, next->step, next->sample, next->devices,
-        next->plan.n_rounds > 0 ? next->plan.n_rounds : 1);
+    round_say("next: %zu starts of %u characters, step %u; %.4g of the devices that are left, "
+              "about %.0f; rounds left in this pass: %u",
+              next->n_starts, next->depth, next->step, next->sample, next->devices,
+              next->plan.n_rounds > 0 ? next->plan.n_rounds : 1);
 }
 
 agg_err round_trie(round_work *w, agg_error *error, agg_next_recipe *next)

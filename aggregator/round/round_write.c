@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The next recipe, checked and written; see round_work.h.
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,12 @@ static agg_err read_back(agg_recipe *again, agg_error *error, const char *text,
     agg_err err = agg_recipe_from_bytes(again, error, "the next recipe", text, strlen(text));
     if (err != SHOAL_OK) return err;
     const shoal_encoded *field = &again->recipe.encoding.fields[next->field];
-    int is_same = (next->n_starts == 0 ||
-                   (field->prefixes.count == next->n_starts && field->step == next->step)) &&
-                  (next->n_prefixes == 0 || field->prefixes.count == next->n_prefixes) &&
-                  (next->n_boundaries == 0 || (field->n_boundaries == next->n_boundaries &&
-                                               memcmp(field->boundaries, next->boundaries,
-                                                      sizeof(int64_t) * next->n_boundaries) == 0));
+    bool is_same = (next->n_starts == 0 ||
+                    (field->prefixes.count == next->n_starts && field->step == next->step)) &&
+                   (next->n_prefixes == 0 || field->prefixes.count == next->n_prefixes) &&
+                   (next->n_boundaries == 0 || (field->n_boundaries == next->n_boundaries &&
+                                                memcmp(field->boundaries, next->boundaries,
+                                                       sizeof(int64_t) * next->n_boundaries) == 0));
     if (is_same) return SHOAL_OK;
     agg_recipe_release(again);
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
@@ -110,8 +111,7 @@ agg_err round_write(round_work *w, agg_error *error, const agg_next_recipe *next
     if (strlen(text) > AGG_RECIPE_FILE_MAX)
         err = agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
                        "the next recipe would have %zu bytes, and a recipe has at most %zu: ask "
-                       "for fewer prefixes "
-                       "(--max-prefixes)",
+                       "for fewer prefixes (--max-prefixes)",
                        strlen(text), AGG_RECIPE_FILE_MAX);
     if (err == SHOAL_OK) {
         err = read_back(&again, error, text, next);

@@ -253,7 +253,7 @@ static void write_page(serve_job *job, const section *made, size_t n)
         (void)!agg_page_write(stream, &error, &page); // the stream keeps its failure
     }
     agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_HTML);
-    agg_page_csp(job->answer.policy, 1);
+    agg_page_csp(job->answer.policy, true);
     free(sections);
 }
 

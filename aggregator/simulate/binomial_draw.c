@@ -3,6 +3,7 @@
 #include "binomial_draw.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "agg_size.h"
@@ -96,7 +97,7 @@ static agg_err fill_table(binomial_table *table, agg_error *error, const range *
 
 agg_err binomial_table_init(binomial_table *table, agg_error *error, uint32_t n, double p)
 {
-    int is_sure = !(p > 0 && p < 1);
+    bool is_sure = !(p > 0 && p < 1);
     double odds = is_sure ? 1 : p / (1 - p);
     uint32_t mode = is_sure ? (p > 0 ? n : 0) : (uint32_t)(((double)n + 1) * p);
     if (mode > n) mode = n;

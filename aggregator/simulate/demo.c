@@ -16,10 +16,9 @@
 
 static const char recipe_text[] =
     "{\"recipe\":\"demo\",\"analysis\":\"demo\",\"stream\":\"demo\",\"value\":\"item\","
-    "\"mechanism\":\"cms\","
-    "\"parameters\":{\"epsilon\":4,\"k\":2048,\"m\":1024},\"hash\":\"poly1\","
-    "\"seed\":\"73686f616c2064656d6f2073686f616c2064656d6f2073686f616c2064656d6f\","
-    "\"limit\":{\"per_day\":1},\"expires\":\"2099-12-31\"}";
+    "\"mechanism\":\"cms\",\"parameters\":{\"epsilon\":4,\"k\":2048,\"m\":1024},\"hash\":\"poly1\","
+    "\"seed\":\"73686f616c2064656d6f2073686f616c2064656d6f2073686f616c2064656d6f\",\"limit\":{"
+    "\"per_day\":1},\"expires\":\"2099-12-31\"}";
 
 static const char *const fishes[] = {
     "herring", "mackerel", "sardine", "anchovy", "sprat",  "cod",    "haddock", "tuna",

@@ -2,6 +2,7 @@
 // Counts files over time; see epoch_counts.h.
 #include "epoch_counts.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,12 +33,12 @@ static agg_err refuse(agg_error *error, size_t number, const char *why)
 
 // ---- lines ----
 
-static int read_whole(uint64_t *out, agg_text text)
+static bool read_whole(uint64_t *out, agg_text text)
 {
     uint64_t sum = 0;
-    if (text.len == 0 || text.len > 16) return 0;
+    if (text.len == 0 || text.len > 16) return false;
     for (size_t i = 0; i < text.len; i++) {
-        if (text.bytes[i] < '0' || text.bytes[i] > '9') return 0;
+        if (text.bytes[i] < '0' || text.bytes[i] > '9') return false;
         sum = 10 * sum + (uint64_t)(text.bytes[i] - '0');
     }
     *out = sum;
@@ -104,7 +105,7 @@ static int by_text(const void *a, const void *b)
 
 // Lists the texts that occur, each once, sorted by bytes.
 static agg_err name(agg_list *names, agg_error *error, const lines *all, const char *path,
-                    int is_group)
+                    bool is_group)
 {
     agg_text *texts = agg_alloc(error, all->n, sizeof *texts);
     size_t n = 0;
@@ -143,7 +144,7 @@ static int by_group_and_epoch(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static int is_one_law(const line *a, const line *b)
+static bool is_one_law(const line *a, const line *b)
 {
     return a->group_index == b->group_index && a->epoch == b->epoch;
 }

@@ -3,6 +3,7 @@
 #include "simulate_epochs.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static FILE *open_epoch(writer *out, agg_error *error, uint32_t epoch, const cha
 
 static agg_err close_epoch(writer *out, agg_error *error, FILE *stream, agg_err err)
 {
-    int is_written = !ferror(stream);
+    bool is_written = !ferror(stream);
     if (fclose(stream) == 0 && is_written) return err;
     return err != SHOAL_OK ? err : fail_write(error, out->path);
 }
@@ -107,8 +108,7 @@ static void say_end(const writer *out, const track_spent *spent, uint64_t n_devi
     char command[] = "simulate", text[200];
     snprintf(text, sizeof text,
              "%u epochs of %llu devices, %u updates; %.4g %% of the devices have no vote left, the "
-             "most that one has spent "
-             "is epsilon %.6g",
+             "most that one has spent is epsilon %.6g",
              spent->n, (unsigned long long)n_devices, out->n_updates,
              100 * spent->votes_spent[spent->n - 1], spent->privacy[spent->n - 1]);
     agg_log_line(command, text);

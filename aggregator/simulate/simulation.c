@@ -2,6 +2,7 @@
 // Simulated devices; see simulation.h.
 #include "simulation.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +75,7 @@ typedef struct device_round {
     agg_err err[AGG_THREADS_MAX];
 } device_round;
 
-static int has_events(const agg_simulation *s)
+static bool has_events(const agg_simulation *s)
 {
     return s->counts->kinds != NULL;
 }
@@ -102,7 +103,7 @@ static uint32_t find_value(const uint64_t *upto, size_t n, uint64_t draw)
 static agg_err run_device(uint8_t *record, uint32_t *drawn, const device_round *r, uint64_t device)
 {
     const agg_simulation *s = r->simulation;
-    int is_permanent = shoal_recipe_is_permanent(&s->recipe->recipe);
+    bool is_permanent = shoal_recipe_is_permanent(&s->recipe->recipe);
     shoal_permanent permanent;
     shoal_rng rng;
     if (is_permanent) {
@@ -167,7 +168,7 @@ static agg_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const devic
     uint64_t items[SHOAL_TRIE_CONTRIBUTIONS_MAX];
     shoal_rng coins;
     shoal_rng_init_stream(&coins, r->coins, device);
-    int is_outside = draw_events(words, &n, r, device) == OUTSIDE;
+    bool is_outside = draw_events(words, &n, r, device) == OUTSIDE;
     for (uint32_t i = 0; i < n; i++) words[i] = (uint32_t)s->counts->items[words[i]];
     agg_err err = is_outside ? SHOAL_OK : shoal_trie_choose(items, recipe, words, n, &coins);
     for (uint32_t i = 0; i < r->per_device && err == SHOAL_OK; i++) {

@@ -2,6 +2,7 @@
 // Devices that live through a run; see track_simulation.h.
 #include "track_simulation.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,7 +234,7 @@ static agg_err run_epoch(track_spent *spent, agg_accumulator *acc, agg_error *er
 }
 
 // Reads the recipe that follows, or writes is_over if none does.
-static agg_err follow(agg_recipe *after, int *is_over, agg_error *error, const agg_recipe *recipe,
+static agg_err follow(agg_recipe *after, bool *is_over, agg_error *error, const agg_recipe *recipe,
                       const agg_accumulator *acc)
 {
     agg_next_epoch next;
@@ -250,7 +251,7 @@ static agg_err follow(agg_recipe *after, int *is_over, agg_error *error, const a
 }
 
 // Runs one epoch from recipe to sink; the next recipe replaces this one.
-static agg_err live_epoch(track_spent *spent, int *is_over, agg_error *error, world *w,
+static agg_err live_epoch(track_spent *spent, bool *is_over, agg_error *error, world *w,
                           agg_recipe *recipe)
 {
     const track_simulation *s = w->simulation;
@@ -273,7 +274,7 @@ static agg_err live(track_spent *spent, agg_error *error, world *w)
 {
     const track_simulation *s = w->simulation;
     uint32_t most = s->n_epochs > 0 ? s->n_epochs : UINT32_MAX;
-    int is_over = 0;
+    bool is_over = false;
     agg_recipe recipe;
     agg_err err =
         agg_recipe_from_bytes(&recipe, error, s->recipe->id, s->recipe->json, s->recipe->json_len);
@@ -342,7 +343,7 @@ static agg_err build_heavy(world *w, agg_error *error)
     w->heavy_devices = agg_alloc(error, n, sizeof *w->heavy_devices);
     w->fractions = agg_alloc(error, n_fractions, sizeof *w->fractions);
     w->signs = agg_alloc(error, padded(w->n_values) / 8, w->w);
-    int is_built =
+    bool is_built =
         bits != NULL && w->heavy_devices != NULL && w->fractions != NULL && w->signs != NULL;
     for (unsigned t = 0; t < w->simulation->n_threads && is_built; t++) {
         worker *own = &w->workers[t];

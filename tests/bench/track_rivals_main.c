@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal_track_rivals: THRESH, recomputing every epoch, and memoized responses, side by side on
 // simulated devices; see track_compare.h.
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "agg_size.h"
@@ -29,7 +30,7 @@ static const char help_text[] =
 
 typedef struct arguments {
     const char *devices, *epochs, *format, *threads, *memory;
-    int has_all;
+    bool has_all;
     track_compare_options compare;
 } arguments;
 
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
                                   {.name = "memory", .value = &a.memory},
                                   {.name = NULL}};
     agg_error error = {.exit_code = AGG_EXIT_RUNTIME};
-    int is_help = 0;
+    bool is_help = false;
     agg_err err = cli_options_read_only(options, &error, argc, argv, &is_help);
     if (err == SHOAL_OK && is_help) {
         fputs(help_text, stdout);

@@ -14,6 +14,7 @@
 // Coverage is the share of all that devices type (their favourites included) which the found words
 // make up.
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +225,7 @@ static void read_exact(agg_trie_layer *layer, const run *r, const agg_accumulato
     layer->cells = agg_alloc(&error, r->recipe.recipe.parts[0].size, sizeof *layer->cells);
     if (layer->cells == NULL) die("no memory", NULL);
     for (uint32_t b = 0; b < r->recipe.recipe.parts[0].size; b++) {
-        int is_word = 0;
+        bool is_word = false;
         uint32_t count = acc->parts[0].cells.ones[b];
         if (count > 0 && agg_trie_text(text, &is_word, &r->recipe, b) > 0)
             layer->cells[layer->n_cells++] = (agg_trie_cell){b, is_word, count, count, 0};

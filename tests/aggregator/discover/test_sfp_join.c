@@ -4,6 +4,7 @@
 #include "agg_test.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "json_walk.h"
 #include "rng.h"
@@ -296,7 +297,7 @@ static void tiers_hold_their_rate(void **state)
     static const uint8_t seed[32] = {5};
     double scores[200], false_share = 0, false_in_nothing = 0;
     uint16_t groups[200];
-    uint8_t confirmed[200];
+    bool confirmed[200];
     shoal_rng rng;
     agg_error error;
     size_t n_right = 0;
@@ -339,7 +340,7 @@ static void the_known_do_not_dilute_the_rate(void **state)
     static const uint8_t seed[32] = {6};
     double scores[200], false_share = 0;
     uint16_t groups[200] = {0};
-    uint8_t confirmed[200], known[200];
+    bool confirmed[200], known[200];
     shoal_rng rng;
     agg_error error;
     size_t n_known = 0, n_right = 0;
@@ -372,7 +373,7 @@ static void tiers_of_nothing_and_of_one(void **state)
 {
     (void)state;
     agg_error error;
-    uint8_t confirmed[2] = {9, 9};
+    bool confirmed[2] = {false, true};
     double scores[2] = {5, 1};
     uint16_t groups[2] = {0, 0};
     assert_ok(agg_sfp_tiers_confirm(confirmed, &error, scores, groups, NULL, 0, 0, 0.05));

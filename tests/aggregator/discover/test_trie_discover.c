@@ -54,10 +54,10 @@ static void read_layer(agg_trie_layer *layer, const agg_recipe *recipe, const ag
 }
 
 static void assert_cell(const agg_recipe *recipe, const agg_trie_cell *cell, const char *wanted,
-                        int is_word)
+                        bool is_word)
 {
     char text[AGG_TRIE_TEXT_MAX];
-    int ends = 0;
+    bool ends = false;
     size_t len = agg_trie_text(text, &ends, recipe, cell->bucket);
     assert_int_equal(len, strlen(wanted));
     assert_memory_equal(text, wanted, len);
@@ -91,8 +91,8 @@ static void words_end_and_starts_go_on(void **state)
     assert_int_equal(layer.n_asked[0], 9);
     assert_int_equal(layer.n_asked[1], 3);
     assert_int_equal(layer.n_cells, 2);
-    assert_cell(&recipe, &layer.cells[0], "\xc3\xa4", 1);
-    assert_cell(&recipe, &layer.cells[1], "b\xc3\xa4", 0);
+    assert_cell(&recipe, &layer.cells[0], "\xc3\xa4", true);
+    assert_cell(&recipe, &layer.cells[1], "b\xc3\xa4", false);
     assert_int_equal(layer.n_kept[0], 1);
     assert_int_equal(layer.n_kept[1], 1);
     agg_trie_layer_release(&layer);
@@ -116,9 +116,9 @@ static void the_cap_is_on_both_together_and_keeps_the_strongest(void **state)
     assert_int_equal(layer.n_frequent, 4);
     assert_int_equal(layer.n_cut, 1);
     assert_int_equal(layer.n_cells, 3);
-    assert_cell(&recipe, &layer.cells[0], "ab", 0);
-    assert_cell(&recipe, &layer.cells[1], "a", 1);
-    assert_cell(&recipe, &layer.cells[2], "b", 1);
+    assert_cell(&recipe, &layer.cells[0], "ab", false);
+    assert_cell(&recipe, &layer.cells[1], "a", true);
+    assert_cell(&recipe, &layer.cells[2], "b", true);
     assert_true(layer.support_kept == acc.parts[0].cells.ones[cell_of(&recipe, "b")]);
     agg_trie_layer_release(&layer);
     agg_accumulator_release(&acc);
@@ -222,7 +222,7 @@ static void known_words_are_not_tested(void **state)
     read_layer(&layer, &recipe, &acc);
     assert_int_equal(layer.n_asked[1], 2);
     assert_int_equal(layer.n_cells, 1);
-    assert_cell(&recipe, &layer.cells[0], "ab", 0);
+    assert_cell(&recipe, &layer.cells[0], "ab", false);
     agg_trie_layer_release(&layer);
     agg_accumulator_release(&acc);
     agg_recipe_release(&recipe);
@@ -473,7 +473,7 @@ static void counts_are_of_all_reports_of_all_rounds(void **state)
     assert_string_equal(d.rows[0].how, "round 2, pass 1");
     assert_string_equal(d.rows[2].how, "round 1, pass 1");
     double c = layer.cells[0].count, noise = layer.cells[0].stderr_;
-    assert_cell(&r.recipes[1], &layer.cells[0], "ab", 1);
+    assert_cell(&r.recipes[1], &layer.cells[0], "ab", true);
     assert_true(fabs(d.rows[0].count - 3 * c) < 1e-6);
     double wanted = 3 * sqrt(noise * noise + c * (1 - c / 5000) * (1 - 1.0 / 3));
     assert_true(fabs(d.rows[0].stderr_ - wanted) < 1e-6 * wanted);

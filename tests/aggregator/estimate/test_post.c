@@ -8,6 +8,7 @@
 #include "agg_test.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "normal_law.h"
 #include "post.h"
@@ -15,7 +16,7 @@
 #define N_MAX 4096
 
 static double counts[N_MAX], raw[N_MAX], stderrs[N_MAX];
-static uint8_t is_detected[N_MAX];
+static bool is_detected[N_MAX];
 
 static double uniform(shoal_rng *rng)
 {
@@ -165,7 +166,7 @@ static void clip_and_base_cut_do_what_they_say(void **state)
 {
     static const double before[] = {-3, -0.0, 0, 0.25, 1e9}, clipped[] = {0, 0, 0, 0.25, 1e9},
                         cut[] = {0, 0, 0, 0, 1e9};
-    static const uint8_t flags[] = {0, 0, 0, 0, 1};
+    static const bool flags[] = {false, false, false, false, true};
     (void)state;
     for (int twice = 0; twice < 2; twice++) {
         memcpy(raw, twice ? clipped : before, sizeof before);

@@ -96,7 +96,7 @@ static void every_flipped_bit_is_refused(void **state)
     }
     assert_int_equal(error.exit_code, AGG_EXIT_PRIVACY);
     assert_ok(agg_recipe_verify(&error, &recipe));
-    recipe.has_signature = 0;
+    recipe.has_signature = false;
     assert_err(agg_recipe_verify(&error, &recipe), AGG_ERR_SIGNATURE);
     agg_recipe_release(&recipe);
 }
