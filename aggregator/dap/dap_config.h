@@ -16,15 +16,15 @@
 #include "dap_token.h"
 #include "http_secret.h"
 
-#define AGG_DAP_CONFIG_MAX ((size_t)1 << 20)
-#define AGG_DAP_TASKS_MAX 256
+#define AGG_DAP_CONFIG_MAX ((size_t)1 << 20) // bytes of a configuration file
+#define AGG_DAP_TASKS_MAX 256                // tasks of one server
 
 typedef struct agg_dap_config {
     enum shoal_dap_role role;
     char *listen; // as configured, for messages
     struct sockaddr_storage address;
     bool is_loopback;
-    char *store;
+    char *store; // folder of the database
     agg_dap_task *tasks;
     size_t n_tasks;
     agg_dap_keys keys;
@@ -35,12 +35,13 @@ typedef struct agg_dap_config {
         asked; // token to expect: at the helper the leader's, at the leader the collector's
     agg_http_secret read_token;         // for metrics; n 0: there is no token
     char helper_url[SHOAL_URL_MAX + 1]; // leader: the helper's URL; "": the tasks'
-    uint64_t keep_s;
-    size_t max_body;
-    uint32_t body_timeout_s, threads;
-    uint64_t max_pending;
-    size_t job_reports;
-    double job_interval_s; // how long reports wait for a full job
+    uint64_t keep_s;                    // seconds for which reports are taken and their ids known
+    size_t max_body;                    // most bytes of a request's body
+    uint32_t body_timeout_s;
+    uint32_t threads;
+    uint64_t max_pending;  // leader: most reports of a task that may wait
+    size_t job_reports;    // leader: most reports of one job
+    double job_interval_s; // leader: how long reports wait for a full job
 } agg_dap_config;
 
 // Returns: whether a configuration file has a "role", as a DAP server's has. False for a file that

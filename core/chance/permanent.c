@@ -8,7 +8,7 @@
 void shoal_permanent_rng(shoal_rng *rng, const shoal_permanent *permanent,
                          const shoal_permanent_key *key, uint64_t item)
 {
-    static const char title[] = "shoal permanent 1";
+    static const char title[] = "shoal permanent 1"; // keeps this use of SHA-256 apart from others
     uint8_t shape[16], bytes[8], hash[32];
     shoal_sha256 sha;
     for (int i = 0; i < 4; i++) store32_le(shape + 4 * i, key->shape[i]);

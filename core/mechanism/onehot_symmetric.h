@@ -16,6 +16,6 @@
 #ifndef SHOAL_ONEHOT_SYMMETRIC_H
 #define SHOAL_ONEHOT_SYMMETRIC_H
 
-#include "onehot_asymmetric.h"
+#include "mechanism.h"
 
 #endif
