@@ -27,7 +27,7 @@ agg_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
     agg_err err = cli_read_whole(&number, error, "memory", digits, 1, MOST / unit);
     if (err != SHOAL_OK || number * unit < MIB)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--memory is a number of bytes like 256M, at least 1M");
+                        "--memory must be a number of bytes such as 256M, at least 1M");
     *limit = number * unit;
     return SHOAL_OK;
 }

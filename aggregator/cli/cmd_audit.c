@@ -63,7 +63,8 @@ static agg_err read_arguments(arguments *a, agg_error *error)
 {
     static const char *const formats[] = {"table", "json", NULL};
     if (a->draws != NULL && (a->trials != NULL || a->seed != NULL))
-        return command_refuse(error, "--trials and --seed are of draws made here, not of --draws");
+        return command_refuse(
+            error, "--trials and --seed do not go with --draws, which were made elsewhere");
     agg_err err =
         command_read_name(&a->is_json, error, formats, a->format, "--format is table or json");
     return err == SHOAL_OK ? read_numbers(a, error) : err;
@@ -82,7 +83,7 @@ static agg_err name_items(agg_draws *draws, agg_error *error, const arguments *a
         if (*at == '\0') break;
     }
     if (err == SHOAL_OK && draws->n_items < 2)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes two items at least");
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "needs two items at least");
     if (err != SHOAL_OK) agg_error_prefix(error, "--items");
     return err;
 }
@@ -141,10 +142,9 @@ static agg_err audit_parts(agg_error *error, const arguments *a, const agg_recip
     arguments each = *a;
     agg_err err = SHOAL_OK;
     if (a->items != NULL || a->draws != NULL)
-        return agg_fail(
-            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-            "the parts of %s are audited one by one: it takes neither --items nor --draws",
-            shoal_recipe_mechanism_name(r));
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--items and --draws do not go with %s, whose parts are audited one by one",
+                        shoal_recipe_mechanism_name(r));
     each.level = 1 - (1 - a->level) / agg_audit_count_kinds(r); // so that all bounds hold at once
     sum.is_ok = sum.exact <= sum.claimed;
     agg_audit_print_start(recipe, is_json);

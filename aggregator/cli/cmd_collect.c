@@ -69,7 +69,7 @@ static agg_err read_interval(arguments *a, agg_error *error)
     if (err == SHOAL_OK) err = agg_dap_moment_read(&a->to_s, error, "to", a->to, true);
     if (err == SHOAL_OK && a->to_s <= a->from_s)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "the interval is empty: --to is not behind --from");
+                       "the interval is empty: --to must be after --from");
     return err;
 }
 
@@ -83,7 +83,7 @@ static agg_err read_files(const arguments *a, agg_error *error)
     if (err == SHOAL_OK && a->recipe != NULL) err = cli_need(error, "output", a->output);
     if (err == SHOAL_OK && a->recipe != NULL && a->format != NULL)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "--format is of exact sums: a recipe gives an accumulator");
+                       "--format is for exact sums: with a recipe the output is an accumulator");
     return err;
 }
 
@@ -175,7 +175,8 @@ static agg_err find_query(shoal_dap_interval *query, agg_error *error, const arg
     const uint64_t unit = task->time_precision_s;
     if (a->from_s % unit != 0 || a->to_s % unit != 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--from and --to are whole units of the time precision, %llu s since 1970",
+                        "--from and --to must be whole units of the time precision: multiples of "
+                        "%llu s since 1970",
                         (unsigned long long)unit);
     *query = (shoal_dap_interval){a->from_s / unit, (a->to_s - a->from_s) / unit};
     return SHOAL_OK;
@@ -218,7 +219,7 @@ static agg_err load_key(agg_hpke_key *key, agg_error *error, const char *path)
     agg_err err = agg_hpke_key_load(key, error, path);
     if (err != SHOAL_OK || key->has_secret) return err;
     return agg_fail(error, SHOAL_ERR_MISSING_FIELD, AGG_EXIT_USAGE,
-                    "%s: only the public half of a key", path);
+                    "%s: holds only the public half of a key", path);
 }
 
 static agg_err collect(agg_error *error, const arguments *a)
@@ -231,8 +232,8 @@ static agg_err collect(agg_error *error, const arguments *a)
     memset(&key, 0, sizeof key);
     if (task.has_recipe != (a->recipe != NULL))
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s",
-                       a->recipe != NULL ? "--recipe: this is a task file, for --task"
-                                         : "--task: this is a recipe, for --recipe");
+                       a->recipe != NULL ? "--recipe: the file is a task; give it with --task"
+                                         : "--task: the file is a recipe; give it with --recipe");
     if (err == SHOAL_OK) err = state_memory(error, a, &task);
     if (err == SHOAL_OK) err = load_key(&key, error, a->key);
     if (err == SHOAL_OK) err = agg_dap_token_load(token, error, a->token_file);

@@ -118,7 +118,8 @@ static agg_err load_dictionaries(loaded *a, loaded *b, agg_error *error, const c
     }
     if (is_mean(&a->recipe) != is_mean(&b->recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipes %s and %s do not estimate the same", a->recipe.id, b->recipe.id);
+                        "recipe %s or %s estimates a mean and the other one counts", a->recipe.id,
+                        b->recipe.id);
     agg_err err = agg_dictionary_of_recipe(&a->dictionary, error, &a->recipe);
     if (err == SHOAL_OK) err = agg_dictionary_of_recipe(&b->dictionary, error, &b->recipe);
     return err == SHOAL_OK ? check_same_lists(error, &a->dictionary, &b->dictionary) : err;

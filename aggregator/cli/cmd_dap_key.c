@@ -25,8 +25,8 @@ static agg_err refuse_existing(agg_error *error, const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return SHOAL_OK;
-    return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s exists; a key is not replaced",
-                    path);
+    return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
+                    "%s exists; a key is never replaced", path);
 }
 
 static agg_err make_key(agg_error *error, const char *id_text, const char *secret,
@@ -37,7 +37,8 @@ static agg_err make_key(agg_error *error, const char *id_text, const char *secre
     char hex[65];
     agg_err err = id_text == NULL ? SHOAL_OK : cli_read_whole(&id, error, "id", id_text, 0, 255);
     if (err == SHOAL_OK && strcmp(secret, public_half) == 0)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--output and --public are one file");
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "--output and --public name the same file");
     if (err == SHOAL_OK) err = refuse_existing(error, secret);
     if (err == SHOAL_OK) err = refuse_existing(error, public_half);
     if (err == SHOAL_OK) err = agg_hpke_key_new(&key, error, (uint8_t)id);

@@ -102,7 +102,7 @@ static void say_left_out(char *command, const agg_discovery *d, agg_format forma
 {
     char text[160];
     if (d->n_known > 0 && format != AGG_JSON) {
-        snprintf(text, sizeof text, "%zu more were found that are known", d->n_known);
+        snprintf(text, sizeof text, "%zu more were found, but are known", d->n_known);
         agg_log_line(command, text);
     }
     if (d->n_withheld > 0) {

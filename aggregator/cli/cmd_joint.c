@@ -120,8 +120,9 @@ static agg_err read_variables(agg_joint_wish *wishes, uint32_t *n, agg_error *er
         if (err != SHOAL_OK) return err;
         at = comma != NULL ? comma + 1 : NULL;
     }
-    return *n < 2 ? command_refuse(error, "--variables names two at least, with a comma between")
-                  : SHOAL_OK;
+    return *n < 2
+               ? command_refuse(error, "--variables needs two names at least, separated by commas")
+               : SHOAL_OK;
 }
 
 static agg_err read_categories(agg_joint_wish *wishes, uint32_t n, agg_error *error,
@@ -130,7 +131,7 @@ static agg_err read_categories(agg_joint_wish *wishes, uint32_t n, agg_error *er
     for (size_t i = 0; i < a->categories.n; i++) {
         const char *equals = strchr(a->categories.texts[i], '=');
         if (equals == NULL || equals[1] == '\0')
-            return command_refuse(error, "--categories is NAME=FILE");
+            return command_refuse(error, "--categories must be NAME=FILE");
         uint32_t variable = agg_recipe_find_variable(recipe, a->categories.texts[i],
                                                      (size_t)(equals - a->categories.texts[i]));
         if (variable == recipe->recipe.n_variables)
@@ -177,7 +178,8 @@ static agg_err find_given(uint32_t *given, agg_error *error, const arguments *a,
     *given = 0;
     if (a->given == NULL) return SHOAL_OK;
     if (n != 2)
-        return command_refuse(error, "--given goes with two variables: name them with --variables");
+        return command_refuse(error,
+                              "--given needs exactly two variables: name them with --variables");
     for (; *given < 2; (*given)++)
         if (agg_recipe_find_variable(recipe, a->given, strlen(a->given)) == wishes[*given].variable)
             return SHOAL_OK;
@@ -322,14 +324,14 @@ static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc
 {
     char text[160];
     if (!agg_accumulator_keeps_records(acc)) {
-        say("the accumulator keeps no records; nothing is to be done");
+        say("the accumulator has no records, so there is nothing to remove");
         if (a->texts.output == NULL) return SHOAL_OK;
     }
     agg_accumulator_forget(acc);
     agg_err err = agg_accumulator_save(acc, error,
                                        a->texts.output != NULL ? a->texts.output : a->accumulator);
     if (err != SHOAL_OK) return err;
-    snprintf(text, sizeof text, "the sums of %llu reports stay, their records are gone",
+    snprintf(text, sizeof text, "the records of %llu reports were removed; their sums stay",
              (unsigned long long)acc->n);
     say(text);
     return SHOAL_OK;

@@ -99,9 +99,9 @@ static agg_err read_numbers(arguments *a, agg_error *error)
     if (err == SHOAL_OK && o->seed_hex != NULL && !agg_unhex(seed, sizeof seed, o->seed_hex))
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--seed is 64 lower-case hex digits");
     if (err == SHOAL_OK && o->refine > 0 && (o->max_prefixes > 0 || o->tokens != NULL))
-        err =
-            agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                     "--refine changes a number; --max-prefixes and --tokens are of another round");
+        err = agg_fail(
+            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+            "--refine is for a number; --max-prefixes and --tokens are for a field of tokens");
     return err;
 }
 
@@ -144,13 +144,13 @@ static const cli_command next = {
     .arguments_size = sizeof(arguments),
     .least_words = 1,
     .most_words = 1,
-    .words_refused = "next takes one accumulator, of this round; shoal merge adds several",
+    .words_refused = "next takes one accumulator, that of this round; shoal merge adds several",
     .run = run};
 
 static const cli_command *const actions[] = {&next, NULL};
 
 const cli_command cmd_round = {.name = "round",
-                               .summary = "the recipe of the next round, from what this one learnt",
+                               .summary = "write the next round's recipe from this round's result",
                                .help = help_text,
                                .example = EXAMPLE,
                                .actions = actions};

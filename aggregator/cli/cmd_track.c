@@ -114,7 +114,7 @@ static agg_err show(agg_error *error, const arguments *a, agg_track_result *resu
     if (err == SHOAL_OK && result->items == NULL && agg_track_is_heavy(&result->track->law))
         agg_log_line(
             command,
-            "a run of heavythresh: --dictionary names the values whose shares are asked for");
+            "a run of heavythresh needs --dictionary, the values whose shares are asked for");
     return err;
 }
 

@@ -69,7 +69,7 @@ static agg_err check_inputs(agg_error *error, const arguments *a)
     if (a->recipe != NULL && a->measurements != NULL)
         return agg_fail(
             error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-            "--measurements goes with --task: what a recipe collects is randomized first");
+            "--measurements goes with --task, because a recipe's reports are randomized first");
     if (a->recipe != NULL && a->files->n == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "no file to read; - is standard input");
@@ -214,7 +214,7 @@ static agg_err run_recipe(agg_error *error, arguments *a, const agg_dap_task *ta
 {
     if (!task->has_recipe)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "%s is a task file, and goes with --task", a->recipe);
+                        "%s is a task file: give it with --task", a->recipe);
     agg_err err = plan_memory(a, error, task,
                               cli_reader_memory(a->files->texts, a->files->n, &task->recipe, 1));
     return err == SHOAL_OK ? upload(error, a, task, NULL) : err;
@@ -244,7 +244,7 @@ static agg_err run_task(agg_error *error, arguments *a, const agg_dap_task *task
     char command[] = "upload";
     if (task->has_recipe)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "%s is a recipe, and goes with --recipe", a->task);
+                        "%s is a recipe: give it with --recipe", a->task);
     agg_err err = read_measurements(&bytes, error, a, task);
     if (err != SHOAL_OK) return err;
     err = agg_dap_measurements_check(&bytes, error, task);

@@ -52,7 +52,7 @@ static agg_err refused(agg_error *error, const agg_http_response *answer)
                         "report is given out once (%s)",
                         text);
     if (problem < 0 && answer->status >= 500)
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the leader is in trouble: %s", text);
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the leader reports a problem: %s", text);
     return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME, "the leader refuses: %s", text);
 }
 
@@ -87,11 +87,11 @@ static agg_err ask(agg_http_response *answer, bool *is_ready, uint32_t *pause_s,
         err = refused(error, answer);
     else if (answer->body_len == 0 && !c->is_created && answer->location[0] == '\0')
         err = agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
-                       "the leader accepts and does not say where the batch will be");
+                       "the leader accepted the request but did not say where the batch will be");
     else if (answer->body_len > 0 &&
              !agg_http_is_media(answer, shoal_dap_media_type(SHOAL_DAP_COLLECTION_JOB_RESP)))
         err = agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
-                       "the leader answers with something else than a batch");
+                       "the leader's answer is not a batch");
     if (err == SHOAL_OK) {
         *is_ready = answer->body_len > 0;
         if (!c->is_created && answer->location[0] != '\0') {
@@ -144,7 +144,7 @@ static agg_err open_share(uint8_t *share, agg_error *error, const collection *c,
                         ciphertext->config_id, c->collector->key->id);
     if (ciphertext->payload.len != agg_dap_output_len(&c->vdaf) + SHOAL_DAP_SEAL)
         return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
-                        "the %s's share has another length than the task's", who);
+                        "the %s's share does not have the task's length", who);
     if (shoal_dap_open(share, agg_hpke(), c->collector->key->secret_key, ciphertext,
                        (shoal_bytes){info, info_len}, aad) == SHOAL_OK)
         return SHOAL_OK;
@@ -206,10 +206,10 @@ static agg_err read_answer(agg_dap_collected *collected, agg_error *error, const
     if (shoal_dap_read_collection_resp(&resp, (shoal_bytes){answer->body, answer->body_len}) !=
         SHOAL_OK)
         return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
-                        "the leader's batch is no CollectionJobResp");
+                        "the leader's batch is not a CollectionJobResp");
     if (!shoal_dap_interval_is_within(&resp.interval, &c->collector->query))
         return agg_fail(error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
-                        "the leader's batch is of another time than was asked for");
+                        "the leader's batch covers another interval than was asked for");
     if (resp.report_count < task->min_batch_size)
         return agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
                         "the batch has %llu reports, below the task's minimum of %llu",

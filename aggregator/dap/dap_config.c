@@ -71,7 +71,8 @@ static size_t take_files(reader *r, const char *name, size_t max,
     cJSON_ArrayForEach(one, list)
     {
         if (!cJSON_IsString(one) || one->valuestring[0] == '\0') {
-            (void)agg_object_refuse(&r->object, SHOAL_ERR_TYPE, name, "must be names of files");
+            (void)agg_object_refuse(&r->object, SHOAL_ERR_TYPE, name,
+                                    "must hold names of files only");
             return n;
         }
         char *path = make_path(r, one->valuestring);

@@ -451,7 +451,7 @@ void agg_dap_helper_get(agg_dap_answer *answer, agg_dap_party *party, agg_dap_se
                                kind == AGG_DAP_OF_JOB
                                    ? (int)SHOAL_DAP_PROBLEM_UNRECOGNIZED_AGGREGATION_JOB
                                    : AGG_DAP_OTHER_PROBLEM,
-                               "there is nothing of this id");
+                               "there is no aggregation job or share with this id");
     }
 }
 

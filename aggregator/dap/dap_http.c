@@ -229,7 +229,7 @@ static agg_err fail_fetch(agg_error *error, const agg_http_request *q, const rec
 {
     if (in->is_too_large)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "%s: answers with more than %zu bytes", q->url, in->max);
+                        "%s: the answer has more than %zu bytes", q->url, in->max);
     if (in->is_out_of_memory || code == CURLE_OUT_OF_MEMORY)
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", q->url,
@@ -246,11 +246,12 @@ static agg_err perform(CURL *curl, agg_error *error, const agg_http_request *q,
     if (code != CURLE_OK) return fail_fetch(error, q, in, code, problem);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (status < 200 || status > 599)
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: answers with no HTTP status", q->url);
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: the answer has no HTTP status",
+                        q->url);
     in->r->status = (uint32_t)status;
     if (in->location[0] != '\0' && status < 300 && !resolve(in->r->location, q->url, in->location))
         return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME,
-                        "%s: names a location on another server", q->url);
+                        "%s: the answer names a location on another server", q->url);
     return SHOAL_OK;
 }
 

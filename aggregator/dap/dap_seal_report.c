@@ -21,7 +21,7 @@ const char *agg_dap_role_name(enum shoal_dap_role role)
 
 static agg_err no_random(agg_error *error)
 {
-    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "libcrypto gives no random numbers");
+    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "libcrypto returned no random bytes");
 }
 
 static uint64_t time_of_report(const agg_dap_report_maker *m)
@@ -40,7 +40,7 @@ static agg_err shard(agg_dap_report_maker *m, agg_error *error, const uint8_t *i
                                     m->rand, m->scratch);
     OPENSSL_cleanse(m->rand, m->rand_len);
     if (err == SHOAL_OK) return SHOAL_OK;
-    return agg_fail(error, err, AGG_EXIT_USAGE, "this is no measurement of the task");
+    return agg_fail(error, err, AGG_EXIT_USAGE, "this is not a measurement of the task");
 }
 
 // Seals the share of server i into m->sealed[i].

@@ -80,10 +80,11 @@ static agg_err find_task(agg_dap_store *store, int64_t *number, agg_error *error
         *number = sqlite3_column_int64(find, 0);
         err = agg_database_copy_exactly(&store->database, kept, sizeof kept, error, find, 1);
         if (err == SHOAL_OK && memcmp(kept, digest, sizeof kept) != 0)
-            err = agg_fail(error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_USAGE,
-                           "store %s: this task was served with another configuration, collector "
-                           "key or verification seed; give the changed task an id of its own",
-                           store->database.folder);
+            err = agg_fail(
+                error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_USAGE,
+                "store %s: this task was served before with another configuration, collector key "
+                "or verification seed; give the changed task an id of its own",
+                store->database.folder);
     }
     agg_statement_end(find);
     if (err != SHOAL_OK || is_row) return err;

@@ -49,8 +49,8 @@ static agg_err take_keys(agg_hpke_key *key, agg_error *error, const agg_http_res
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s gives no keys: %s", whose, problem);
     }
     if (!agg_http_is_media(r, shoal_dap_media_type(SHOAL_DAP_HPKE_CONFIG_LIST)))
-        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME, "%s answers with no list of keys",
-                        whose);
+        return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME,
+                        "%s did not answer with a list of keys", whose);
     agg_err err = shoal_dap_read_hpke_configs(&config, (shoal_bytes){r->body, r->body_len});
     if (err != SHOAL_OK)
         return agg_fail(error, err, AGG_EXIT_RUNTIME,
@@ -95,13 +95,13 @@ static agg_err take_errors(agg_dap_uploader *u, agg_error *error, const agg_http
     memset(u->reasons, 0, n * sizeof *u->reasons);
     if (r->body_len > 0 && !agg_http_is_media(r, shoal_dap_media_type(SHOAL_DAP_UPLOAD_ERRORS)))
         return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME,
-                        "the leader answers with something else");
+                        "the leader's answer is not a list of upload errors");
     while (!shoal_dap_is_at_end(&reader)) {
         agg_err err = shoal_dap_read_upload_error(id, &reason, &reader);
         while (err == SHOAL_OK && i < n && memcmp(u->ids[i], id, sizeof id) != 0) i++;
         if (err != SHOAL_OK || i == n)
             return agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_RUNTIME,
-                            "the leader names reports that it was not sent");
+                            "the leader names reports that were not sent to it");
         u->reasons[i++] = reason > 0 && reason <= SHOAL_DAP_OUTDATED_CONFIG ? reason : UINT32_MAX;
     }
     return SHOAL_OK;
@@ -320,7 +320,8 @@ static agg_err check_task(agg_error *error, const agg_dap_upload_settings *setti
     int64_t now = settings->time_s >= 0 ? settings->time_s : (int64_t)time(NULL);
     if (task->task.version != SHOAL_DAP_18)
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
-                        "task %s is for clients of DAP-09, which this command is not", task->info);
+                        "task %s is for clients of DAP-09, and this command speaks a later draft",
+                        task->info);
     if (now / DAY_S > (int64_t)task->expires_day)
         return agg_fail(error, SHOAL_ERR_EXPIRED, AGG_EXIT_PRIVACY,
                         "the last day of task %s has passed", task->info);

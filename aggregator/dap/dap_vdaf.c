@@ -78,7 +78,7 @@ agg_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
     vdaf->context_len = vdaf->wire->context(vdaf->context, task);
     if (derive_verify_key(vdaf->verify_key, seed, task->id)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of keys fails");
+    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "libcrypto failed");
 }
 
 uint64_t agg_dap_bucket_of(const agg_dap_vdaf *vdaf, uint64_t time)

@@ -62,7 +62,7 @@ static agg_err refuse_mechanism(agg_error *error, const char *id)
                  name);
     }
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "recipe %s: its mechanism discovers nothing; %s do", id, names);
+                    "recipe %s: its mechanism cannot discover strings; %s can", id, names);
 }
 
 // Usage errors come before refusals for privacy. The decoder checks whether its rounds follow each
@@ -144,7 +144,7 @@ agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
     memset(discovery, 0, sizeof *discovery);
     if (n_rounds == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "there is nothing to discover strings in");
+                        "no accumulator was given to discover strings in");
     if (o.confidence == 0) o.confidence = CONFIDENCE_DEFAULT;
     if (o.fdr == 0) o.fdr = FDR_DEFAULT;
     if (o.n_threads == 0) o.n_threads = 1;

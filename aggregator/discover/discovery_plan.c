@@ -44,7 +44,8 @@ agg_err agg_discovery_plan_run(agg_discovery_plan *plan, agg_error *error,
         plan->way = share[AGG_DISCOVERY_TRIE] < share[AGG_DISCOVERY_SFP] ? AGG_DISCOVERY_TRIE
                                                                          : AGG_DISCOVERY_SFP;
     if (plan->way == AGG_DISCOVERY_TRIE && plan->trie.n_rounds == 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "not even one of so many characters fits a record: fewer --characters");
+        return agg_fail(
+            error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+            "a record has no room for even one character out of so many: lower --characters");
     return SHOAL_OK;
 }

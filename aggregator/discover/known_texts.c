@@ -67,8 +67,8 @@ static void say_changed(const known_texts *known, const agg_recipe *recipe)
     if (n == 0) return;
     snprintf(
         text, sizeof text,
-        "--known: the recipe's text rule would change %zu of %zu lines; they leave nothing out", n,
-        known->n);
+        "--known: the recipe's text rule would change %zu of %zu lines, so these leave out nothing",
+        n, known->n);
     agg_log_line(command, text);
 }
 

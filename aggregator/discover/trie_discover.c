@@ -83,7 +83,7 @@ static agg_err check_next(agg_error *error, const agg_recipe *after, const agg_r
         return not_next(error, after, before, "it lacks known words");
     if (a->pass == b->pass) {
         if (field->depth != old->depth + step_of(before) || !are_starts_counted(after, before))
-            return not_next(error, after, before, "its starts are not ones that were counted");
+            return not_next(error, after, before, "the round before it did not count its starts");
     } else if (a->pass != b->pass + 1 || field->depth != 0) {
         return not_next(error, after, before,
                         "a pass begins with the empty start, after the pass before it");

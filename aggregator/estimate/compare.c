@@ -259,8 +259,8 @@ agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compar
                         "the confidence must lie between 0 and 1");
     if (a->recipe->recipe.epochs > 0 || b->recipe->recipe.epochs > 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s is an epoch of a run: what its reports say is read with those "
-                        "before it: shoal track",
+                        "recipe %s is one epoch of a run, and its reports are read together with "
+                        "those of the epochs before it: use shoal track",
                         a->recipe->recipe.epochs > 0 ? a->recipe->id : b->recipe->id);
     if (is_mean(a->recipe) != is_mean(b->recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,

@@ -189,7 +189,7 @@ static agg_err check_post(agg_estimate *e, agg_error *error, const agg_post *pos
     if (post->rule == AGG_POST_NONE) return SHOAL_OK;
     if (is_mean(e))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "a mean has no post-processing; it is for counts");
+                        "post-processing is for counts, and this recipe estimates a mean");
     if (post->total == 0) e->post.total = (double)e->n;
     if (e->post.total <= (double)e->n) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
@@ -235,8 +235,8 @@ agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_rec
                         "the confidence must lie between 0 and 1");
     if (recipe->recipe.epochs > 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s is an epoch of a run: what its reports say is read with those "
-                        "before it: shoal track",
+                        "recipe %s is one epoch of a run, and its reports are read together with "
+                        "those of the epochs before it: use shoal track",
                         recipe->id);
     agg_err err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK) err = check_post(estimate, error, &options->post);

@@ -39,7 +39,7 @@ agg_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_ac
     if (recipe->recipe.n_variables < 2)
         return agg_fail(
             error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-            "recipe %s has one value: a joint distribution is of a recipe with variables",
+            "recipe %s has one value; a joint distribution needs a recipe with variables",
             recipe->id);
     agg_err err = agg_estimate_check(error, recipe, acc);
     if (err != SHOAL_OK || agg_accumulator_keeps_records(acc)) return err;
@@ -57,7 +57,7 @@ static agg_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint
     uint64_t n_cells = 1;
     if (n < 2 || n > r->recipe->recipe.n_variables)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "a joint distribution is of two variables or more");
+                        "a joint distribution needs two variables or more");
     for (uint32_t v = 0; v < n; v++) {
         const agg_joint_choice *c = &choices[v];
         const shoal_name *name = &r->recipe->recipe.variables[c->variable].name;
@@ -65,8 +65,8 @@ static agg_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint
         n_cells *= size;
         if (size > AGG_JOINT_TABLE_MAX || n_cells > AGG_JOINT_TABLE_MAX)
             return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                            "a table has at most %u cells: --top N takes the N largest categories "
-                            "of each variable, and --variables some of these only",
+                            "a table has at most %u cells: --top N keeps the N largest categories "
+                            "of each variable, and --variables keeps some of the variables",
                             AGG_JOINT_TABLE_MAX);
         memcpy(a->labels[v], c->labels, c->n * sizeof *c->labels);
         if (c->has_other) a->labels[v][c->n] = rest_label(c);

@@ -25,7 +25,7 @@ static agg_err load_dictionary(agg_joint_chosen *c, agg_error *error, const agg_
                                    wish->talk_context);
     if (!agg_recipe_variable_is_closed(recipe, wish->variable))
         return fail_variable(error, recipe, wish->variable,
-                             "takes any string: --categories NAME=FILE says which are categories");
+                             "takes any string: name its categories with --categories NAME=FILE");
     return agg_dictionary_of_recipe(&c->dictionary, error, c->view);
 }
 
@@ -56,7 +56,7 @@ static void say_taken(const agg_recipe *recipe, const agg_joint_chosen *c,
     const shoal_name *name = &recipe->recipe.variables[c->choice.variable].name;
     snprintf(
         text, sizeof text,
-        "variable %.*s: %zu of %zu values stand out of the noise, the %u largest are categories",
+        "variable %.*s: %zu of %zu values stand out from the noise; the %u largest are categories",
         (int)name->len, name->bytes, n_detected, c->dictionary.n, c->choice.n);
     if (wish->talk != NULL) wish->talk(wish->talk_context, text);
 }
@@ -79,9 +79,8 @@ static agg_err take_largest(agg_joint_chosen *c, agg_error *error, const agg_rec
         c->shares[c->choice.n++] = row->count / (double)acc->n;
     }
     if (c->choice.n == 0)
-        return fail_variable(
-            error, recipe, wish->variable,
-            "none of its values stands out of the noise, so that it has no category");
+        return fail_variable(error, recipe, wish->variable,
+                             "none of its values stands out from the noise, so it has no category");
     c->choice.shares = c->shares;
     say_taken(recipe, c, wish, n_detected);
     return SHOAL_OK;

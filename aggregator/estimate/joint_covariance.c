@@ -274,7 +274,7 @@ agg_err agg_joint_covariance_make(agg_joint_covariance *covariance, agg_error *e
     memset(covariance, 0, sizeof *covariance);
     if (data->n == 0 || data->n_cells == 0)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "a covariance of a joint table without a report");
+                        "a joint table without reports has no covariance");
     covariance->data = data;
     covariance->p = p;
     covariance->n_cells = data->n_cells;

@@ -80,7 +80,8 @@ static agg_err check(agg_joint_data *data, agg_error *error, const agg_accumulat
     for (uint32_t v = 0; err == SHOAL_OK && v < n_variables; v++) {
         uint32_t part = categories[v].part;
         if (part >= acc->n_parts || (seen >> part & 1) != 0)
-            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "no such part, or one twice");
+            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                            "a part does not exist or is named twice");
         seen |= 1u << part;
         err =
             agg_joint_data_set_variable(data, error, v, agg_joint_categories_count(&categories[v]));

@@ -95,7 +95,7 @@ static agg_err copy_items(agg_joint_items *items, agg_error *error,
     bool is_whole = is_closed && categories->n_items - (uint32_t)has_none == part->size;
     if (is_whole && has_none && categories->has_other)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
-                        "the categories leave nothing over for Other");
+                        "the categories leave nothing for Other");
     items->has_other = categories->has_other && !is_whole;
     items->n = categories->n_items + (categories->has_other && is_whole ? 1 : 0);
     items->items = agg_alloc(error, items->n, sizeof *items->items);

@@ -26,14 +26,15 @@ static agg_err set_weights(agg_lasso *lasso, agg_error *error, const double *wei
     for (size_t i = 0; i < n; i++) {
         double w = weights == NULL ? 1 : weights[i];
         if (!(w >= 0) || !isfinite(w) || !isfinite(y[i]))
-            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                            "row %zu of a regression is not usable", i);
+            return agg_fail(
+                error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                "row %zu of a regression has a number that is not finite, or a negative weight", i);
         lasso->weights[i] = w;
         total += w;
     }
     if (!(total > 0))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "a regression has no row of weight");
+                        "every row of a regression has weight zero");
     for (size_t i = 0; i < n; i++) lasso->weights[i] /= total;
     return SHOAL_OK;
 }

@@ -190,7 +190,7 @@ agg_err agg_least_squares_fit(agg_least_squares *fit, agg_error *error,
     for (size_t i = 0; i < design->n_rows; i++) total += weights[i];
     if (!(total > 0))
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "a regression has no row of weight");
+                        "every row of a regression has weight zero");
     fit->design = design;
     fit->weights = weights;
     fit->y = y;

@@ -116,8 +116,8 @@ agg_err agg_marginal_check(agg_error *error, const shoal_recipe *recipe, uint32_
         return SHOAL_OK;
     return agg_fail(
         error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-        "%s: its hashes make the errors of cells depend on one another, so that the error of their "
-        "sum over one field is not known; onehot, grr, subset and hadamard have one",
+        "%s: its hashes make the errors of cells depend on one another, so the error of their sum "
+        "over one field is unknown; it is known for onehot, grr, subset and hadamard",
         shoal_mechanism_by_id(mechanism)->name);
 }
 

@@ -50,8 +50,9 @@ static agg_err counts(agg_count *out, agg_error *error, const shoal_part *part,
     }
     for (size_t i = 0; i < n_items; i++) {
         if (items[i] >= sketch->shape.k)
-            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME, "there is no row %llu of %u",
-                            (unsigned long long)items[i], sketch->shape.k);
+            return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
+                            "there is no row %llu; the sketch has %u", (unsigned long long)items[i],
+                            sketch->shape.k);
         out[i] = mean_of_row(part, sketch->cells.ones + 2 * items[i]);
     }
     return SHOAL_OK;

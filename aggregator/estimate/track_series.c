@@ -39,7 +39,7 @@ static agg_err usage(agg_error *error, const char *text)
 static agg_err refuse_epoch(agg_error *error, uint32_t found, uint32_t awaited)
 {
     if (found < awaited)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, which is there already",
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, which was given before",
                         found);
     if (found == awaited + 1)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u: epoch %u is missing",
@@ -51,23 +51,23 @@ static agg_err refuse_epoch(agg_error *error, uint32_t found, uint32_t awaited)
 // Refuses an epoch that no device answers, whatever came before it.
 static agg_err check_round(agg_error *error, const shoal_recipe *r)
 {
-    if (r->round_index == 0) return usage(error, "states no round: no device answers it");
+    if (r->round_index == 0) return usage(error, "states no round, so no device answers it");
     if (r->round_index == 1 && r->round_update)
         return usage(error, "is epoch 1 and says that there was an update before it");
     if (r->round_index <= r->epochs + r->round_update) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "is epoch %u, after the run's last, %u",
-                    r->round_index, r->epochs);
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "is epoch %u, but the run ends with epoch %u", r->round_index, r->epochs);
 }
 
 static agg_err check_chain(const agg_track *track, agg_error *error, const shoal_recipe *r)
 {
     uint32_t awaited = (uint32_t)(track->n_rows + track->n_closing) + 1;
     if (r->epochs == 0)
-        return usage(error, "is no recipe of thresh or heavythresh: it has no epochs");
+        return usage(error, "is not a recipe of thresh or heavythresh, so it has no epochs");
     if (track->n_rows > 0 && memcmp(track->recipe.recipe.run_hash, r->run_hash, 32) != 0)
         return agg_fail(
             error, SHOAL_ERR_RECIPE_HASH, AGG_EXIT_RUNTIME,
-            "is of another run than the epochs before it: something but `round` is not the same");
+            "belongs to another run than the epochs before it: more than `round` differs");
     agg_err err = check_round(error, r);
     if (err != SHOAL_OK) return err;
     if (r->round_index != awaited) return refuse_epoch(error, r->round_index, awaited);
@@ -231,7 +231,7 @@ agg_err agg_track_finish(agg_track *track, agg_error *error)
 {
     size_t next = 0;
     const agg_track_update *update = NULL;
-    if (track->n_rows == 0) return usage(error, "there is no epoch");
+    if (track->n_rows == 0) return usage(error, "no epoch was given");
     track->n_called = 0;
     for (size_t i = 0; i < track->n_rows; i++) {
         agg_track_row *row = &track->rows[i];

@@ -174,7 +174,7 @@ static agg_err take_fields(parsing *p, const char *name, size_t line, agg_text v
         const char *tab = memchr(at, '\t', (size_t)(end - at)), *stop = tab != NULL ? tab : end;
         if ((tab == NULL) != (i + 1 == n))
             return agg_fail(p->error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE,
-                            "must hold the %u variables and the count, with a tab between two", n);
+                            "must hold the %u variables and the count, separated by tabs", n);
         agg_err err = take_field(p, name, line, i, (agg_text){at, (size_t)(stop - at)});
         if (err != SHOAL_OK) return err;
         at = stop + 1;
@@ -321,7 +321,7 @@ agg_err agg_dictionary_check(agg_error *error, const agg_recipe *recipe)
 {
     if (!is_joint(recipe)) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "recipe %s has %u variables, and a dictionary is of one", recipe->id,
+                    "recipe %s has %u variables, and a dictionary lists values of one", recipe->id,
                     recipe->recipe.n_variables);
 }
 
@@ -332,7 +332,7 @@ agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const 
     if (err != SHOAL_OK) return err;
     if (recipe->recipe.parts[0].domain == SHOAL_DOMAIN_NUMBER && agg_recipe_is_closed(recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s gives a mean: a dictionary says nothing to it", recipe->id);
+                        "recipe %s estimates a mean, which has no dictionary", recipe->id);
     return load(dictionary, error, recipe, path, 0, warn, warn_context);
 }
 

@@ -132,7 +132,7 @@ agg_err agg_dictionary_of_recipe(agg_dictionary *dictionary, agg_error *error,
     if (err != SHOAL_OK) return err;
     if (!agg_recipe_is_closed(recipe))
         return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
-                        "the recipe takes any string: a dictionary is needed");
+                        "the recipe takes any string, so a dictionary is needed");
     err = reserve_items(dictionary, error, part->domain == SHOAL_DOMAIN_NUMBER ? 1 : part->size);
     if (err == SHOAL_OK) {
         if (recipe->values.n > 0)

@@ -33,7 +33,8 @@ static const char *take_entry(cursor *c)
     if (digit == NULL)
         return "must be entries with one space between them, each beginning with a digit";
     size_t shared = agg_characters_size((agg_text){c->entry, c->len}, (uint32_t)(digit - digits));
-    if (shared == SIZE_MAX) return "shares more characters than the entry before has";
+    if (shared == SIZE_MAX)
+        return "shares more characters with the entry before it than that entry has";
     if (word.len - 1 > sizeof c->entry - shared) return "holds an entry over 256 bytes";
     memcpy(c->entry + shared, word.bytes + 1, word.len - 1);
     c->len = shared + word.len - 1;

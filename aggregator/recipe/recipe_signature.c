@@ -27,7 +27,7 @@ static agg_err no_key(agg_error *error, const char *what)
 // Fills the error for a failure of the library itself: it is out of memory, or broken.
 static agg_err broken(agg_error *error)
 {
-    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "the library of signatures fails");
+    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "libcrypto failed");
 }
 
 agg_err agg_ed25519_verify(agg_error *error, const uint8_t key[32], const uint8_t signature[64],

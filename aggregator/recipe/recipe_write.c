@@ -17,7 +17,7 @@ agg_err recipe_fresh_seed(char seed_hex[65], agg_error *error)
 {
     uint8_t seed[32];
     if (getentropy(seed, sizeof seed) != 0)
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_RUNTIME, "the system gives no random bytes");
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_RUNTIME, "the system returned no random bytes");
     agg_hex(seed_hex, seed, sizeof seed);
     return SHOAL_OK;
 }

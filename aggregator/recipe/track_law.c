@@ -113,8 +113,8 @@ bool agg_track_why_not(char out[AGG_TRACK_WHY_MAX], const agg_track_law *law)
         break;
     case AGG_TRACK_EPSILON:
         snprintf(out, AGG_TRACK_WHY_MAX,
-                 "parameters.%s: a device has not epsilon enough for one vote and one estimate: "
-                 "state more users, more epsilon, or (for estimates) fewer samples",
+                 "parameters.%s: a device's epsilon does not suffice for one vote and one "
+                 "estimate: state more users, more epsilon, or (for estimates) fewer samples",
                  law->field);
         break;
     case AGG_TRACK_OTHER:

@@ -130,7 +130,7 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
     if (result->n_rounds > 1) fprintf(stream, " of %zu rounds", result->n_rounds);
     fprintf(stream, ", epsilon %g a report, %g %% intervals, false-discovery rate %g %%\n\n",
             d->recipe->recipe.cost_micro / 1e6, 100 * d->confidence, 100 * d->fdr);
-    if (d->n_rows == 0) fputs("nothing stands out of the noise\n", stream);
+    if (d->n_rows == 0) fputs("nothing stands out from the noise\n", stream);
     if (d->n_rows > 0) {
         agg_print_cell(stream, "value", 5, width);
         for (size_t i = 0; i < N_COLUMNS; i++)

@@ -73,8 +73,8 @@ static void print_records(const shoal_recipe *r)
 {
     const shoal_compound *compound = shoal_compound_by_id(r->mechanism);
     if (compound == NULL || !compound->keeps_records) return;
-    printf("records             kept %u day%s beyond their period, for what came together; then "
-           "sums only\n",
+    printf("records             kept %u day%s beyond their period, for joint estimates; then sums "
+           "only\n",
            r->keep_days, r->keep_days == 1 ? "" : "s");
 }
 
@@ -103,7 +103,7 @@ static void print_range(const shoal_recipe *r)
     uint32_t size = r->parts[0].size;
     if (r->value != SHOAL_VALUE_NUMBER) return;
     if (r->parts[0].domain == SHOAL_DOMAIN_NUMBER) {
-        printf("mean                of numbers from %.10g to %.10g; one outside counts as the "
+        printf("mean                of numbers from %.10g to %.10g; a number outside counts as the "
                "nearer end\n",
                low, high);
         return;
@@ -112,7 +112,7 @@ static void print_range(const shoal_recipe *r)
     agg_bucket_print(first, r, 0);
     agg_bucket_print(last, r, size - 1);
     printf("buckets             %u of %.10g each, from %s to %s; a number outside counts in the "
-           "nearer\n",
+           "nearest\n",
            size, (high - low) / size, first, last);
 }
 

@@ -39,7 +39,7 @@ static void print_unlimited(const shoal_recipe *r)
         printf("epsilon per value   %.8g (however many reports of it a person sends)\n",
                answers * (unlimited / 1e6));
     else
-        printf("epsilon per value   no bound: the permanent answer keeps next to nothing back\n");
+        printf("epsilon per value   no bound: the permanent answer hides next to nothing\n");
 }
 
 // Prints whether the central claim follows from the minimum cohort by the device's computation, and

@@ -25,14 +25,16 @@ static int print_signer(const agg_recipe *recipe, const agg_policy *policy)
     if (!recipe->has_signature)
         printf("signed              no: devices refuse it\n");
     else if (!is_key_of(policy, recipe->key))
-        printf("signed              by %.8s..., which is no key of the policy: devices refuse it\n",
-               hex);
+        printf(
+            "signed              by %.8s..., which is not a key of the policy: devices refuse it\n",
+            hex);
     else if (!agg_signature_is_built())
         printf("signed              not checked, by %.8s..., a key of the policy: signatures are "
                "not part of this build\n",
                hex);
     else if (agg_recipe_verify(&error, recipe) != SHOAL_OK)
-        printf("signed              badly: not by %.8s..., which it names: devices refuse it\n",
+        printf("signed              badly: %.8s..., which it names, did not make the signature: "
+               "devices refuse it\n",
                hex);
     else {
         printf("signed              by %.8s..., a key of the policy\n", hex);

@@ -20,7 +20,7 @@ agg_err agg_track_load_truth(double **truth, agg_error *error, const agg_track *
     epoch_counts counts;
     if (agg_track_is_heavy(&track->law))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--truth is of a mean: a run of thresh");
+                        "--truth is for means, which are runs of thresh");
     agg_err err = epoch_counts_load(&counts, error, path);
     if (err != SHOAL_OK) return err;
     *truth = agg_alloc(error, track->n_rows, sizeof **truth);

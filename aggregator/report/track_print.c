@@ -54,14 +54,15 @@ void agg_track_print_law(FILE *stream, const agg_track_law *law)
         ((double)needed / (double)n - law->vote_rare) / (law->vote_common - law->vote_rare);
     fprintf(stream, "votes               %u of epsilon %.6g; each counts twice\n", f->n_votes,
             law->a);
-    fprintf(stream, "estimates           %u of epsilon %.6g: so many updates are answered\n",
+    fprintf(stream,
+            "estimates           %u of epsilon %.6g, one for each update that is answered\n",
             f->n_estimates, law->b);
     fprintf(stream, "epsilon of the run  %.6g at most, of %.6g\n", law->cost, law->epsilon);
     fprintf(stream,
             "changes             room for %.0f; a change takes two votes and an estimate at most\n",
             law->changes);
     fprintf(stream,
-            "update              where %llu of %llu reports say yes: %.3g %% of the devices vote\n",
+            "update              if %llu of %llu reports say yes: %.3g %% of the devices vote\n",
             (unsigned long long)needed, (unsigned long long)n, 100 * share);
     fprintf(stream, "standard error      %.3g %s, of what an update measures\n", law->stderr_,
             unit_name(law));
@@ -428,14 +429,14 @@ static void print_ends(FILE *stream, const agg_track_result *result)
                 t->law.bound);
     if (highest(&t->law) < 1)
         fprintf(stream,
-                "changes             above %.4g are voted on at once, up to %.4g never, between "
-                "within %u epochs\n",
+                "changes             above %.4g are voted on at once, up to %.4g never, those "
+                "between within %u epochs\n",
                 highest(&t->law), t->law.unit, agg_track_wait(&t->law, 0));
     else
         fprintf(stream,
                 "changes             up to %.4g are never voted on, larger ones within up to %u "
-                "epochs: none is at once, since a\n                    device has few samples "
-                "(shoal recipe check has the whole table)\n",
+                "epochs: none is voted on at once, since a\n                    device has few "
+                "samples (shoal recipe check has the whole table)\n",
                 t->law.unit, agg_track_wait(&t->law, 0));
     if (result->truth != NULL) {
         agg_track_error(&rms, &largest, t, result->truth);

@@ -14,11 +14,11 @@ agg_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const agg_
     const shoal_recipe *r = &recipe->recipe;
     if (r->epochs == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "%s: is no recipe of a run over epochs", recipe->id);
+                        "%s: is not a recipe of a run over epochs", recipe->id);
     agg_err err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK && acc->n == 0)
-        err =
-            agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY, "%s: there is no report", recipe->id);
+        err = agg_fail(error, AGG_ERR_COHORT, AGG_EXIT_PRIVACY,
+                       "%s: the accumulator has no reports", recipe->id);
     if (err != SHOAL_OK) return err;
     shoal_evolving_plan plan = shoal_evolving_stated(r);
     *next = (agg_next_epoch){.epoch = r->round_index, .epochs = r->epochs, .n = acc->n};

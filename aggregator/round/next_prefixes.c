@@ -129,7 +129,7 @@ static agg_err find_room(size_t *room, agg_error *error, const agg_next_prefixes
         *room += agg_recipe_bucket_label(NULL, 0, recipe, field, kept[i].bucket) + 1;
     if (*room + 2 * next->n <= AGG_RECIPE_FILE_MAX) return SHOAL_OK;
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                    "the next recipe would have %zu prefixes, and a recipe has at most %zu bytes: "
+                    "the next recipe would have %zu prefixes, but a recipe has at most %zu bytes: "
                     "ask for fewer prefixes (--max-prefixes)",
                     next->n, AGG_RECIPE_FILE_MAX);
 }

@@ -177,8 +177,8 @@ static agg_err put_mechanism(cJSON *root, agg_error *error, const agg_recipe *re
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(name, strlen(name));
     if (mechanism == NULL || mechanism->closed.needs != (SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--mechanism is one that takes epsilon alone: onehot-asymmetric, "
-                        "onehot-symmetric, grr, subset or hadamard");
+                        "--mechanism must be one whose only parameter is epsilon: "
+                        "onehot-asymmetric, onehot-symmetric, grr, subset or hadamard");
     cJSON *parameters = cJSON_CreateObject();
     agg_err err = parameters == NULL ? no_memory(error)
                                      : put(parameters, error, "epsilon",

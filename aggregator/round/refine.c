@@ -112,7 +112,7 @@ agg_err agg_refine(agg_refined *refined, agg_error *error, const int64_t *bounda
     *refined = (agg_refined){0};
     if (n < 2)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "one boundary has open buckets only: nothing lies between two");
+                        "--refine needs two boundaries at least: no bucket lies between two");
     agg_err err = count_middle(&m, refined, error, counts, fdr);
     if (err != SHOAL_OK) return err;
     double total = refined->share, share = total / (target - 2);

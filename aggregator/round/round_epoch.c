@@ -16,33 +16,35 @@ static agg_err check_epoch_options(agg_error *error, const round_options *o)
     if (!is_any && !(o->cohort_epsilon > 0 || o->sample > 0 || o->threshold > 0)) return SHOAL_OK;
     return agg_fail(
         error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-        "%s: the next epoch is the same recipe with another round: it takes --recipe and -o alone",
+        "%s: the next epoch is the same recipe with another round, so only --recipe and -o apply",
         o->recipe);
 }
 
 static void say_epoch(const agg_next_epoch *next, const agg_recipe *recipe)
 {
     double n = (double)next->n;
-    const char *decision =
-        next->is_update ? "an update, whose estimates the next reports bring" : "no update";
+    const char *decision = next->is_update
+                               ? "this is an update, and the next reports carry its estimates"
+                               : "no update";
     if (next->epoch > next->epochs) {
-        round_say("these are the closing reports, with the estimates of epoch %u. The run is over: "
-                  "shoal track",
+        round_say("these are the closing reports, with the estimates of epoch %u. The run is over; "
+                  "shoal track prints it",
                   next->epochs);
         return;
     }
-    round_say("epoch %u of %u: %llu of %llu reports say yes, %.3f %%, where %.3f %% are needed: %s",
-              next->epoch, next->epochs, (unsigned long long)next->votes,
-              (unsigned long long)next->n, 100 * (double)next->votes / n,
-              100 * (double)next->needed / n, decision);
+    round_say(
+        "epoch %u of %u: %llu of %llu reports say yes, %.3f %%, and an update needs %.3f %%: %s",
+        next->epoch, next->epochs, (unsigned long long)next->votes, (unsigned long long)next->n,
+        100 * (double)next->votes / n, 100 * (double)next->needed / n, decision);
     if (next->n != recipe->recipe.users)
         round_say("the recipe states %u users: the threshold is that of the %llu reports",
                   recipe->recipe.users, (unsigned long long)next->n);
     if (next->is_over)
-        round_say("it was the last epoch, and nothing is left to collect: there is no next recipe. "
-                  "shoal track");
+        round_say("it was the last epoch, and nothing is left to collect, so there is no next "
+                  "recipe; shoal track prints the run");
     else
-        round_say("next: epoch %u%s; not signed: shoal recipe sign", next->epoch + 1,
+        round_say("next: epoch %u%s; its recipe is not signed yet (shoal recipe sign)",
+                  next->epoch + 1,
                   next->epoch == next->epochs ? ", which collects the last estimates" : "");
 }
 

@@ -44,7 +44,7 @@ agg_err round_field_find(round_work *w, agg_error *error)
     const round_options *o = w->options;
     if (o->step > 0 || o->sample > 0 || o->threshold > 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "%s: --step, --sample and --threshold are of a trie", o->recipe);
+                        "%s: --step, --sample and --threshold are for tries", o->recipe);
     return find_field(w, error);
 }
 
@@ -82,9 +82,9 @@ static agg_err read_tokens(round_work *w, agg_error *error)
     if (err == SHOAL_OK && w->n_tokens == 0)
         err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: holds no token", path);
     if (err == SHOAL_OK && n_changed > 0)
-        round_say("%s: %zu of %zu tokens are not as the recipe's text rule leaves them: no device "
-                  "has them",
-                  path, n_changed, w->n_tokens);
+        round_say(
+            "%s: the recipe's text rule would change %zu of %zu tokens, so no device has them",
+            path, n_changed, w->n_tokens);
     return err;
 }
 
@@ -107,18 +107,18 @@ static void say_prefixes(const round_work *w, double fdr)
 {
     const agg_next_prefixes *next = &w->prefixes;
     const shoal_name *name = &w->recipe.recipe.encoding.fields[w->field].field;
-    round_say("%.*s: %zu of %zu sequences are frequent, the least of them %.2f standard errors out "
-              "of the noise; false-discovery rate %g",
+    round_say("%.*s: %zu of %zu sequences are detected, the weakest by %.2f standard errors; "
+              "false-discovery rate %g",
               name->len, name->bytes, next->n_frequent, next->n_asked, next->least, fdr);
     if (next->n_withheld > 0)
-        round_say("%zu of them are below the release threshold, or over %u bytes, and not kept",
+        round_say("%zu of them are not kept: they are below the release threshold or over %u bytes",
                   next->n_withheld, SHOAL_TOKEN_TEXT_MAX);
     if (next->n + next->n_withheld < next->n_frequent)
         round_say("the %zu strongest are kept: %s", next->n,
                   next->n == w->options->max_prefixes ? "--max-prefixes"
                                                       : "more cells than the largest domain has");
-    round_say("kept: %zu, the least of an estimated %.0f of %llu reports; all together %.0f. Off "
-              "each count %.0f were taken: so many may be random answers",
+    round_say("kept: %zu; the rarest has an estimated %.0f of %llu reports, all together have "
+              "%.0f. From each count %.0f were subtracted, because so many may be random answers",
               next->n, next->least_count, (unsigned long long)w->acc.n, next->kept_count,
               next->random);
 }
@@ -138,8 +138,8 @@ static agg_err choose_prefixes(round_work *w, agg_error *error, agg_next_recipe 
     if (err != SHOAL_OK) return err;
     if (w->prefixes.n == 0)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                        "of %zu sequences of prefix and token %s stands out of the noise of %llu "
-                        "reports: there is no next round to write",
+                        "of %zu sequences of prefix and token, %s stands out from the noise of "
+                        "%llu reports: there is no next round to write",
                         w->prefixes.n_asked,
                         w->prefixes.n_frequent > 0 ? "none that may be shown" : "none",
                         (unsigned long long)w->acc.n);
@@ -158,7 +158,7 @@ static agg_err choose_boundaries(round_work *w, agg_error *error, agg_next_recip
     agg_err err = agg_refine(refined, error, field->boundaries, field->n_boundaries, w->counts,
                              w->options->fdr, (uint32_t)w->options->refine);
     if (err != SHOAL_OK) return err;
-    round_say("%.*s: %u buckets become %u, of an estimated %.0f reports each where there are "
+    round_say("%.*s: %u buckets become %u, each with an estimated %.0f reports where there are "
               "enough; %zu of the %u between the ends cannot be told from zero",
               field->field.len, field->field.bytes, field->size, refined->n + 1, refined->share,
               refined->n_zero, field->n_boundaries - 1);

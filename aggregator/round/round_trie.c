@@ -9,7 +9,7 @@ static agg_err check_trie_options(agg_error *error, const round_options *o)
     if (o->field == NULL && o->tokens == NULL && o->mechanism == NULL && o->refine == 0)
         return SHOAL_OK;
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "%s: a trie takes neither --field nor --tokens, --mechanism or --refine",
+                    "%s: --field, --tokens, --mechanism and --refine do not apply to a trie",
                     o->recipe);
 }
 
@@ -34,15 +34,15 @@ static agg_err say_layer(const round_work *w, agg_error *error)
 {
     const agg_trie_layer *layer = &w->layer;
     agg_trie_guarantee g;
-    round_say("%zu of %zu starts and %zu of %zu words stand out of the noise of %llu reports and "
+    round_say("%zu of %zu starts and %zu of %zu words stand out from the noise of %llu reports and "
               "are kept; false-discovery rate %g of each",
               layer->n_kept[0], layer->n_asked[0], layer->n_kept[1], layer->n_asked[1],
               (unsigned long long)layer->n, w->options->fdr);
     if (layer->n_withheld > 0)
-        round_say("%zu more are below the threshold of release, or --threshold, and not kept",
+        round_say("%zu more are not kept: they are below the release threshold or --threshold",
                   layer->n_withheld);
     if (layer->n_cut > 0)
-        round_say("%zu more are beyond max_prefixes, the weakest, and not kept", layer->n_cut);
+        round_say("%zu more, the weakest, are not kept: they exceed max_prefixes", layer->n_cut);
     agg_err err = agg_trie_guarantee_run(&g, error, &w->recipe.recipe, layer);
     for (int i = 0; i < AGG_TRIE_LINES_MAX && err == SHOAL_OK; i++) round_say("%s", g.lines[i]);
     return err;
@@ -52,22 +52,22 @@ static void say_end(const agg_next_trie *next)
 {
     static const char *const why[] = {
         "", "this round asked every device that was left",
-        "no start is left, and no pass is to come",
-        "no start is left, and a further pass would know no word more"};
-    round_say("complete: %s. There is no next round to write. The words: shoal discover --recipe "
-              "R1 ACC1 --recipe R2 ACC2 ..., every round in its order",
+        "no start is left, and this was the last pass",
+        "no start is left, and another pass would have no newly known word"};
+    round_say("complete: %s. There is no next round to write. For the words, run shoal discover "
+              "--recipe R1 ACC1 --recipe R2 ACC2 ... with every round in order",
               why[next->end]);
 }
 
 static void say_trie(const round_work *w, const agg_next_trie *next)
 {
     if (next->n_dropped > 0)
-        round_say("%zu starts more, the weakest, have no room in a record", next->n_dropped);
+        round_say("%zu more starts, the weakest, do not fit into a record", next->n_dropped);
     if (next->pass != w->recipe.recipe.pass)
         round_say("pass %u is over; pass %u begins anew and leaves out %zu known words",
                   w->recipe.recipe.pass, next->pass, next->n_known);
     else if (next->n_new > 0)
-        round_say("%zu words join the known ones, as another pass follows", next->n_new);
+        round_say("%zu words join the known ones, because another pass follows", next->n_new);
     round_say("next: %zu starts of %u characters, step %u; %.4g of the devices that are left, "
               "about %.0f; rounds left in this pass: %u",
               next->n_starts, next->depth, next->step, next->sample, next->devices,

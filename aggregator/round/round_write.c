@@ -80,15 +80,16 @@ static void say_next(const round_work *w, const agg_recipe *again, const agg_nex
         uint32_t short_size = record_with(w, next, shorter),
                  shortest_size = record_with(w, next, shortest);
         if (short_size > 0 && shortest_size > 0)
-            round_say("one bit a cell is much to send: --mechanism %s has %u bytes and the same "
-                      "error, --mechanism %s %u and a larger one",
+            round_say("a record has one bit for each cell: with --mechanism %s it has %u bytes and "
+                      "the same error, with --mechanism %s %u and a larger one",
                       shorter, short_size, shortest, shortest_size);
     }
     if (old->n_part > 0)
-        round_say("learnt from %s alone; the next round is asked of every part", w->recipe.id);
+        round_say("the next round was learned from the part %s alone, and is asked of every part",
+                  w->recipe.id);
     if (old->round_index == 0)
-        round_say("%s states no round: what follows it is round 1", w->recipe.id);
-    round_say("%s is not signed: shoal recipe sign, after you have read it (shoal recipe diff)",
+        round_say("%s states no round, so the next one is round 1", w->recipe.id);
+    round_say("%s is not signed yet: read it (shoal recipe diff), then sign it (shoal recipe sign)",
               again->id);
 }
 
@@ -98,8 +99,7 @@ static void say_too_large(const round_work *w, const agg_next_recipe *next)
     const char *shortest = usual(AGG_USUAL_SHORTEST_RECORDS);
     uint32_t size = record_with(w, next, shortest);
     if (size > 0)
-        round_say("--mechanism %s would take so many cells, with %u bytes a record", shortest,
-                  size);
+        round_say("--mechanism %s takes that many cells, with %u bytes a record", shortest, size);
 }
 
 agg_err round_write(round_work *w, agg_error *error, const agg_next_recipe *next)
@@ -110,7 +110,7 @@ agg_err round_write(round_work *w, agg_error *error, const agg_next_recipe *next
     if (err != SHOAL_OK) return err;
     if (strlen(text) > AGG_RECIPE_FILE_MAX)
         err = agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
-                       "the next recipe would have %zu bytes, and a recipe has at most %zu: ask "
+                       "the next recipe would have %zu bytes, but a recipe has at most %zu: ask "
                        "for fewer prefixes (--max-prefixes)",
                        strlen(text), AGG_RECIPE_FILE_MAX);
     if (err == SHOAL_OK) {

@@ -66,16 +66,18 @@ static agg_err take_line(lines *out, agg_error *error, const char *at, size_t le
     uint64_t epoch = 0, count = 0;
     int n = cut(columns, at, len);
     if (n != 3 && n != 4)
-        return refuse(error, number, "a line is epoch<TAB>value<TAB>count, or with a group behind");
+        return refuse(error, number,
+                      "a line must be epoch<TAB>value<TAB>count, with <TAB>group at its end if "
+                      "there are groups");
     if (out->n_columns != 0 && n != out->n_columns)
-        return refuse(error, number, "all lines have a group, or none");
+        return refuse(error, number, "either all lines must have a group, or none");
     out->n_columns = n;
     if (!read_whole(&epoch, columns[0]) || epoch < 1 || epoch > EPOCH_MAX)
-        return refuse(error, number, "the epoch is no whole number from 1 to 65537");
+        return refuse(error, number, "the epoch is not a whole number from 1 to 65537");
     if (columns[1].len == 0 || memchr(columns[1].bytes, 0, columns[1].len) != NULL)
         return refuse(error, number, "the value is empty, or holds a NUL");
     if (!read_whole(&count, columns[2]))
-        return refuse(error, number, "the count is no whole number up to 2^53");
+        return refuse(error, number, "the count is not a whole number up to 2^53");
     agg_err err = agg_grow((void **)&out->all, &out->cap, out->n + 1, sizeof *out->all, error);
     if (err != SHOAL_OK) return err;
     out->all[out->n++] = (line){columns[1], columns[3], 0, 0, (uint32_t)epoch, count, number};
@@ -155,7 +157,7 @@ static agg_err check_law(agg_error *error, const epoch_law *law, const epoch_law
     if (law->total == 0)
         return refuse(error, number, "all counts of this epoch and group are zero");
     if (law->total > SUM_MAX)
-        return refuse(error, number, "the counts of this epoch and group pass 2^53 together");
+        return refuse(error, number, "the counts of this epoch and group add up to more than 2^53");
     if ((before == NULL || before->group != law->group) && law->epoch != 1)
         return refuse(error, number, "a group has no line in epoch 1");
     return SHOAL_OK;
@@ -170,7 +172,7 @@ static agg_err make_laws(epoch_counts *counts, agg_error *error, const lines *al
         for (; i < all->n && is_one_law(start, &all->all[i]); i++) {
             if (law->n > 0 && all->all[i].value_index == all->all[i - 1].value_index)
                 return refuse(error, all->all[i].number,
-                              "this epoch and group have the value already");
+                              "the value came before in this epoch and group");
             counts->entries[i] = (epoch_count){all->all[i].value_index, all->all[i].count};
             law->total = law->total > SUM_MAX ? law->total : law->total + all->all[i].count;
             law->n++;

@@ -85,7 +85,7 @@ static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
     char command[] = "simulate", text[160];
     if (drawn->n_outside > 0) {
         snprintf(text, sizeof text,
-                 "%llu of %llu devices are of another part and send nothing here",
+                 "%llu of %llu devices belong to another part and send nothing here",
                  (unsigned long long)drawn->n_outside, (unsigned long long)s->n_devices);
         agg_log_line(command, text);
     }
@@ -99,7 +99,7 @@ static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
     }
     if (drawn->n_random > 0) {
         snprintf(text, sizeof text,
-                 "%llu devices have no event that the query is about and answer at random",
+                 "%llu devices have no event that the query asks about, and answer at random",
                  (unsigned long long)drawn->n_random);
         agg_log_line(command, text);
     }

@@ -97,8 +97,8 @@ static agg_err prepare_folder(writer *out, agg_error *error)
     struct stat info;
     snprintf(out->path, out->path_size, "%s/0001.recipe.json", out->folder);
     if (stat(out->path, &info) == 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "%s is there already: name another folder", out->path);
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s exists: name another folder",
+                        out->path);
     if (mkdir(out->folder, 0777) != 0 && errno != EEXIST) return fail_write(error, out->folder);
     return SHOAL_OK;
 }

@@ -293,8 +293,9 @@ agg_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulat
     const agg_simulation *s = simulation;
     uint32_t most = batch_devices(s) * records_per_device(s);
     if (s->recipe->recipe.n_parts != s->counts->width && agg_recipe_is_closed(s->recipe))
-        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
-                        "counts of values do not say what such devices send");
+        return agg_fail(
+            error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
+            "the counts have one value a device, and devices of this recipe send several");
     uint64_t *upto = agg_alloc(error, s->counts->n, sizeof *upto);
     uint8_t *batch = agg_alloc(error, shoal_batch_size(&s->recipe->recipe, most), 1);
     uint32_t *index = agg_alloc(error, most, sizeof *index);

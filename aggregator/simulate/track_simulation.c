@@ -385,13 +385,13 @@ static agg_err check(agg_error *error, const track_simulation *s)
     const shoal_recipe *r = &s->recipe->recipe;
     if (r->epochs == 0)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "%s: is no recipe of a run over epochs", s->recipe->id);
+                        "%s: is not a recipe of a run over epochs", s->recipe->id);
     if (r->round_index != 1)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "%s: a simulation begins with the recipe of epoch 1", s->recipe->id);
     if (s->counts->last_epoch > r->epochs)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "the counts file has an epoch %u, the run ends with %u",
+                        "the counts file has epoch %u, but the run ends with epoch %u",
                         s->counts->last_epoch, r->epochs);
     return SHOAL_OK;
 }

@@ -244,7 +244,7 @@ function ask(env, id, first, devices, next) {
     ['round', 'next', '--recipe', `${id}.json`, '-o', `${next}.json`, `${id}.acc`],
     { cwd: env.folder },
   );
-  if (run.status === 1 && run.stderr.toString().includes('stands out of the noise')) return [];
+  if (run.status === 1 && run.stderr.toString().includes('stands out from the noise')) return [];
   if (run.status !== 0) throw new Error(run.stderr.toString());
   return JSON.parse(readFileSync(join(env.folder, `${next}.json`), 'utf8')).encoding[1].prefixes;
 }

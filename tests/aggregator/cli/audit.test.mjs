@@ -391,7 +391,7 @@ test('recipes of several parts, part by part', () => {
   assert.ok(Math.abs(ngram.empirical_low - 3 * grams.empirical_low - string.empirical_low) < 1e-9);
   const { code, err } = audit(['--recipe', 'r.json', '--items', 'a,b']);
   assert.equal(code, 2);
-  assert.match(err, /parts of rappor-ngram are audited one by one/);
+  assert.match(err, /do not go with rappor-ngram, whose parts are audited one by one/);
 
   const field = { field: 'word', starts: '0a 0b', characters: 'ab' };
   write({
@@ -438,7 +438,7 @@ test('what the command line may not say', () => {
   };
   bad(2, /--recipe is needed/, []);
   bad(2, /takes options only/, ['--recipe', 'r.json', 'more']);
-  bad(2, /--items: takes two items/, ['--recipe', 'r.json', '--items', 'red']);
+  bad(2, /--items: needs two items/, ['--recipe', 'r.json', '--items', 'red']);
   bad(2, /--items: the item is not one of the recipe's/, [
     '--recipe',
     'r.json',
@@ -449,7 +449,7 @@ test('what the command line may not say', () => {
   bad(2, /--trials must be/, ['--recipe', 'r.json', '--trials', '1']);
   bad(2, /--confidence must be/, ['--recipe', 'r.json', '--confidence', '1']);
   bad(2, /--format is table or json/, ['--recipe', 'r.json', '--format', 'csv']);
-  bad(2, /not of --draws/, ['--recipe', 'r.json', '--draws', '-', '--trials', '5'], '');
+  bad(2, /do not go with --draws/, ['--recipe', 'r.json', '--draws', '-', '--trials', '5'], '');
   bad(
     2,
     /standard input: line 2: a tab/,

@@ -420,7 +420,7 @@ test('a closed list needs no dictionary', () => {
       ['apple', false],
     ],
   );
-  bad(2, /the recipe takes any string: a dictionary is needed/, [
+  bad(2, /the recipe takes any string, so a dictionary is needed/, [
     'estimate',
     '--recipe',
     'r.json',

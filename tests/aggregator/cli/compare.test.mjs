@@ -313,7 +313,7 @@ test('means are compared in their unit', () => {
   );
   bad(
     2,
-    /recipes steps and fish do not estimate the same/,
+    /recipe steps or fish estimates a mean and the other one counts/,
     'compare',
     '--recipe',
     'steps.json',

@@ -211,7 +211,7 @@ test('fewer categories, the largest of a dictionary; without Other the shares ar
   assert.deepEqual(top.variables[0].categories, ['sport', 'politics', 'Other']);
   assert.match(
     run('--top', '2').err,
-    /4 of 4 values stand out of the noise, the 2 largest are categories/,
+    /4 of 4 values stand out from the noise; the 2 largest are categories/,
   );
   // Whoever reads something else, 28 in a hundred, is counted among the two.
   const biased = json('--no-other', '--top', '2');
@@ -494,7 +494,7 @@ test('three variables, a number among them: all, or two with the third summed ov
   );
   cli.bad(
     2,
-    /--given goes with two variables/,
+    /--given needs exactly two variables/,
     'joint',
     '--recipe',
     'three.json',
@@ -506,7 +506,7 @@ test('three variables, a number among them: all, or two with the third summed ov
   );
   cli.bad(
     2,
-    /names two at least/,
+    /needs two names at least/,
     'joint',
     '--recipe',
     'three.json',
@@ -551,7 +551,7 @@ test('an empty category has no rates, and a list of empty ones no category', () 
   cli.write('none.txt', Array.from({ length: 20 }, (_, i) => `nothing ${i}\n`).join(''));
   cli.bad(
     2,
-    /variable section: none of its values stands out of the noise, so that it has no category/,
+    /variable section: none of its values stands out from the noise, so it has no category/,
     ...NEWS,
     '--categories',
     'section=none.txt',
@@ -625,8 +625,12 @@ test('a singular information matrix is said with its rank, and errors are infini
 });
 
 test('refusals', () => {
-  cli.bad(2, /variable section: takes any string: --categories NAME=FILE/, ...NEWS);
-  cli.bad(2, /--categories is NAME=FILE/, ...NEWS, '--categories', 'section');
+  cli.bad(
+    2,
+    /variable section: takes any string: name its categories with --categories NAME=FILE/,
+    ...NEWS,
+  );
+  cli.bad(2, /--categories must be NAME=FILE/, ...NEWS, '--categories', 'section');
   cli.bad(2, /no such variable/, ...NEWS, '--categories', 'x=sections.txt');
   cli.bad(
     2,
@@ -814,12 +818,12 @@ test('records go when the analysis is done, and the sums stay', () => {
   ).text;
   assert.match(
     cli.good('joint', '--recipe', 'news.json', '--done', '-o', 'sums.acc', 'done.acc').err,
-    /the sums of 2000 reports stay, their records are gone/,
+    /the records of 2000 reports were removed; their sums stay/,
   );
   assert.equal(cli.read('done.acc').length, size, 'with --output the file itself is as it was');
   assert.match(
     cli.good('joint', '--recipe', 'news.json', '--done', 'done.acc').err,
-    /records are gone/,
+    /the records of 2000 reports were removed/,
   );
   assert.equal(cli.read('done.acc'), cli.read('sums.acc'));
   assert.ok(cli.read('done.acc').length < size / 3);
@@ -839,7 +843,7 @@ test('records go when the analysis is done, and the sums stay', () => {
   );
   assert.match(
     cli.good('joint', '--recipe', 'news.json', '--done', 'done.acc').err,
-    /keeps no records/,
+    /has no records, so there is nothing to remove/,
   );
   assert.match(
     cli.good('merge', '-o', 'mixed.acc', 'news.acc', 'done.acc').err,
@@ -897,7 +901,7 @@ test('counts files of several variables', () => {
   simulate(/line 1: the count is not a whole number/, 'sport\told\tx\n');
   cli.bad(
     2,
-    /recipe news-by-age has 2 variables, and a dictionary is of one/,
+    /recipe news-by-age has 2 variables, and a dictionary lists values of one/,
     'compare',
     '--recipe',
     'news.json',

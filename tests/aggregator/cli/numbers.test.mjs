@@ -227,7 +227,7 @@ test("a mean is within its error of the devices' mean, numbers outside at the en
   );
   bad(
     2,
-    /recipe mean gives a mean: a dictionary says nothing to it/,
+    /recipe mean estimates a mean, which has no dictionary/,
     'estimate',
     '--recipe',
     'mean.json',

@@ -288,7 +288,7 @@ test('a mean prints as a mean, in its unit, without a test against zero; it has 
   );
   bad(
     2,
-    /a mean has no post-processing/,
+    /post-processing is for counts, and this recipe estimates a mean/,
     'estimate',
     '--recipe',
     'm.json',

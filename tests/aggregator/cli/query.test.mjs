@@ -201,7 +201,7 @@ test("a query without a signature, with another's, or changed under it, is refus
   write('edited.json', { ...JSON.parse(read('ours.json')), version: 2 });
   for (const [name, says] of /** @type {const} */ ([
     ['plain', /signed +no: devices/],
-    ['theirs', /is no key of the policy/],
+    ['theirs', /is not a key of the policy/],
     ['edited', /signed +badly/],
   ])) {
     const { code, text } = run('recipe', 'check', '--policy', 'policy.json', `${name}.json`);
@@ -388,7 +388,7 @@ test('simulated people are counted by cell and by field', () => {
   assert.match(
     said,
     new RegExp(
-      `${20000 - matching} devices have no event that the query is about and answer at random`,
+      `${20000 - matching} devices have no event that the query asks about, and answer at random`,
     ),
   );
   fold('sim');
@@ -554,7 +554,7 @@ test('of several events the first says which part a device is of, whether it mat
   good('recipe', 'part', '-o', 'de.json', 'parted.json', 'de');
   const said = simulate('de', '--devices', '4000', '--events', '2').err;
   const [, outside, random] =
-    /(\d+) of 4000 devices are of another part[^]*?(\d+) devices have no event/.exec(said) ?? [];
+    /(\d+) of 4000 devices belong to another part[^]*?(\d+) devices have no event/.exec(said) ?? [];
   // Half of all events are in de: sqrt(4000 0.5 0.5) = 32. "what now" first and no match in de after it: 0.1 0.6, sqrt(4000 0.06 0.94) = 15.
   assert.ok(Math.abs(Number(outside) - 2000) < 4 * 32, said);
   assert.ok(Math.abs(Number(random) - 240) < 4 * 15, said);

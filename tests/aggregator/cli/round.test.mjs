@@ -79,11 +79,11 @@ test('each round begins with what the last one found', () => {
   assert.equal(first.text, '');
   assert.match(
     first.err,
-    /phrase: 2 of 9 sequences are frequent, the least of them \d+\.\d\d standard errors out of the noise; false-discovery rate 0\.05\n/,
+    /phrase: 2 of 9 sequences are detected, the weakest by \d+\.\d\d standard errors; false-discovery rate 0\.05\n/,
   );
   assert.match(
     first.err,
-    /kept: 2, the least of an estimated \d+ of 20000 reports; all together \d+\. Off each count \d+ were taken: so many may be random answers\n/,
+    /kept: 2; the rarest has an estimated \d+ of 20000 reports, all together have \d+\. From each count \d+ were subtracted, because so many may be random answers\n/,
   );
   assert.match(first.err, /ngrams-2: 92 cells where ngrams-1 had 48; a record has \d+ bytes/);
   assert.match(first.err, /ngrams-2 is not signed/);
@@ -142,7 +142,10 @@ test('a cap keeps the strongest, other tokens take the place of these, and both 
     ['other', 4, '2099-03-31', 0.25],
   );
   assert.match(run.err, /the 1 strongest are kept: --max-prefixes\n/);
-  assert.match(run.err, /tokens\.txt: 1 of 3 tokens are not as the recipe's text rule leaves them/);
+  assert.match(
+    run.err,
+    /tokens\.txt: the recipe's text rule would change 1 of 3 tokens, so no device has them/,
+  );
 });
 
 test('what is left out: signature and part; what is new: the seed', () => {
@@ -166,7 +169,7 @@ test('what is left out: signature and part; what is new: the seed', () => {
   assert.match(next.seed, /^[0-9a-f]{64}$/);
   assert.notEqual(next.seed, keyed.seed);
   assert.deepEqual(next.split_by, keyed.split_by);
-  assert.match(run.err, /learnt from q\/de alone/);
+  assert.match(run.err, /learned from the part q\/de alone/);
   const seed = 'ef'.repeat(32);
   assert.equal(
     JSON.parse(good('round', 'next', '--recipe', 'keyed.json', '--seed', seed, 'keyed.acc').text)
@@ -194,7 +197,7 @@ test('one bit a cell is advised against where it is many', () => {
     'onehot.acc',
   );
   const [, subset, hadamard] =
-    /--mechanism subset has (\d+) bytes and the same error, --mechanism hadamard (\d+)/.exec(
+    /with --mechanism subset it has (\d+) bytes and the same error, with --mechanism hadamard (\d+)/.exec(
       run.err,
     ) ?? [];
   assert.ok(Number(subset) > Number(hadamard) && Number(hadamard) > 0, run.err);
@@ -215,7 +218,7 @@ test('one bit a cell is advised against where it is many', () => {
   assert.deepEqual(json('m.json').parameters, { epsilon: 4 });
   assert.doesNotMatch(
     good('round', 'next', '--recipe', 'onehot.json', 'onehot.acc').err,
-    /much to send/,
+    /one bit for each cell/,
   );
   write('most.txt', Array.from({ length: 20_000 }, (_, i) => `t${i}\n`).join(''));
   const { err } = bad(
@@ -229,7 +232,7 @@ test('one bit a cell is advised against where it is many', () => {
     'most.txt',
     'onehot.acc',
   );
-  assert.match(err, /--mechanism hadamard would take so many cells, with \d+ bytes a record/);
+  assert.match(err, /--mechanism hadamard takes that many cells, with \d+ bytes a record/);
 });
 
 test('a number is asked more finely where it is', () => {
@@ -247,7 +250,7 @@ test('a number is asked more finely where it is', () => {
     boundaries.filter((/** @type {number} */ b) => b > 20 && b < 30).length >= 3,
     String(boundaries),
   );
-  assert.match(run.err, /age: 4 buckets become \d, of an estimated \d+ reports each/);
+  assert.match(run.err, /age: 4 buckets become \d, each with an estimated \d+ reports/);
 });
 
 // Half of 20,000 devices have nothing that matches and answer at random: 98 of 102 buckets' counts each, 2.5 standard errors of the coins.
@@ -309,7 +312,7 @@ test('refused, with the reason and nothing written', () => {
   );
   bad(
     1,
-    /one boundary has open buckets only/,
+    /--refine needs two boundaries at least/,
     ...next,
     '--recipe',
     'list.json',
@@ -363,7 +366,7 @@ test('refused, with the reason and nothing written', () => {
   collect('r1', 5000, 'noise.tsv');
   bad(
     1,
-    /of 9 sequences of prefix and token none stands out of the noise of 5000 reports: there is no next round/,
+    /of 9 sequences of prefix and token, none stands out from the noise of 5000 reports: there is no next round/,
     ...next,
     '--recipe',
     'r1.json',
@@ -433,10 +436,10 @@ test('a command line that is wrong', () => {
   bad(2, /fdr/, ...next, '--fdr', '0.6');
   bad(2, /refine/, ...next, '--refine', '3');
   bad(2, /refine/, ...next, '--refine', '66');
-  bad(2, /--refine changes a number/, ...next, '--refine', '8', '--tokens', 'tokens.txt');
+  bad(2, /--refine is for a number/, ...next, '--refine', '8', '--tokens', 'tokens.txt');
   bad(2, /--seed is 64 lower-case hex digits/, ...next, '--seed', 'AB'.repeat(32));
   collect('r1', 20_000);
-  bad(2, /--mechanism is one that takes epsilon alone/, ...next, '--mechanism', 'olh');
+  bad(2, /--mechanism must be one whose only parameter is epsilon/, ...next, '--mechanism', 'olh');
   write('gap.txt', 'a\n\nb\n');
   bad(2, /gap\.txt: line 2: a token has 1 to 256 bytes/, ...next, '--tokens', 'gap.txt');
   write('empty.txt', '');
@@ -507,7 +510,7 @@ test('a trie: starts go on, words end, and all rounds together tell them', () =>
   );
   assert.match(
     run.err,
-    /2 of 49 starts and 1 of 7 words stand out of the noise of 20000 reports and are kept; false-discovery rate 0\.05 of each\n/,
+    /2 of 49 starts and 1 of 7 words stand out from the noise of 20000 reports and are kept; false-discovery rate 0\.05 of each\n/,
   );
   assert.match(
     run.err,
@@ -549,7 +552,7 @@ test('a trie: starts go on, words end, and all rounds together tell them', () =>
   cli.remove('t4.json');
   assert.match(
     good('round', 'next', '--recipe', 't3.json', '-o', 't4.json', 't3.acc').err,
-    /complete: no start is left, and no pass is to come/,
+    /complete: no start is left, and this was the last pass/,
   );
   assert.ok(!isThere('t4.json'));
   const rounds = ['1', '2', '3'].flatMap((i) => ['--recipe', `t${i}.json`, `t${i}.acc`]);
@@ -608,14 +611,20 @@ test('what a trie does not take', () => {
   write('t1.json', trie());
   collect('t1', 2_000, 'words.tsv');
   const next = ['round', 'next', '--recipe', 't1.json', 't1.acc'];
-  bad(2, /a trie takes neither --field nor --tokens/, ...next, '--field', 'word');
-  bad(2, /a trie takes neither/, ...next, '--refine', '8');
+  bad(
+    2,
+    /--field, --tokens, --mechanism and --refine do not apply to a trie/,
+    ...next,
+    '--field',
+    'word',
+  );
+  bad(2, /do not apply to a trie/, ...next, '--refine', '8');
   bad(2, /step/, ...next, '--step', '5');
   bad(2, /sample/, ...next, '--sample', '1.5');
   collect('r1', 20_000);
   bad(
     2,
-    /--step, --sample and --threshold are of a trie/,
+    /--step, --sample and --threshold are for tries/,
     'round',
     'next',
     '--recipe',

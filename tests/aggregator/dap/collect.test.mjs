@@ -290,19 +290,29 @@ test('a batch that is not what was asked for is refused', async (t) => {
     ['sums of more reports', 1, /not add up/, { n: 129 }],
     ['shares of different batches', 1, /not add up/, { shares: [one, split(BATCH.sums)[1]] }],
     ['an element that is none', 1, /not add up/, { shares: [one, beyond] }],
-    ['a short share', 1, /leader's share has another length/, { shares: [one.subarray(16), two] }],
+    [
+      'a short share',
+      1,
+      /leader's share does not have the task's length/,
+      { shares: [one.subarray(16), two] },
+    ],
     [
       'a long share',
       1,
-      /helper's share has another length/,
+      /helper's share does not have the task's length/,
       { shares: [one, Buffer.concat([two, two])] },
     ],
     ['shares in the wrong order', 1, /leader's share does not open/, { roles: [HELPER, LEADER] }],
     ['another minimum', 1, /leader's share does not open/, {}, other],
     ['another interval', 1, /leader's share does not open/, { body: request(START, 23) }],
     ['another key', 1, /sealed to key 78, and --key is key 77/, { keyId: 78 }],
-    ['reports of another day', 1, /another time/, { start: START + 1, body: request(START, 24) }],
-    ['no time at all', 1, /another time/, { duration: 0, body: request(START, 24) }],
+    [
+      'reports of another day',
+      1,
+      /another interval/,
+      { start: START + 1, body: request(START, 24) },
+    ],
+    ['no time at all', 1, /another interval/, { duration: 0, body: request(START, 24) }],
   ];
   for (const [what, code, says, lie, sealedFor] of lies) {
     const body = await respond(sealedFor ?? bound, leader.key, { ...BATCH, ...lie });
@@ -314,10 +324,10 @@ test('a batch that is not what was asked for is refused', async (t) => {
   const body = await respond(bound, leader.key, BATCH);
   for (let cut = 1; cut < body.length; cut += 7) {
     leader.answers = [{ ...created(RESPONSE), body: body.subarray(0, cut) }];
-    assert.match((await leader.collect(...asked(leader))).err, /no CollectionJobResp/);
+    assert.match((await leader.collect(...asked(leader))).err, /not a CollectionJobResp/);
   }
   leader.answers = [{ ...created(RESPONSE), body: Buffer.concat([body, Buffer.alloc(1)]) }];
-  assert.match((await leader.collect(...asked(leader))).err, /no CollectionJobResp/);
+  assert.match((await leader.collect(...asked(leader))).err, /not a CollectionJobResp/);
   for (let bit = 0; bit < 8; bit++) {
     // of the ciphertext of the last share
     const changed = Buffer.from(body);
@@ -340,7 +350,7 @@ test('what the leader says goes on to who asked', async (t) => {
     [
       [created({ 'retry-after': '1' }), ...Array(9).fill({ status: 502 })],
       5,
-      /trouble: status 502/,
+      /reports a problem: status 502/,
       3,
     ],
     [[created({ 'retry-after': '1' }), problem('invalidBatchSize')], 3, /invalidBatchSize/, 20],
@@ -348,10 +358,10 @@ test('what the leader says goes on to who asked', async (t) => {
     [[{ status: 403 }], 1, /403/, 20],
     [[created({ 'retry-after': '1' }), {}, {}], 5, /not ready/, 2],
     [[created()], 5, /not ready/, 0],
-    [[{ status: 200 }], 1, /does not say where/],
+    [[{ status: 200 }], 1, /did not say where/],
     [[{ status: 200, headers: { location: 'http://127.0.0.1:1/elsewhere' } }], 1, /./],
     [[{ status: 302, headers: { location: '/l/job/2' } }], 1, /302/],
-    [[{ ...created({ 'content-type': 'text/html' }), body }], 1, /something else than a batch/],
+    [[{ ...created({ 'content-type': 'text/html' }), body }], 1, /answer is not a batch/],
     [[{ ...created(RESPONSE), body: Buffer.alloc(100000) }], 1, /./],
   ];
   for (const [answers, code, says, wait] of cases) {
@@ -498,10 +508,10 @@ test('files and options that do not fit are named', async (t) => {
   const secrets = ['--key', leader.at('key.json'), '--token-file', leader.at('token')];
   bad(/one of --recipe and --task/, 2, ...secrets, ...day);
   bad(/one of --recipe and --task/, 2, '--recipe', task, '--task', task, ...secrets, ...day);
-  bad(/this is a task file/, 2, '--recipe', task, ...secrets, ...day, '-o', leader.at('acc'));
+  bad(/the file is a task/, 2, '--recipe', task, ...secrets, ...day, '-o', leader.at('acc'));
   bad(/--output/, 2, '--recipe', task, ...secrets, ...day);
   bad(
-    /--format is of exact sums/,
+    /--format is for exact sums/,
     2,
     '--recipe',
     task,

@@ -323,12 +323,12 @@ static void test_breaks(void **state)
     refuse(&c, &other, &other, 20000, AGG_ERR_USAGE, "is epoch 5: epochs 3 to 4 are missing");
     agg_recipe_release(&other);
     read_epoch(&other, "4", 100, "{\"index\":1}");
-    refuse(&c, &other, &other, 20000, AGG_ERR_USAGE, "is epoch 1, which is there already");
+    refuse(&c, &other, &other, 20000, AGG_ERR_USAGE, "is epoch 1, which was given before");
     agg_recipe_release(&other);
     agg_hex(hex, c.third.recipe.round_previous, 32);
     snprintf(round, sizeof round, "{\"index\":3,\"previous\":\"%s\"}", hex);
     read_epoch(&other, "5", 100, round);
-    refuse(&c, &other, &other, 20000, SHOAL_ERR_RECIPE_HASH, "is of another run");
+    refuse(&c, &other, &other, 20000, SHOAL_ERR_RECIPE_HASH, "belongs to another run");
     agg_recipe_release(&other);
     hex[0] = hex[0] == '0' ? '1' : '0';
     snprintf(round, sizeof round, "{\"index\":3,\"previous\":\"%s\"}", hex);
@@ -343,7 +343,7 @@ static void test_breaks(void **state)
            "is epoch 1 and says that there was an update before it");
     agg_recipe_release(&other);
     sketch_recipe(&other, "cms", 2, 64, 64);
-    refuse(&c, &other, &c.third, 20000, AGG_ERR_USAGE, "no recipe of thresh or heavythresh");
+    refuse(&c, &other, &c.third, 20000, AGG_ERR_USAGE, "not a recipe of thresh or heavythresh");
     agg_recipe_release(&other);
     add(&c.track, &c.third, QUIET, 0, 0); // and the one that belongs there is taken
     assert_int_equal(c.track.n_rows, 3);
@@ -371,7 +371,7 @@ static void test_closing(void **state)
     agg_recipe after;
     next_recipe(&after, &recipe, 1);
     assert_err(agg_track_add(&track, &error, "after", &after, &acc), AGG_ERR_USAGE);
-    assert_string_equal(error.text, "after: is epoch 6, after the run's last, 4");
+    assert_string_equal(error.text, "after: is epoch 6, but the run ends with epoch 4");
     agg_recipe_release(&after);
     assert_ok(agg_track_finish(&track, &error));
     assert_int_equal(track.n_rows, 4);

@@ -133,8 +133,8 @@ static void test_bad_counts(void **state)
 {
     static const struct {
         const char *text, *says;
-    } bad[] = {{"1\t0\n", "line 1: a line is epoch"},
-               {"1\t0\t1\tg\tx\n", "line 1: a line is epoch"},
+    } bad[] = {{"1\t0\n", "line 1: a line must be epoch"},
+               {"1\t0\t1\tg\tx\n", "line 1: a line must be epoch"},
                {"0\t0\t1\n", "line 1: the epoch"},
                {"1\t0\t1\nx\t0\t1\n", "line 2: the epoch"},
                {"65538\t0\t1\n", "line 1: the epoch"},
@@ -142,9 +142,9 @@ static void test_bad_counts(void **state)
                {"1\t0\t-1\n", "line 1: the count"},
                {"1\t0\t1.5\n", "line 1: the count"},
                {"1\t0\t9007199254740993\n", "line 1: the count"},
-               {"1\t0\t9007199254740992\n1\t1\t1\n", "pass 2^53"},
-               {"1\t0\t1\n1\t0\t2\n", "line 2: this epoch and group have the value already"},
-               {"1\t0\t1\n1\t1\t2\tg\n", "line 2: all lines have a group"},
+               {"1\t0\t9007199254740992\n1\t1\t1\n", "add up to more than 2^53"},
+               {"1\t0\t1\n1\t0\t2\n", "line 2: the value came before in this epoch and group"},
+               {"1\t0\t1\n1\t1\t2\tg\n", "line 2: either all lines must have a group"},
                {"1\t0\t0\n", "all counts of this epoch and group are zero"},
                {"2\t0\t1\n", "no line in epoch 1"},
                {"1\t0\t1\ta\n2\t0\t1\tb\n", "no line in epoch 1"},
