@@ -9,8 +9,8 @@
  * record, which is the hardest case for the minimum. File 0 stands for "no file".
  *
  * Macros: BATCHES, MINIMUM and CLOCKS set the size. SUM models recipes of aggregation "sum", whose
- * sums are in the database; the default is aggregation "reports". BUG_... plants one bug; check.mjs
- * lists them all. */
+ * sums are in the database; the default is aggregation "reports". RECORDS lets files keep distinct
+ * records, which are forgotten later. BUG_... plants one bug; check.mjs lists them all. */
 
 #ifndef BATCHES
 #define BATCHES 4
@@ -76,10 +76,11 @@ bool is_up = true;
 byte stored;         /* 1 + the batch that is stored and not yet acknowledged */
 mtype step = IDLE;
 bool is_merge;       /* the thread merges blocks; else it folds */
+bool is_alone;       /* it writes one closed block anew, without the distinct records */
 byte taken;          /* batches that the fold took */
 byte now;            /* the clock when the fold began */
 byte made;           /* the file that the thread writes */
-byte merged;         /* the first of the two blocks that it merges */
+byte merged;         /* the block that it writes anew, or the first of the two that it merges */
 bool is_reading;     /* a question holds the lock that keeps files from being removed */
 short asked;         /* the files that the question reads */
 
@@ -130,6 +131,7 @@ inline end_turn()
 {
     step = IDLE;
     is_merge = false;
+    is_alone = false;
     taken = 0;
     now = 0;
     made = 0;
@@ -177,7 +179,10 @@ inline add_waiting()
 /* Puts what a merged block's file holds into `records`. */
 inline add_blocks()
 {
-    records = file[block[merged + 1].file].records;
+    if
+    :: is_alone -> records = 0
+    :: else -> records = file[block[merged + 1].file].records
+    fi;
 #ifdef BUG_RETENTION_SPLITS
     records = records & -records; /* an edge of the calendar cuts the second block */
 #endif
@@ -260,7 +265,8 @@ inline commit_merge()
 inline commit()
 {
     if
-    :: is_merge -> commit_merge()
+    :: is_alone -> block[merged].file = made
+    :: is_merge && !is_alone -> commit_merge()
     :: else -> commit_fold()
     fi;
 #ifdef BUG_COMMIT_BEFORE_SYNC
@@ -614,6 +620,21 @@ active proctype collection()
 #endif
         }
     }
+#ifdef RECORDS
+    /* The distinct records of a closed block are forgotten; its sums stay as they are. */
+    :: atomic {
+        is_up && step == IDLE && n_blocks > 0 ->
+        select(j : 0 .. n_blocks - 1);
+        printf("the records of block %d are forgotten\n", j);
+        d_step {
+            merged = j;
+            is_merge = true;
+            is_alone = true;
+            j = 0;
+            step = WRITE
+        }
+    }
+#endif
 
     /* Once, which keeps the state space small. */
     :: d_step {

@@ -38,6 +38,7 @@ export const models = {
       { name: 'reports', macros: {} },
       { name: 'sum', macros: { SUM: true, BATCHES: 5 } },
       { name: 'reports of five batches', macros: { BATCHES: 5 }, isLong: true },
+      { name: 'records that are kept', macros: { RECORDS: true }, isLong: true },
       { name: 'a minimum of three', macros: { BATCHES: 6, MINIMUM: 3, CLOCKS: 2 }, isLong: true },
       { name: 'sum of six batches', macros: { SUM: true, BATCHES: 6 }, isLong: true },
     ],
