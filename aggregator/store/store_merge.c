@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "compound.h"
+#include "recipe.h"
 #include "store_load.h"
 #include "store_sum.h"
 
