@@ -20,17 +20,15 @@ enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
 
 _Static_assert(AGG_HTTP_POLICY_MAX >= AGG_PAGE_CSP_SIZE, "an answer holds a page's policy");
 
-// An estimate, or the error in its place, as of a stamp of the store.
+// An estimate, or the error in its place, of the blocks that a question got.
 typedef struct kept {
     const serve_collection *collection; // NULL: the slot is free
     const serve_dictionary *dictionary;
-    agg_span span;
-    uint64_t stamp;
     uint64_t used;   // number of the question that used it last
     agg_error error; // code SHOAL_OK when there is an estimate
     agg_estimate estimate;
     agg_estimate_blocks blocks; // of the estimate
-    agg_released released;      // the same, as the ledger numbers them
+    agg_released released;      // the same, as the ledger numbers them; zeros without an estimate
     agg_guarantee guarantee;    // of the estimate
 } kept;
 
@@ -65,20 +63,20 @@ static agg_error why_not(const kept *k)
     return error;
 }
 
-static void name_blocks(kept *k, const agg_released *released)
+static void name_blocks(kept *k)
 {
-    k->released = *released;
-    k->blocks.n = released->n;
-    agg_day_print(k->blocks.first, released->first_day);
-    agg_day_print(k->blocks.last, released->last_day);
+    k->blocks.n = k->released.n;
+    agg_day_print(k->blocks.first, k->released.first_day);
+    agg_day_print(k->blocks.last, k->released.last_day);
     k->estimate.blocks = &k->blocks;
 }
 
 // Finds what the guarantee rests on: no block is ever smaller than the recipe allows, so the figure
 // holds for all of them. Retention merges blocks, but their parts were shown before, so the size of
 // today's blocks does not count. The days are those on which the reports arrived.
-static agg_err promise(kept *k, const agg_released *released)
+static agg_err promise(kept *k)
 {
+    const agg_released *released = &k->released;
     const shoal_recipe *recipe = k->collection->recipe.recipe;
     const agg_release release = {.block = recipe->block_minimum,
                                  .honest = k->collection->honest,
@@ -91,12 +89,11 @@ static agg_err promise(kept *k, const agg_released *released)
     return err;
 }
 
-static void estimate(serve_results *results, kept *k)
+static void estimate(serve_results *results, kept *k, agg_span span)
 {
     agg_accumulator acc;
-    agg_released released;
-    agg_err err = agg_store_load(results->store, &acc, &released, &k->error, k->collection->number,
-                                 k->collection->recipe.recipe, k->span);
+    agg_err err = agg_store_load(results->store, &acc, &k->released, &k->error,
+                                 k->collection->number, k->collection->recipe.recipe, span);
     if (err != SHOAL_OK) {
         k->error.code = err;
         return;
@@ -105,8 +102,8 @@ static void estimate(serve_results *results, kept *k)
     err = agg_estimate_run(&k->estimate, &k->error, &k->collection->recipe, &acc,
                            &k->dictionary->dictionary, &options);
     agg_accumulator_release(&acc);
-    if (err == SHOAL_OK) err = promise(k, &released);
-    if (err == SHOAL_OK) name_blocks(k, &released);
+    if (err == SHOAL_OK) err = promise(k);
+    if (err == SHOAL_OK) name_blocks(k);
     k->error.code = err;
 }
 
@@ -137,10 +134,11 @@ static unsigned status_of(agg_err code)
 }
 
 static bool is_same(const kept *k, const serve_collection *collection,
-                    const serve_dictionary *dictionary, agg_span span)
+                    const serve_dictionary *dictionary, const agg_released *released)
 {
     return k->collection == collection && k->dictionary == dictionary &&
-           k->span.first == span.first && k->span.last == span.last;
+           k->released.n == released->n && k->released.first_number == released->first_number &&
+           k->released.last_number == released->last_number;
 }
 
 // Forgets the estimates that were used least recently, until there is room for one of n more rows.
@@ -161,36 +159,29 @@ static void make_room(serve_results *results, const kept *but, size_t n)
 }
 
 // Returns: the estimate of a question, kept or made anew. Its error's code tells whether there is
-// one. The stamp is read first: after a close in between the estimate is newer than its stamp, and
-// the next question makes it again.
+// one. Closed blocks never change, so a kept estimate stands for every question that gets its
+// blocks, however it names them.
 static const kept *answer_of(serve_results *results, const serve_collection *collection,
                              const serve_dictionary *dictionary, agg_span span)
 {
-    kept *slot = &results->kept[0];
-    for (int i = 0; i < KEPT_MAX; i++) {
-        kept *k = &results->kept[i];
-        if (is_same(k, collection, dictionary, span)) {
-            slot = k;
-            break;
-        }
-        if (k->used < slot->used) slot = k;
-    }
-    uint64_t stamp = 0;
+    agg_released released = {0};
     agg_error error = {0};
-    agg_err err = agg_store_stamp(results->store, &stamp, &error, collection->number);
-    bool is_kept = err == SHOAL_OK && is_same(slot, collection, dictionary, span) &&
-                   slot->stamp == stamp &&
-                   (slot->error.code == SHOAL_OK || status_of(slot->error.code) < 500);
+    agg_err err =
+        agg_store_find_released(results->store, &released, &error, collection->number, span);
+    kept *slot = &results->kept[0];
+    bool is_kept = false;
+    for (int i = 0; err == SHOAL_OK && !is_kept && i < KEPT_MAX; i++) {
+        kept *k = &results->kept[i];
+        is_kept = is_same(k, collection, dictionary, &released) &&
+                  (k->error.code == SHOAL_OK || status_of(k->error.code) < 500);
+        if (is_kept || k->used < slot->used) slot = k;
+    }
     if (!is_kept) {
         forget(slot);
         make_room(results, slot, dictionary->dictionary.n);
-        *slot = (kept){.collection = collection,
-                       .dictionary = dictionary,
-                       .span = span,
-                       .stamp = stamp,
-                       .error = error};
+        *slot = (kept){.collection = collection, .dictionary = dictionary, .error = error};
         slot->error.code = err;
-        if (err == SHOAL_OK) estimate(results, slot);
+        if (err == SHOAL_OK) estimate(results, slot, span);
     }
     slot->used = ++results->questions;
     return slot;

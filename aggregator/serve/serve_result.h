@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results, made on a thread of their own: an estimate may read hundreds of megabytes and take
-// seconds, and batches must not wait for it. Estimates are kept until a block of their
-// collection closes.
+// seconds, and batches must not wait for it. Estimates are kept, the least recently used go first:
+// closed blocks never change, so an estimate stands for every question that gets its blocks.
 #ifndef SERVE_RESULT_H
 #define SERVE_RESULT_H
 

@@ -137,18 +137,6 @@ agg_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t 
     return err;
 }
 
-agg_err agg_store_stamp(agg_store *store, uint64_t *stamp, agg_error *error, int64_t collection)
-{
-    int64_t value = 0;
-    pthread_mutex_lock(&store->db_mutex);
-    agg_err err = agg_database_read_integer(
-        &store->database, &value, error,
-        agg_database_bind(&store->database, STATEMENT_STAMP, &collection, 1), "read the stamp");
-    pthread_mutex_unlock(&store->db_mutex);
-    if (err == SHOAL_OK) *stamp = (uint64_t)value;
-    return err;
-}
-
 // Reads the first two columns of a statement's one row.
 static agg_err read_pair(agg_store *store, uint64_t pair[2], agg_error *error,
                          enum statement number, int64_t collection)

@@ -99,11 +99,6 @@ agg_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t 
 agg_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, agg_error *error,
                         int64_t collection) SHOAL_MUST_CHECK;
 
-// Reads a number that changes whenever a close or a merge of blocks changes what agg_store_load
-// finds of the collection, and at no other time.
-agg_err agg_store_stamp(agg_store *store, uint64_t *stamp, agg_error *error,
-                        int64_t collection) SHOAL_MUST_CHECK;
-
 // What agg_store_remove removed.
 typedef struct agg_removed {
     uint64_t collections;

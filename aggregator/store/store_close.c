@@ -24,10 +24,6 @@ static agg_err close_open(agg_store *store, uint64_t *n_records, agg_error *erro
     err = agg_database_run(database, error,
                            agg_database_bind(database, STATEMENT_BLOCK_CLOSE, row, 2),
                            "close a block");
-    if (err == SHOAL_OK)
-        err = agg_database_run(database, error,
-                               agg_database_bind(database, STATEMENT_STAMP_CHANGE, row, 1),
-                               "change the stamp");
     if (err == SHOAL_OK) *n_records = (uint64_t)open.records;
     return err;
 }

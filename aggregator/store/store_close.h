@@ -27,6 +27,13 @@ typedef struct agg_released {
     int32_t first_day, last_day;       // from the first arrival to the last closing
 } agg_released;
 
+// Finds the closed blocks that agg_store_load sums for a span, without reading them. They are the
+// same blocks where this is the same, since closed blocks never change: an estimate that was made
+// of them stands.
+//   released: zeros when no block belongs to the span
+agg_err agg_store_find_released(agg_store *store, agg_released *released, agg_error *error,
+                                int64_t collection, agg_span span) SHOAL_MUST_CHECK;
+
 // Sums the closed blocks that belong to a span: a block belongs to the day in which it closed, and
 // a block that was merged to every day from its first closing to its last, so that a span that cuts
 // it gets all of it. Release `acc` on OK.

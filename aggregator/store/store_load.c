@@ -82,3 +82,16 @@ agg_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_released *rel
     if (err == SHOAL_OK && released != NULL) *released = found;
     return err;
 }
+
+agg_err agg_store_find_released(agg_store *store, agg_released *released, agg_error *error,
+                                int64_t collection, agg_span span)
+{
+    agg_released found = {0};
+    agg_block *list = NULL;
+    size_t n = 0;
+    agg_err err = agg_store_list_blocks(store, &list, &n, error, collection);
+    if (err == SHOAL_OK) (void)pick(list, n, &found, span);
+    free(list);
+    if (err == SHOAL_OK) *released = found;
+    return err;
+}

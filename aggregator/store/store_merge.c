@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "compound.h"
+#include "recipe.h"
 #include "store_load.h"
 #include "store_sum.h"
 
@@ -83,10 +84,6 @@ static agg_err replace(agg_store *store, agg_error *error, int64_t collection,
         err = made->file[0] == '\0'
                   ? agg_store_set_sum(store, error, collection, made, true, acc)
                   : agg_store_set_block(store, error, collection, made, true, NULL, 0);
-    if (err == SHOAL_OK)
-        err = agg_database_run(database, error,
-                               agg_database_bind(database, STATEMENT_STAMP_CHANGE, gone, 1),
-                               "change the stamp");
     return err;
 }
 

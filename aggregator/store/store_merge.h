@@ -4,7 +4,7 @@
 #define STORE_MERGE_H
 
 #include "agg_error.h"
-#include "recipe.h"
+#include "recipe_ref.h"
 
 typedef struct agg_store agg_store;
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "recipe.h"
 #include "store_files.h"
 #include "store_sum.h"
 

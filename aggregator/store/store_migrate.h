@@ -4,7 +4,7 @@
 #ifndef STORE_MIGRATE_H
 #define STORE_MIGRATE_H
 
-#include "recipe.h"
+#include "recipe_ref.h"
 #include "store_statements.h"
 
 // Makes blocks of a collection's periods, if it has any. A process that is killed meanwhile leaves

@@ -49,8 +49,7 @@ static const char schema_3[] =
     "CREATE TRIGGER closed_blocks_stay BEFORE UPDATE OF collection, number, first_number,"
     " is_closed, arrival, first_day, last_day, records, body ON blocks WHEN OLD.is_closed"
     " BEGIN SELECT RAISE(ABORT, 'a closed block never changes'); END;"
-    "CREATE TABLE ticks(collection INTEGER PRIMARY KEY, tick INTEGER NOT NULL,"
-    " stamp INTEGER NOT NULL);"
+    "CREATE TABLE ticks(collection INTEGER PRIMARY KEY, tick INTEGER NOT NULL);"
     "DROP INDEX waiting_period;"
     "CREATE INDEX waiting_collection ON waiting(collection, number);"
     "PRAGMA user_version = 3;";
@@ -100,11 +99,8 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_FILES] = ALL_FILES,
     [STATEMENT_FILE_FIND] = "SELECT 1 FROM (" ALL_FILES ") WHERE file = ?1",
     [STATEMENT_TICK] = "SELECT tick FROM ticks WHERE collection = ?1",
-    [STATEMENT_TICK_SET] = "INSERT INTO ticks(collection, tick, stamp) VALUES(?1, ?2, 0)"
+    [STATEMENT_TICK_SET] = "INSERT INTO ticks(collection, tick) VALUES(?1, ?2)"
                            " ON CONFLICT DO UPDATE SET tick = excluded.tick",
-    [STATEMENT_STAMP] = "SELECT stamp FROM ticks WHERE collection = ?1",
-    [STATEMENT_STAMP_CHANGE] = "INSERT INTO ticks(collection, tick, stamp) VALUES(?1, 0, 1)"
-                               " ON CONFLICT DO UPDATE SET stamp = stamp + 1",
     [STATEMENT_STATISTICS_BATCHES] = "SELECT count(*) FROM known WHERE collection = ?1",
     [STATEMENT_STATISTICS_WAITING] =
         "SELECT count(*), ifnull(sum(length(body)), 0) FROM waiting WHERE collection = ?1",

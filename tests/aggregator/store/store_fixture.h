@@ -17,6 +17,8 @@
 
 #include "store.h"
 
+#include "recipe.h"
+
 #include "recipe_json.h"
 
 // A batch holds 100 records at least, a block 100.

@@ -86,7 +86,7 @@ static void months_begin_on_their_first_day(void **state)
                                           {"2027-01-01", "2027-01-01"},
                                           {"1970-01-31", "1970-01-01"}};
     for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
-        int32_t day, first;
+        int32_t day = 0, first = 0;
         assert_true(agg_day_parse(&day, days[i][0]) && agg_day_parse(&first, days[i][1]));
         assert_int_equal(agg_month_of_day(day), first);
     }

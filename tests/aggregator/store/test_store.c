@@ -138,28 +138,34 @@ static void folds_add_up_and_spans_select(void **state)
     expect(b, (agg_span){DAY + 3, DAY + 9}, NULL, 0);
 }
 
-static uint64_t stamp(bench *b)
+static agg_released find(bench *b, agg_span span)
 {
     agg_error error;
-    uint64_t value = 0;
-    must(agg_store_stamp(b->store, &value, &error, b->collection), &error);
-    return value;
+    agg_released released;
+    must(agg_store_find_released(b->store, &released, &error, b->collection, span), &error);
+    return released;
 }
 
-static void the_stamp_changes_with_a_close_and_nothing_else(void **state)
+static void what_is_released_changes_with_a_close_and_nothing_else(void **state)
 {
     bench *b = *state;
-    uint64_t before = stamp(b);
+    const agg_span first = {DAY, DAY};
     put(b, 0, today);
-    assert_int_equal(stamp(b), before);
     fold(b);
-    assert_int_equal(stamp(b), before); // nothing to see
+    assert_int_equal(find(b, AGG_SPAN_ALL).n, 0); // nothing to see
     end_day(b, DAY);
-    assert_true(stamp(b) != before);
-    before = stamp(b);
-    end_day(b, DAY + 1); // a tick that closes nothing
+    const agg_released before = find(b, first);
+    assert_int_equal(before.n, 1);
+    put(b, 1, DAY + 1);
+    end_day(b, DAY + 1);
+    end_day(b, DAY + 2); // a tick that closes nothing
     reopen(b);
-    assert_int_equal(stamp(b), before);
+    const agg_released after = find(b, first);
+    assert_memory_equal(&before, &after,
+                        sizeof before); // another day's block is none of this one's
+    assert_int_equal(find(b, AGG_SPAN_ALL).n, 2);
+    assert_int_equal(find(b, AGG_SPAN_ALL).last_number, 2);
+    assert_int_equal(find(b, (agg_span){DAY + 2, DAY + 9}).n, 0);
 }
 
 static int count_files(const bench *b)
@@ -594,7 +600,7 @@ int main(void)
         TEST(a_batch_counts_once),
         TEST(waiting_batches_survive_a_restart),
         TEST(folds_add_up_and_spans_select),
-        TEST(the_stamp_changes_with_a_close_and_nothing_else),
+        TEST(what_is_released_changes_with_a_close_and_nothing_else),
         TEST(folded_bytes_are_gone),
         TEST(leftovers_of_a_crash_are_removed),
         TEST(a_store_without_its_file_is_refused),
