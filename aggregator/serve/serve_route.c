@@ -15,6 +15,7 @@
 #include "serve_identity.h"
 #include "serve_metrics.h"
 #include "sign_in.h"
+#include "store_claim.h"
 
 #define RECIPES "/v1/recipes/"
 #define RESULTS "/v1/results/"
@@ -325,6 +326,11 @@ static void answer_sum(serve_request *r, const char *id)
     agg_error error;
     agg_err err = agg_store_load(r->state->parts.store, &acc, &released, &error, collection->number,
                                  collection->recipe.recipe, r->job.span);
+    if (err == SHOAL_OK) {
+        err = agg_store_claim(r->state->parts.store, &acc, &error, collection->number, &released,
+                              r->job.span);
+        if (err != SHOAL_OK) agg_accumulator_release(&acc);
+    }
     if (err == SHOAL_OK) {
         write_sum(r, collection, &acc);
         if (r->x.answer.status == 200) serve_job_note_blocks(&r->job, collection, &released);

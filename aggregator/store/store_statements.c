@@ -52,6 +52,8 @@ static const char schema_3[] =
     "CREATE TABLE ticks(collection INTEGER PRIMARY KEY, tick INTEGER NOT NULL);"
     "DROP INDEX waiting_period;"
     "CREATE INDEX waiting_collection ON waiting(collection, number);"
+    "ALTER TABLE recipes ADD COLUMN identity BLOB;" // random, for claims of what leaves the store
+    "UPDATE recipes SET identity = randomblob(16);"
     "PRAGMA user_version = 3;";
 
 static const char *const upgrades[DATABASE_VERSION] = {schema_1, schema_2, schema_3};
@@ -66,7 +68,9 @@ static const char *const upgrades[DATABASE_VERSION] = {schema_1, schema_2, schem
 
 static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_RECIPE_FIND] = "SELECT collection FROM recipes WHERE recipe_hash = ?1",
-    [STATEMENT_RECIPE_ADD] = "INSERT INTO recipes(recipe_hash, recipe) VALUES(?1, ?2)",
+    [STATEMENT_RECIPE_ADD] =
+        "INSERT INTO recipes(recipe_hash, recipe, identity) VALUES(?1, ?2, randomblob(16))",
+    [STATEMENT_RECIPE_IDENTITY] = "SELECT identity FROM recipes WHERE collection = ?1",
     [STATEMENT_KNOWN_FIND] = "SELECT 1 FROM known WHERE collection = ?1 AND id = ?2",
     [STATEMENT_KNOWN_ADD] = "INSERT INTO known(collection, id) VALUES(?1, ?2)",
     [STATEMENT_WAITING_ADD] =

@@ -122,6 +122,16 @@ test('sums give what reports give, and what the command line gives of them', asy
   const response = await fetch(`${url}/v1/sums/sums`);
   assert.equal(response.headers.get('content-type'), 'application/octet-stream');
   writeFileSync(join(folder, 'sums.acc'), Buffer.from(await response.arrayBuffer()));
+  // What was loaded twice is not added up.
+  const again = await fetch(`${url}/v1/sums/sums?period=all`);
+  writeFileSync(join(folder, 'again.acc'), Buffer.from(await again.arrayBuffer()));
+  const both = ['sums.acc', 'again.acc'].map((name) => join(folder, name));
+  const merged = run('merge', '-o', join(folder, 'both.acc'), ...both);
+  assert.equal(merged.status, 1);
+  assert.match(
+    merged.stderr,
+    /sums\.acc and \S*again\.acc both count the batch or file of reports/,
+  );
   const expected = run(
     'estimate',
     '--recipe',
