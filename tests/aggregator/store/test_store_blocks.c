@@ -5,6 +5,10 @@
 
 #include <sqlite3.h>
 
+#ifndef SEQUENCES
+#define SEQUENCES 10000u
+#endif
+
 enum { DAY = 20778, HOUR_S = 3600 };
 
 // A record of these recipes is 64 bits. A batch of the tests sets one bit, its own, in all its
@@ -463,7 +467,7 @@ static void check_whole(bench *b, sequence *s)
 
 static void any_two_answers_differ_by_none_or_the_minimum(void **state)
 {
-    enum { SEQUENCES = 10000, OF_STORE = 100 };
+    enum { OF_STORE = 100 };
     static const uint32_t ticks[] = {1, 600, FIXTURE_DAY_S, 7 * FIXTURE_DAY_S};
     bench *b = *state;
     const uint8_t seed[32] = {23};
