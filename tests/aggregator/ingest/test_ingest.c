@@ -513,7 +513,7 @@ static void same_when_shared(const agg_recipe *recipe, const char *path, agg_err
     memset(&one, 0, sizeof one);
     agg_reader reader = {recipe, sum_alone, &one, note, &one, NULL, NULL, 4};
     assert_err(agg_reader_file(&count, &error, &reader, path), expected);
-    reader.sink_context = reader.talk_context = &other;
+    reader.sink_context = reader.log_context = &other;
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
         agg_read_count count2 = {0, 0, 0, 0, 0};
         memset(&other, 0, sizeof other);
@@ -557,7 +557,7 @@ static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t 
     memset(&first, 0, sizeof first);
     const char *path = write_file(bytes, len);
     assert_err(reader_bytes(&count, &error, &reader, path, bytes, len), expected);
-    reader.sink_context = reader.talk_context = &other;
+    reader.sink_context = reader.log_context = &other;
     for (size_t i = 0; i < 9; i++) {
         agg_read_count count2 = {0, 0, 0, 0, 0};
         memset(&other, 0, sizeof other);
