@@ -52,8 +52,8 @@ typedef struct agg_account {
     // Sets the parameters of the index-th variant that is worth comparing: mechanism, domain, hash,
     // eps_micro, k, m, size and the like. The part is not yet prepared, and the caller gives the
     // seed. The caller drops a variant that breaks a limit.
-    // Returns: 1, or 0 when there is no index-th variant.
-    int (*propose)(shoal_part *part, const agg_wish *wish, uint32_t index);
+    // Returns: whether there is an index-th variant.
+    bool (*propose)(shoal_part *part, const agg_wish *wish, uint32_t index);
     // Returns: the variance of the estimated count of a value that f of n devices hold, in reports
     // squared. For a mean: the variance of the fraction.
     //   f: devices; for a mean, the fraction times n
@@ -64,13 +64,13 @@ typedef struct agg_account {
     // Used by the auditor.
     // Returns: whether the record lies in the event whose probability under item a is e^epsilon
     // times its probability under item b.
-    int (*tells_apart)(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b);
+    bool (*tells_apart)(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b);
     // Returns: the number of indices that cover all records the part can make; 0 if it exceeds
     // 2^20.
     uint64_t (*n_outputs)(const shoal_part *part);
     // Writes the record of an index below n_outputs.
-    // Returns: 0 if the index stands for no record.
-    int (*output)(uint8_t *record, const shoal_part *part, uint64_t index);
+    // Returns: whether the index stands for a record.
+    bool (*output)(uint8_t *record, const shoal_part *part, uint64_t index);
     // Returns: the probability of a record given an item (SHOAL_ITEM_NONE too), from the integer
     // thresholds. For a permanent mechanism, each report comes from a fresh device.
     double (*probability)(const shoal_part *part, const uint8_t *record, uint64_t item);

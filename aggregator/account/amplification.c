@@ -24,7 +24,7 @@ typedef struct clones {
     double local_epsilon, below, above, last;
     size_t n_blocks;
     double *first, *mass; // [n_blocks]: the block's smallest C, and its probability
-    int is_exact;         // every block is a single C
+    bool is_exact;        // every block is a single C
 } clones;
 
 static agg_binomial law_of_clones(const agg_crowd *crowd, agg_bound bound)
@@ -148,7 +148,7 @@ static double group_log(double epsilon, double contributions)
 typedef struct question {
     const clones *c;
     double delta, contributions;
-    int is_lower;
+    bool is_lower;
 } question;
 
 // Returns: a number above 0 if delta is exceeded at this epsilon of one report.
@@ -187,7 +187,7 @@ static void search(double *low, double *high, const question *q)
 
 static agg_central search_both(const clones *c, const agg_crowd *crowd)
 {
-    question q = {c, crowd->delta, crowd->contributions, 0};
+    question q = {c, crowd->delta, crowd->contributions, false};
     double low = 0, high = crowd->local_epsilon, least = 0, most = 0;
     agg_central nothing = {NAN, NAN};
     if (excess(&q, 0) <= 0) return (agg_central){0, 0};
@@ -195,7 +195,7 @@ static agg_central search_both(const clones *c, const agg_crowd *crowd)
     if (high >= crowd->local_epsilon * (1 - 2e-12))
         return nothing; // no improvement in the first 12 digits
     most = high;
-    q.is_lower = 1;
+    q.is_lower = true;
     // The lower end is usually very near to the upper one.
     if (excess(&q, high * (1 - 1e-4)) > 0) least = high * (1 - 1e-4);
     if (least > 0 || excess(&q, 0) > 0) search(&least, &most, &q);
@@ -221,7 +221,7 @@ static double closed_form_group(const agg_crowd *crowd)
     for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2,
                epsilon = closed_form(crowd->local_epsilon, crowd->n, exp(middle));
-        int is_kept = !isinf(epsilon) && middle + group_log(epsilon, b) <= log(crowd->delta);
+        bool is_kept = !isinf(epsilon) && middle + group_log(epsilon, b) <= log(crowd->delta);
         if (is_kept) best = b * epsilon;
         if (is_kept || isinf(epsilon))
             low = middle;
@@ -232,7 +232,7 @@ static double closed_form_group(const agg_crowd *crowd)
 }
 
 agg_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crowd *crowd,
-                          agg_bound bound, int fine)
+                          agg_bound bound, bool is_fine)
 {
     clones c;
     if (bound == AGG_BOUND_CLOSED_FORM) {
@@ -241,7 +241,7 @@ agg_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crow
         *central = (agg_central){epsilon, epsilon};
         return SHOAL_OK;
     }
-    agg_err err = make_clones(&c, error, crowd, bound, fine ? FINE_BLOCKS : COARSE_BLOCKS);
+    agg_err err = make_clones(&c, error, crowd, bound, is_fine ? FINE_BLOCKS : COARSE_BLOCKS);
     if (err != SHOAL_OK) return err;
     *central = search_both(&c, crowd);
     release(&c);
@@ -260,20 +260,20 @@ agg_err agg_crowd_delta(agg_central *delta, agg_error *error, const agg_crowd *c
 }
 
 // Sets *kept to whether the bound promises `epsilon` for all contributions together.
-static agg_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, agg_bound bound,
-                       double epsilon, int fine)
+static agg_err is_kept(bool *kept, agg_error *error, const agg_crowd *crowd, agg_bound bound,
+                       double epsilon, bool is_fine)
 {
     clones c;
     double one = epsilon / crowd->contributions;
-    *kept = 1;
+    *kept = true;
     if (one >= crowd->local_epsilon) return SHOAL_OK;
     if (bound == AGG_BOUND_CLOSED_FORM) {
         *kept = closed_form_group(crowd) <= epsilon;
         return SHOAL_OK;
     }
-    agg_err err = make_clones(&c, error, crowd, bound, fine ? FINE_BLOCKS : COARSE_BLOCKS);
+    agg_err err = make_clones(&c, error, crowd, bound, is_fine ? FINE_BLOCKS : COARSE_BLOCKS);
     if (err != SHOAL_OK) return err;
-    const question q = {&c, crowd->delta, crowd->contributions, 0};
+    const question q = {&c, crowd->delta, crowd->contributions, false};
     *kept = excess(&q, one) <= 0;
     release(&c);
     return SHOAL_OK;
@@ -281,14 +281,14 @@ static agg_err is_kept(int *kept, agg_error *error, const agg_crowd *crowd, agg_
 
 // Narrows the bracket (low, high] of whole numbers. The bound holds at high throughout.
 static agg_err narrow_reports(double low, double *high, agg_error *error, agg_crowd *crowd,
-                              agg_bound bound, double epsilon, int fine)
+                              agg_bound bound, double epsilon, bool is_fine)
 {
     agg_err err = SHOAL_OK;
     while (err == SHOAL_OK && *high - low > 1) {
-        int kept = 0;
+        bool kept = false;
         crowd->n =
             low > 0 && *high > 4 * low ? floor(sqrt(low * *high)) : low + floor((*high - low) / 2);
-        err = is_kept(&kept, error, crowd, bound, epsilon, fine);
+        err = is_kept(&kept, error, crowd, bound, epsilon, is_fine);
         if (kept)
             *high = crowd->n;
         else
@@ -302,20 +302,20 @@ agg_err agg_crowd_find_reports(double *n, agg_error *error, const agg_crowd *cro
 {
     agg_crowd tried = *crowd;
     double high = AGG_CROWD_REPORTS_MAX, low = 0;
-    int kept = 0;
+    bool kept = false;
     tried.n = high;
-    agg_err err = is_kept(&kept, error, &tried, bound, epsilon, 0);
+    agg_err err = is_kept(&kept, error, &tried, bound, epsilon, false);
     if (err != SHOAL_OK || !kept) {
         *n = NAN;
         return err;
     }
-    err = narrow_reports(0, &high, error, &tried, bound, epsilon, 0);
+    err = narrow_reports(0, &high, error, &tried, bound, epsilon, false);
     // A fine sum promises no less than a coarse one, and little more.
     low = floor(high * 0.998);
     tried.n = low;
-    if (err == SHOAL_OK && low > 0) err = is_kept(&kept, error, &tried, bound, epsilon, 1);
+    if (err == SHOAL_OK && low > 0) err = is_kept(&kept, error, &tried, bound, epsilon, true);
     if (err == SHOAL_OK && bound != AGG_BOUND_CLOSED_FORM && low > 0 && !kept)
-        err = narrow_reports(low, &high, error, &tried, bound, epsilon, 1);
+        err = narrow_reports(low, &high, error, &tried, bound, epsilon, true);
     *n = high;
     return err;
 }
@@ -328,7 +328,7 @@ agg_err agg_crowd_find_local_epsilon(double *local_epsilon, agg_error *error,
            high = AGG_CROWD_EPSILON_MAX;
     agg_err err = SHOAL_OK;
     for (int i = 0; i < 60 && err == SHOAL_OK && high - low > 1e-7 * high; i++) {
-        int kept = 0;
+        bool kept = false;
         tried.local_epsilon = low + (high - low) / 2;
         err = is_kept(&kept, error, &tried, bound, epsilon, i >= 12);
         if (kept)

@@ -23,6 +23,7 @@
 #ifndef AMPLIFICATION_H
 #define AMPLIFICATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agg_error.h"
@@ -56,12 +57,12 @@ typedef struct agg_central {
 } agg_central;
 
 // Computes the central epsilon by one bound.
-//   fine: 1 for a bracket no wider than about 1e-5 of epsilon; 0 for one that is ten times as wide
-//   and several times as fast
+//   is_fine: the bracket is no wider than about 1e-5 of epsilon; otherwise it is ten times as wide
+//   and found several times as fast
 // Returns: AGG_ERR_MEMORY.
 // Cost: below half a second at any n.
 agg_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crowd *crowd,
-                          agg_bound bound, int fine) SHOAL_MUST_CHECK;
+                          agg_bound bound, bool is_fine) SHOAL_MUST_CHECK;
 
 // Brackets the delta of one contribution at a given central epsilon.
 //   bound: clones or stronger

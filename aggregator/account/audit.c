@@ -20,7 +20,7 @@ AGG_PRINTF(2, 3) static void fail(agg_audit *audit, const char *format, ...)
 }
 
 // Returns: whether x exceeds the bound by more than the rounding error of its sum of doubles.
-static int is_above(double x, double bound)
+static bool is_above(double x, double bound)
 {
     return x > bound * (1 + AGG_LAW_SLACK) + 1e-12;
 }

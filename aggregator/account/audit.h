@@ -5,6 +5,8 @@
 #ifndef AUDIT_H
 #define AUDIT_H
 
+#include <stdbool.h>
+
 #include "audit_draws.h"
 #include "audit_events.h"
 #include "audit_law.h"
@@ -13,12 +15,12 @@
 
 typedef struct agg_audit {
     const agg_recipe *recipe;
-    double claimed;   // the recipe's cost of one report
-    double exact;     // shoal_recipe_epsilon; infinite if the thresholds have no epsilon up to 16
-    agg_law law;      // the enumerated law
-    int is_permanent; // devices keep a permanent answer; the next two members are set
-    double unlimited; // closed form for any number of reports of one value; infinite: no bound
-    agg_law answer;   // the enumerated law of the permanent answer itself
+    double claimed;    // the recipe's cost of one report
+    double exact;      // shoal_recipe_epsilon; infinite if the thresholds have no epsilon up to 16
+    agg_law law;       // the enumerated law
+    bool is_permanent; // devices keep a permanent answer; the next two members are set
+    double unlimited;  // closed form for any number of reports of one value; infinite: no bound
+    agg_law answer;    // the enumerated law of the permanent answer itself
     double empirical_low; // the lower bound on epsilon from draws; 0 where they prove nothing
     double confidence;
     uint64_t n_draws; // draws of all items

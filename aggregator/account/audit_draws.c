@@ -22,7 +22,7 @@ static agg_text text_of(const char *text)
     return (agg_text){text, strlen(text)};
 }
 
-static int is_same(agg_text a, agg_text b)
+static bool is_same(agg_text a, agg_text b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.bytes, b.bytes, a.len) == 0);
 }
@@ -35,7 +35,7 @@ static uint32_t find(const agg_draws *draws, agg_text name)
     return i;
 }
 
-static int item_of(uint64_t *item, const agg_recipe *recipe, agg_text name)
+static bool item_of(uint64_t *item, const agg_recipe *recipe, agg_text name)
 {
     if (name.len > 0) return agg_recipe_item(item, recipe, name.bytes, name.len);
     *item = SHOAL_ITEM_NONE;
@@ -91,7 +91,7 @@ static const char *choose_string(const agg_recipe *recipe)
     for (uint64_t i = 0; i < PILOT_DRAWS; i++) {
         const uint8_t *record = agg_draws_get(&pilot, scratch, 0, i).record;
         for (uint32_t s = 0; record != NULL && s < PILOT_STRINGS; s++)
-            hits[s] += account->tells_apart(part, record, a, b[s]) != 0;
+            hits[s] += account->tells_apart(part, record, a, b[s]);
     }
     for (uint32_t s = 1; s < PILOT_STRINGS; s++)
         if (hits[s] > hits[best]) best = s;
@@ -109,7 +109,7 @@ agg_err agg_draws_add_usual(agg_draws *draws, agg_error *error, const agg_recipe
         first = recipe->values.texts[0];
         last = recipe->values.texts[recipe->values.n - 1];
     } else {
-        int is_number = r->value == SHOAL_VALUE_NUMBER;
+        bool is_number = r->value == SHOAL_VALUE_NUMBER;
         if (is_number) write_micro(draws->own_names[0], r->low_micro);
         if (is_number) write_micro(draws->own_names[1], r->high_micro);
         if (!is_number) snprintf(draws->own_names[0], sizeof draws->own_names[0], "0");
@@ -137,31 +137,31 @@ void agg_draws_native(agg_draws *draws, const char *seed_text, uint64_t count)
 }
 
 // Cuts off the next line.
-// Returns: 0 at the end.
-static int next_line(agg_text *line, char **at, char *end)
+// Returns: whether there was one.
+static bool next_line(agg_text *line, char **at, char *end)
 {
-    if (*at >= end) return 0;
+    if (*at >= end) return false;
     char *newline = memchr(*at, '\n', (size_t)(end - *at));
     char *stop = newline != NULL ? newline : end;
     *line = (agg_text){*at, (size_t)(stop - *at)};
     if (line->len > 0 && line->bytes[line->len - 1] == '\r') line->len--;
     *at = newline != NULL ? newline + 1 : end;
-    return 1;
+    return true;
 }
 
 // Splits a line into its name and its text.
-// Returns: 0 if there is no tab.
-static int split(agg_text *name, agg_text *text, agg_text line)
+// Returns: whether there is a tab.
+static bool split(agg_text *name, agg_text *text, agg_text line)
 {
     const char *tab = memchr(line.bytes, '\t', line.len);
-    if (tab == NULL) return 0;
+    if (tab == NULL) return false;
     *name = (agg_text){line.bytes, (size_t)(tab - line.bytes)};
     *text = (agg_text){tab + 1, line.len - name->len - 1};
-    return 1;
+    return true;
 }
 
 static agg_err count_line(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
-                          agg_text line, int takes_new)
+                          agg_text line, bool takes_new)
 {
     agg_text name, text;
     if (!split(&name, &text, line))
@@ -179,7 +179,7 @@ static agg_err count_line(agg_draws *draws, agg_error *error, const agg_recipe *
 static agg_err count_lines(agg_draws *draws, agg_error *error, const agg_recipe *recipe,
                            char *bytes, size_t len)
 {
-    int takes_new = draws->n_items == 0;
+    bool takes_new = draws->n_items == 0;
     char *at = bytes;
     agg_text line;
     for (size_t number = 1; next_line(&line, &at, bytes + len); number++) {
@@ -254,7 +254,7 @@ size_t agg_draws_scratch(const agg_draws *draws)
 
 static agg_drawn read_line(const agg_draws *draws, uint8_t *record, agg_text text)
 {
-    int is_good =
+    bool is_good =
         shoal_record_from_text(record, draws->recipe, text.bytes, text.len, NULL) == SHOAL_OK;
     return (agg_drawn){text, is_good ? record : NULL};
 }

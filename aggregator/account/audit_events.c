@@ -22,7 +22,7 @@ static void add_law_events(agg_events *events, const agg_draws *draws)
             // No mechanism has an event for "none"; learnt events serve instead.
             if (a == b || draws->items[a] == SHOAL_ITEM_NONE || draws->items[b] == SHOAL_ITEM_NONE)
                 continue;
-            events->events[events->n++] = (agg_event){.a = a, .b = b, .is_law = 1};
+            events->events[events->n++] = (agg_event){.a = a, .b = b, .is_law = true};
         }
 }
 
@@ -62,8 +62,8 @@ typedef struct counting {
     agg_marked *marked;  // one for each thread
 } counting;
 
-static int is_hit(const agg_event *event, const agg_draws *draws, const agg_drawn *drawn,
-                  const agg_marked *marked)
+static bool is_hit(const agg_event *event, const agg_draws *draws, const agg_drawn *drawn,
+                   const agg_marked *marked)
 {
     const shoal_part *part = shoal_recipe_part(draws->recipe, 0);
     if (!event->is_law) return agg_event_score(event, marked) >= event->threshold;
@@ -72,7 +72,7 @@ static int is_hit(const agg_event *event, const agg_draws *draws, const agg_draw
                ->tells_apart(part, drawn->record, draws->items[event->a], draws->items[event->b]);
 }
 
-static int is_training(const agg_events *events, uint32_t item, uint64_t i)
+static bool is_training(const agg_events *events, uint32_t item, uint64_t i)
 {
     return i % 2 == 0 && i / 2 < events->n_train[item];
 }
@@ -81,7 +81,7 @@ static void count_draw(const counting *c, uint64_t (*hits)[2], agg_marked *marke
                        uint32_t item, uint64_t i)
 {
     agg_drawn drawn = agg_draws_get(c->draws, scratch, item, i);
-    int trains = is_training(c->events, item, i);
+    bool trains = is_training(c->events, item, i);
     if (!trains) agg_marked_read(marked, drawn.text);
     for (uint32_t e = 0; e < c->events->n; e++) {
         const agg_event *event = &c->events->events[e];

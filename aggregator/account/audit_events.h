@@ -10,6 +10,8 @@
 #ifndef AUDIT_EVENTS_H
 #define AUDIT_EVENTS_H
 
+#include <stdbool.h>
+
 #include "audit_draws.h"
 #include "audit_marks.h"
 
@@ -17,7 +19,7 @@
 
 typedef struct agg_event {
     uint32_t a, b; // indices of items in agg_draws
-    int is_law;    // 1: the mechanism's own event. 0: the text's marks have weights that sum to at
+    bool is_law;   // the mechanism's own event; else the text's marks have weights that sum to at
                    // least `threshold`
     uint32_t n_marks;
     agg_mark marks[AGG_EVENT_MARKS_MAX];

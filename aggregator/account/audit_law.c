@@ -39,7 +39,7 @@ static uint64_t count_items(const shoal_part *part)
     return part->domain == SHOAL_DOMAIN_NUMBER ? SAMPLE_FRACTIONS + 2 : (uint64_t)part->size + 1;
 }
 
-static int has_none(const shoal_part *part)
+static bool has_none(const shoal_part *part)
 {
     return part->domain != SHOAL_DOMAIN_OPEN;
 }
@@ -138,7 +138,7 @@ static void release(scan *s, unsigned n_threads)
     free(s->items);
 }
 
-static int is_small(const shoal_part *part)
+static bool is_small(const shoal_part *part)
 {
     uint64_t n_outputs = agg_account_of(part->mechanism)->n_outputs(part);
     return n_outputs > 0 && n_outputs <= AGG_LAW_WORK_MAX / count_items(part);
@@ -151,7 +151,7 @@ agg_err agg_law_enumerate(agg_law *law, agg_error *error, const shoal_recipe *re
     *law = (agg_law){0};
     for (uint32_t i = 0; i < recipe->n_parts; i++)
         if (!is_small(&recipe->parts[i])) return SHOAL_OK;
-    law->is_enumerated = law->is_whole = 1;
+    law->is_enumerated = law->is_whole = true;
     for (uint32_t i = 0; i < recipe->n_parts && err == SHOAL_OK; i++) {
         const shoal_part *part = &recipe->parts[i];
         const agg_account *account = agg_account_of(part->mechanism);

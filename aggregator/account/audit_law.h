@@ -4,6 +4,7 @@
 #ifndef AUDIT_LAW_H
 #define AUDIT_LAW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agg_error.h"
@@ -18,8 +19,8 @@
 #define AGG_LAW_SLACK 1e-9
 
 typedef struct agg_law {
-    int is_enumerated;  // 0: some part's law is too large, and all other fields are 0
-    int is_whole;       // 1: all items were tried; 0: a sample of them (open strings, numbers)
+    bool is_enumerated; // if not, some part's law is too large, and all other fields are 0
+    bool is_whole;      // all items were tried, not only a sample of them (open strings, numbers)
     uint64_t n_items;   // number of items tried, the largest over the parts
     uint64_t n_outputs; // number of records that some item can make, the largest over the parts
     // ln of the largest ratio of one record's probabilities under two items, summed over the parts.

@@ -63,7 +63,7 @@ static agg_err start(learning *l, agg_error *error, unsigned n_threads)
     uint64_t most = 1;
     for (uint32_t item = 0; item < l->draws->n_items; item++) {
         size_t n = (size_t)l->n[item];
-        int is_native = l->draws->lines[item] == NULL;
+        bool is_native = l->draws->lines[item] == NULL;
         l->texts[item] = agg_alloc(error, n, sizeof *l->texts[item]);
         if (is_native) l->pools[item] = agg_alloc(error, n, l->text_max);
         if (l->texts[item] == NULL || (is_native && l->pools[item] == NULL)) return AGG_ERR_MEMORY;
@@ -129,7 +129,7 @@ static entry *entry_of(learning *l, const agg_mark *mark)
         entry *known = &l->entries[l->slots[at] - 1];
         if (memcmp(&known->mark, mark, sizeof *mark) == 0) return known;
     }
-    int is_whole = mark->kind == AGG_MARK_WHOLE;
+    bool is_whole = mark->kind == AGG_MARK_WHOLE;
     if (l->n_entries == ENTRIES_MAX || (is_whole && l->n_whole == WHOLE_MAX)) return NULL;
     entry *new = &l->entries[l->n_entries++];
     new->mark = *mark;

@@ -24,19 +24,19 @@ int agg_hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-static int is_text(agg_text text, const agg_mark *mark)
+static bool is_text(agg_text text, const agg_mark *mark)
 {
     return text.len == mark->len && memcmp(text.bytes, mark->text, mark->len) == 0;
 }
 
-static int has_bit(agg_text text, uint32_t position)
+static bool has_bit(agg_text text, uint32_t position)
 {
     int digit = position / 4 < text.len ? agg_hex_digit(text.bytes[position / 4]) : -1;
     return digit >= 0 && (digit >> position % 4 & 1);
 }
 
 // Fields of a recipe's list have the same width, so the order of texts is the order of numbers.
-static int falls(const agg_marked *marked, uint32_t i)
+static bool falls(const agg_marked *marked, uint32_t i)
 {
     agg_text here = marked->fields[i], next = marked->fields[i + 1];
     size_t len = here.len < next.len ? here.len : next.len;
@@ -44,7 +44,7 @@ static int falls(const agg_marked *marked, uint32_t i)
     return order > 0 || (order == 0 && here.len > next.len);
 }
 
-int agg_marked_has(const agg_marked *marked, const agg_mark *mark)
+bool agg_marked_has(const agg_marked *marked, const agg_mark *mark)
 {
     switch (mark->kind) {
     case AGG_MARK_BIT: return has_bit(marked->text, mark->position);
@@ -57,8 +57,8 @@ int agg_marked_has(const agg_marked *marked, const agg_mark *mark)
     default: break;
     }
     for (uint32_t i = 0; i < marked->n_fields; i++)
-        if (is_text(marked->fields[i], mark)) return 1;
-    return 0;
+        if (is_text(marked->fields[i], mark)) return true;
+    return false;
 }
 
 static int write_text(agg_mark *mark, agg_mark_kind kind, uint32_t position, agg_text text)

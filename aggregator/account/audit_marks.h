@@ -4,6 +4,7 @@
 #ifndef AUDIT_MARKS_H
 #define AUDIT_MARKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "recipe_json.h"
@@ -42,7 +43,7 @@ void agg_marked_read(agg_marked *marked, agg_text text);
 int agg_hex_digit(char c);
 
 // Returns: whether the text has the mark.
-int agg_marked_has(const agg_marked *marked, const agg_mark *mark);
+bool agg_marked_has(const agg_marked *marked, const agg_mark *mark);
 
 // Writes the i-th mark of the text, bits excepted. The same mark may be written for two values of
 // i.

@@ -19,11 +19,11 @@ static uint64_t columns(const agg_wish *wish, uint32_t index)
 }
 
 // Proposes one variant for every width of a record, from 8 columns to 65,536.
-static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     uint64_t m = columns(wish, index);
     if (wish->is_number || m > SHOAL_CMS_M_MAX || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS)
-        return 0;
+        return false;
     double e = exp(wish->eps_micro / 2e6), spread = (1 - 1 / (double)m) / (double)m;
     double cells = fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX);
     uint32_t k = agg_row_count(spread * (wish->squares - wish->n),
@@ -36,7 +36,7 @@ static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
                          .k = k,
                          .m = (uint32_t)m,
                          .size = wish->size};
-    return 1;
+    return true;
 }
 
 static double q_of(const shoal_part *part)
@@ -60,7 +60,7 @@ static uint32_t bit_of(const uint8_t *record, uint32_t l)
     return record[4 + l / 8] >> l % 8 & 1;
 }
 
-static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+static bool tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     uint32_t j = load32_le(record), of_a = agg_hash_column(part, j, a),
              of_b = agg_hash_column(part, j, b);
@@ -72,12 +72,12 @@ static uint64_t n_outputs(const shoal_part *part)
     return part->m <= 16 && part->k <= (1u << 20) >> part->m ? (uint64_t)part->k << part->m : 0;
 }
 
-static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+static bool output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     store32_le(record, (uint32_t)(index >> part->m));
     uint64_t bits = index & (((uint64_t)1 << part->m) - 1);
     for (uint32_t i = 4; i < part->record_size; i++, bits >>= 8) record[i] = (uint8_t)bits;
-    return 1;
+    return true;
 }
 
 static double of_column(const shoal_part *part, const uint8_t *record, uint32_t column)

@@ -3,6 +3,7 @@
 #include "composition.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 double agg_advanced_composition(const double *epsilon, const double *count, size_t n, double slack)
 {
@@ -25,7 +26,7 @@ static agg_err each_epsilon(double *epsilon, agg_error *error, const agg_query *
     for (size_t i = 0; i < n; i++) {
         const agg_crowd crowd = {queries[i].local_epsilon, queries[i].n, delta, contributions};
         agg_central central;
-        agg_err err = agg_crowd_epsilon(&central, error, &crowd, AGG_BOUND_STRONGER, 0);
+        agg_err err = agg_crowd_epsilon(&central, error, &crowd, AGG_BOUND_STRONGER, false);
         if (err != SHOAL_OK) return err;
         epsilon[i] = isnan(central.upper) ? contributions * crowd.local_epsilon : central.upper;
     }
@@ -34,11 +35,11 @@ static agg_err each_epsilon(double *epsilon, agg_error *error, const agg_query *
 
 // Adds up the Renyi curves of one report in each query.
 // Returns: whether all queries use the symmetric encoding.
-static int compose_renyi(agg_renyi_curve *sum, const agg_query *queries, size_t n)
+static bool compose_renyi(agg_renyi_curve *sum, const agg_query *queries, size_t n)
 {
     const agg_query *fewest = queries;
     for (size_t i = 0; i < n; i++) {
-        if (!(queries[i].bit_epsilon > 0)) return 0;
+        if (!(queries[i].bit_epsilon > 0)) return false;
         if (queries[i].n < fewest->n) fewest = &queries[i];
     }
     *sum = (agg_renyi_curve){{0}, {0}};
@@ -48,7 +49,7 @@ static int compose_renyi(agg_renyi_curve *sum, const agg_query *queries, size_t 
         agg_renyi_one_hot(&one, queries[i].bit_epsilon, queries[i].n);
         for (int j = 0; j < AGG_RENYI_ORDERS; j++) sum->rho[j] += queries[i].count * one.rho[j];
     }
-    return 1;
+    return true;
 }
 
 static double better(double epsilon, double local)

@@ -29,10 +29,10 @@ static agg_err answer_one(agg_crowd_account *t, agg_error *error)
     agg_err err = SHOAL_OK;
     item.contributions = 1;
     for (int b = 0; b < AGG_BOUNDS && err == SHOAL_OK; b++) {
-        err = agg_crowd_epsilon(&t->item[b], error, &item, (agg_bound)b, 1);
+        err = agg_crowd_epsilon(&t->item[b], error, &item, (agg_bound)b, true);
         t->user[b] = t->item[b];
         if (err == SHOAL_OK && t->contributions > 1)
-            err = agg_crowd_epsilon(&t->user[b], error, &t->crowd, (agg_bound)b, 0);
+            err = agg_crowd_epsilon(&t->user[b], error, &t->crowd, (agg_bound)b, false);
     }
     t->item_renyi = t->user_renyi = NAN;
     if (t->is_one_hot) {

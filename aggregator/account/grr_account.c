@@ -4,7 +4,7 @@
 #include "grr.h"
 #include "index_law.h"
 
-static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     return index == 0 && index_propose(part, wish, shoal_grr_id, SHOAL_GRR_SIZE_MAX);
 }
@@ -31,7 +31,7 @@ static uint32_t answer_of(const shoal_part *part, uint64_t item)
     return item < part->size ? (uint32_t)item : part->size;
 }
 
-static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+static bool tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     (void)b;
     return load32_le(record) == answer_of(part, a);
@@ -42,11 +42,11 @@ static uint64_t n_outputs(const shoal_part *part)
     return part->m <= 1u << 20 ? part->m : 0;
 }
 
-static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+static bool output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     (void)part;
     store32_le(record, (uint32_t)index);
-    return 1;
+    return true;
 }
 
 static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)

@@ -45,7 +45,7 @@ static agg_err find_central(agg_guarantee *g, agg_error *error, const shoal_reci
         return SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < sizeof bounds / sizeof *bounds; i++) {
         agg_central central;
-        err = agg_crowd_epsilon(&central, error, &crowd, bounds[i], 1);
+        err = agg_crowd_epsilon(&central, error, &crowd, bounds[i], true);
         if (err == SHOAL_OK) take_if_better(g, central.upper, agg_bound_names[bounds[i]]);
     }
     if (err == SHOAL_OK && own_bound(recipe) != NULL)
@@ -65,7 +65,7 @@ static agg_err find_person(agg_guarantee *g, agg_error *error)
     if (g->person_reports == 1 || crowd.contributions > n) return SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < sizeof bounds / sizeof *bounds; i++) {
         agg_central central;
-        err = agg_crowd_epsilon(&central, error, &crowd, bounds[i], 0);
+        err = agg_crowd_epsilon(&central, error, &crowd, bounds[i], false);
         if (err == SHOAL_OK) g->person = fmin(g->person, central.upper); // fmin leaves a NAN out
     }
     return err;

@@ -6,7 +6,7 @@
 #include "bytes.h"
 #include "index_law.h"
 
-static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     return index == 0 && index_propose(part, wish, shoal_hadamard_id, SHOAL_HADAMARD_SIZE_MAX);
 }
@@ -43,13 +43,13 @@ static uint32_t own_record(const shoal_part *part, const uint8_t *record, uint64
     return 2 * (x % part->k * part->m + row) + (shoal_parity(row & x / part->k) ^ 1);
 }
 
-static int is_own(const shoal_part *part, const uint8_t *record, uint64_t item)
+static bool is_own(const shoal_part *part, const uint8_t *record, uint64_t item)
 {
     return item < part->size && load32_le(record) == own_record(part, record, item);
 }
 
 // "None" has no cell of its own, so the item's cell alone tells it from an item.
-static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+static bool tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     return (is_own(part, record, a) || a >= part->size) && !is_own(part, record, b);
 }
@@ -60,11 +60,11 @@ static uint64_t n_outputs(const shoal_part *part)
     return outputs <= 1u << 20 ? outputs : 0;
 }
 
-static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+static bool output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     (void)part;
     store32_le(record, (uint32_t)index);
-    return 1;
+    return true;
 }
 
 static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)

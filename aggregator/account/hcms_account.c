@@ -13,11 +13,11 @@
 
 // Proposes one variant for every number of columns, 8 to 2^20, because a record's size hardly
 // depends on it.
-static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     uint64_t m = index < 32 ? (uint64_t)M_LEAST << index : UINT64_MAX;
     if (wish->is_number || m > SHOAL_HCMS_M_MAX || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS)
-        return 0;
+        return false;
     double e = exp(wish->eps_micro / 1e6), c = (e + 1) / (e - 1),
            spread = (1 - 1 / (double)m) / (double)m;
     double cells = fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX);
@@ -30,7 +30,7 @@ static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
                          .k = k,
                          .m = (uint32_t)m,
                          .size = wish->size};
-    return 1;
+    return true;
 }
 
 // The formula is that of estimate/hcms_estimate.c, with Q = squares - n in place of its estimate.
@@ -43,13 +43,13 @@ static double variance(const shoal_part *part, double n, double f, double square
 }
 
 // Returns: whether the record's sign is that of the column's Hadamard entry.
-static int agrees(const uint8_t *record, uint32_t column)
+static bool agrees(const uint8_t *record, uint32_t column)
 {
     uint32_t column_sign = load32_le(record + 4);
     return (column_sign & 1) != shoal_parity(column_sign >> 1 & column);
 }
 
-static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+static bool tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     uint32_t j = load32_le(record);
     return agrees(record, agg_hash_column(part, j, a)) &&
@@ -62,11 +62,11 @@ static uint64_t n_outputs(const shoal_part *part)
     return outputs <= 1u << 20 ? outputs : 0;
 }
 
-static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+static bool output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     store32_le(record, (uint32_t)(index / (2 * (uint64_t)part->m)));
     store32_le(record + 4, (uint32_t)(index % (2 * (uint64_t)part->m)));
-    return 1;
+    return true;
 }
 
 static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)

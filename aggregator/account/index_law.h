@@ -14,16 +14,16 @@ static inline double index_variance(double n, double f, double p, double q)
 
 // Fills in a part of a mechanism that has one variant, which is stated by epsilon and a list.
 // Returns: whether the mechanism takes a list of that size.
-static inline int index_propose(shoal_part *part, const agg_wish *wish, uint32_t mechanism,
-                                uint32_t size_max)
+static inline bool index_propose(shoal_part *part, const agg_wish *wish, uint32_t mechanism,
+                                 uint32_t size_max)
 {
-    if (wish->is_number || wish->size < 2 || wish->size > size_max) return 0;
+    if (wish->is_number || wish->size < 2 || wish->size > size_max) return false;
     *part = (shoal_part){.mechanism = mechanism,
                          .domain = SHOAL_DOMAIN_CLOSED,
                          .eps_micro = wish->eps_micro,
                          .k = 1,
                          .size = wish->size};
-    return 1;
+    return true;
 }
 
 #endif

@@ -12,11 +12,11 @@
 
 // Proposes one variant for every g from 2 to a few times the best one, e^epsilon + 1, with the rows
 // that it needs.
-static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     double e = exp(wish->eps_micro / 1e6), g = exp2(index + 1.0);
-    if (wish->is_number || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS) return 0;
-    if (g > SHOAL_OLH_G_MAX || g > 8 * (e + 1)) return 0;
+    if (wish->is_number || wish->size > (uint32_t)1 << SHOAL_AFFINE1_BITS) return false;
+    if (g > SHOAL_OLH_G_MAX || g > 8 * (e + 1)) return false;
     double rest = wish->n * (e + g - 1) * (e + g - 1) / ((g - 1) * (e - 1) * (e - 1));
     double cells = fmin(wish->cells, (double)SHOAL_SKETCH_CELLS_MAX);
     uint32_t k =
@@ -28,7 +28,7 @@ static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
                          .k = k,
                          .m = (uint32_t)g,
                          .size = wish->size};
-    return 1;
+    return true;
 }
 
 static double truth_of(const shoal_part *part)
@@ -62,7 +62,7 @@ static uint32_t answer_of(const shoal_part *part, const uint8_t *record)
     return load32_le(record) % part->m;
 }
 
-static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+static bool tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     uint32_t j = row_of(part, record), y = answer_of(part, record);
     return y == agg_hash_column(part, j, a) && y != agg_hash_column(part, j, b);
@@ -74,11 +74,11 @@ static uint64_t n_outputs(const shoal_part *part)
     return outputs <= 1u << 20 ? outputs : 0;
 }
 
-static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+static bool output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     (void)part;
     store32_le(record, (uint32_t)index);
-    return 1;
+    return true;
 }
 
 static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)

@@ -4,14 +4,14 @@
 #include "bytes.h"
 #include "one_bit_mean.h"
 
-static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
-    if (index > 0 || !wish->is_number) return 0;
+    if (index > 0 || !wish->is_number) return false;
     *part = (shoal_part){.mechanism = shoal_one_bit_mean_id,
                          .domain = SHOAL_DOMAIN_NUMBER,
                          .eps_micro = wish->eps_micro,
                          .k = 1};
-    return 1;
+    return true;
 }
 
 static double q_of(const shoal_part *part)
@@ -33,7 +33,7 @@ static uint64_t fraction_of(uint64_t item)
     return item == SHOAL_ITEM_NONE ? SHOAL_ONE_BIT_MEAN_NONE : item;
 }
 
-static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+static bool tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     return record[shoal_one_bit_mean_bit(part)] == (fraction_of(a) > fraction_of(b));
 }
@@ -43,11 +43,11 @@ static uint64_t n_outputs(const shoal_part *part)
     return 2 * (uint64_t)part->k;
 }
 
-static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+static bool output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     if (part->k > 1) store32_le(record, (uint32_t)(index >> 1));
     record[shoal_one_bit_mean_bit(part)] = (uint8_t)(index & 1);
-    return 1;
+    return true;
 }
 
 static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)

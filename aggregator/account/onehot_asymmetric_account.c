@@ -3,7 +3,7 @@
 // estimate/onehot_asymmetric_estimate.c.
 #include "onehot_law.h"
 
-static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     return index == 0 &&
            index_propose(part, wish, shoal_onehot_asymmetric_id, SHOAL_ONEHOT_SIZE_MAX);

@@ -16,15 +16,15 @@ static inline double onehot_rare(const shoal_part *part)
 }
 
 // Returns: the record's bit for a listed value.
-static inline int onehot_bit(const uint8_t *record, uint64_t item)
+static inline bool onehot_bit(const uint8_t *record, uint64_t item)
 {
     return record[item / 8] >> item % 8 & 1;
 }
 
 // Implements agg_account.tells_apart: the event is that a's bit is 1 and b's bit is 0. If a or b is
 // "none", which has no bit (item >= m), only the other item's bit matters.
-static inline int onehot_tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a,
-                                     uint64_t b)
+static inline bool onehot_tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a,
+                                      uint64_t b)
 {
     return (a >= part->m || onehot_bit(record, a)) && (b >= part->m || !onehot_bit(record, b));
 }
@@ -36,10 +36,10 @@ static inline uint64_t onehot_n_outputs(const shoal_part *part)
 }
 
 // Implements agg_account.output: the index's bits are the record's. Every index has a record.
-static inline int onehot_output(uint8_t *record, const shoal_part *part, uint64_t index)
+static inline bool onehot_output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     for (uint32_t i = 0; i < part->record_size; i++) record[i] = (uint8_t)(index >> 8 * i);
-    return 1;
+    return true;
 }
 
 // Returns: the record's probability if the item's own bit is 1 with probability p and every other

@@ -4,7 +4,7 @@
 #include "onehot_law.h"
 #include "renyi.h"
 
-static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     return index == 0 &&
            index_propose(part, wish, shoal_onehot_symmetric_id, SHOAL_ONEHOT_SIZE_MAX);

@@ -11,7 +11,7 @@
 
 // agg_value_law_counts holds two doubles for each value: its share, and the copy of the share that
 // qsort may make.
-#define LAW_NUMBERS 2u
+#define DOUBLES_OF_VALUE 2u
 
 // Loads the counts file and states the memory that this takes. agg_counts_load reads values as a
 // recipe says, and a plan has no recipe yet, so `text` is a stand-in that accepts any string.
@@ -31,7 +31,7 @@ static agg_err load(agg_plan_counts *p, agg_error *error, const char *path)
     if (err == SHOAL_OK) err = agg_counts_load(&p->counts, error, &p->reader, path, NULL, NULL);
     if (err != SHOAL_OK) return err;
     const cli_counts_bytes bytes = cli_counts_memory(&p->counts, path);
-    uint64_t law = p->counts.n * sizeof(double) * LAW_NUMBERS;
+    uint64_t law = p->counts.n * sizeof(double) * DOUBLES_OF_VALUE;
     // The shares are sorted after the file was read, so only the larger of the two amounts
     // is added.
     return cli_state_memory(error, command,

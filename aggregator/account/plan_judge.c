@@ -197,17 +197,17 @@ void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const sh
 // Checks the limits other than report and memory.
 bool agg_plan_is_possible(const agg_plan_candidate *c, const agg_plan_wish *wish)
 {
-    if (c->part.eps_micro > wish->eps_micro || !isfinite(c->error)) return 0;
+    if (c->part.eps_micro > wish->eps_micro || !isfinite(c->error)) return false;
     if (is_regression(&c->part) &&
         (sketch_cells(&c->part) < BITS_A_VALUE * fmin(wish->asked, ADJUSTED_MAX) ||
          c->part.k < COHORTS_LEAST))
-        return 0;
+        return false;
     return agg_plan_reports(wish) <= (double)agg_sketch_kind_of(c->part.mechanism)->n_max;
 }
 
 bool agg_plan_keeps_limits(const agg_plan_candidate *c, const agg_plan_wish *wish)
 {
-    if (wish->report_bytes > 0 && c->report_bytes > wish->report_bytes) return 0;
-    if (wish->memory > 0 && c->memory > wish->memory) return 0;
+    if (wish->report_bytes > 0 && c->report_bytes > wish->report_bytes) return false;
+    if (wish->memory > 0 && c->memory > wish->memory) return false;
     return agg_plan_is_possible(c, wish);
 }

@@ -30,13 +30,13 @@ static void set_probabilities(shoal_part *part, double q_star)
 
 // Proposes one bit for each entry of a list. Open strings get one hash, 8 to 4096 bits, and 64
 // cohorts or as many as fit (a cohort has a counter besides its bits).
-static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     const double q_stars[] = {1 / (1 + exp(-(wish->eps_micro / 2e6))), 0.5, 0.65, 0.8};
     uint32_t way = index % 4, width = index / 4;
     if (wish->is_number || width > (wish->size > 0 ? 0 : WIDTHS) ||
         wish->size > SHOAL_RAPPOR_BITS_MAX)
-        return 0;
+        return false;
     uint32_t bits = wish->size > 0 ? wish->size : BITS_LEAST << width;
     *part =
         (shoal_part){.mechanism = shoal_rappor_id,
@@ -48,7 +48,7 @@ static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
                      .size = wish->size,
                      .hashes = 1};
     set_probabilities(part, q_stars[way]);
-    return 1;
+    return true;
 }
 
 static void effective(double *p_star, double *q_star, const shoal_part *part)
@@ -96,23 +96,23 @@ static columns columns_of(const shoal_part *part, const uint8_t *record, uint64_
     return c;
 }
 
-static int has_bit(const columns *c, uint32_t l)
+static bool has_bit(const columns *c, uint32_t l)
 {
     for (uint32_t h = 0; h < c->n; h++)
-        if (c->of[h] == l) return 1;
-    return 0;
+        if (c->of[h] == l) return true;
+    return false;
 }
 
 // The event: all bits that only a has are 1, and all that only b has are 0. There must be 2h such
 // bits, because a cohort where the two overlap proves less.
-static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+static bool tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     uint32_t n_apart = 0;
     columns of_a = columns_of(part, record, a), of_b = columns_of(part, record, b);
     for (uint32_t l = 0; l < part->m; l++) {
-        int in_a = has_bit(&of_a, l);
+        bool in_a = has_bit(&of_a, l);
         if (in_a == has_bit(&of_b, l)) continue;
-        if (bit_of(record, l) != (uint32_t)in_a) return 0;
+        if (bit_of(record, l) != (uint32_t)in_a) return false;
         n_apart++;
     }
     return n_apart == 2 * part->hashes;
@@ -123,12 +123,12 @@ static uint64_t n_outputs(const shoal_part *part)
     return part->m <= 16 && part->k <= (1u << 20) >> part->m ? (uint64_t)part->k << part->m : 0;
 }
 
-static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+static bool output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     store32_le(record, (uint32_t)(index >> part->m));
     uint64_t bits = index & (((uint64_t)1 << part->m) - 1);
     for (uint32_t i = 4; i < part->record_size; i++, bits >>= 8) record[i] = (uint8_t)bits;
-    return 1;
+    return true;
 }
 
 static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)

@@ -3,6 +3,7 @@
 #include "renyi.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "binomial.h"
 
@@ -212,7 +213,7 @@ double agg_renyi_group_epsilon(const agg_renyi_curve *curve, double delta, doubl
 typedef struct hunt {
     const agg_renyi_question *question;
     double n, bit_epsilon;
-    int is_over_n;
+    bool is_over_n;
     double place; // position of the cell, as a share of all
 } hunt;
 
@@ -224,36 +225,36 @@ static void set(hunt *h, double x)
         h->bit_epsilon = x;
 }
 
-static int is_kept_alone(const hunt *h)
+static bool is_kept_alone(const hunt *h)
 {
     return 2 * h->bit_epsilon * h->question->contributions <= h->question->epsilon;
 }
 
-static int is_kept(const agg_renyi_curve *curve, const agg_renyi_question *q)
+static bool is_kept(const agg_renyi_curve *curve, const agg_renyi_question *q)
 {
     return agg_renyi_group_epsilon(curve, q->delta, q->contributions) <= q->epsilon;
 }
 
-static int passes_one_cell(hunt *h, double x)
+static bool passes_one_cell(hunt *h, double x)
 {
     agg_renyi_curve curve;
     set(h, x);
-    if (is_kept_alone(h)) return 1;
+    if (is_kept_alone(h)) return true;
     agg_renyi_orders(&curve, h->bit_epsilon, h->n);
     one_cell(&curve, h->bit_epsilon, h->n, floor(h->place * cells_of(h->n)));
     return is_kept(&curve, h->question);
 }
 
-static int passes_all(hunt *h, double x)
+static bool passes_all(hunt *h, double x)
 {
     agg_renyi_curve curve;
     set(h, x);
-    if (is_kept_alone(h)) return 1;
+    if (is_kept_alone(h)) return true;
     agg_renyi_orders(&curve, h->bit_epsilon, h->n);
     double worst = all_cells(&curve, h->bit_epsilon, h->n, log(h->question->delta));
-    if (is_kept(&curve, h->question)) return 1;
+    if (is_kept(&curve, h->question)) return true;
     h->place = (worst + 0.5) / cells_of(h->n);
-    return 0;
+    return false;
 }
 
 static double between(const hunt *h, double x, double y)
@@ -262,7 +263,7 @@ static double between(const hunt *h, double x, double y)
     return h->is_over_n ? floor(middle) : middle;
 }
 
-static int is_apart(const hunt *h, double x, double y)
+static bool is_apart(const hunt *h, double x, double y)
 {
     return h->is_over_n ? fabs(x - y) > 1 : fabs(x - y) > 1e-7 * fmin(x, y);
 }
@@ -298,7 +299,7 @@ static double narrow(hunt *h, double bad, double good)
 
 double agg_renyi_find_reports(const agg_renyi_question *question, double bit_epsilon)
 {
-    hunt h = {question, 1, bit_epsilon, 1, 0.5};
+    hunt h = {question, 1, bit_epsilon, true, 0.5};
     double most = 1e12;
     if (!passes_all(&h, most)) return NAN;
     return passes_all(&h, 1) ? 1 : narrow(&h, 1, most);
@@ -306,7 +307,7 @@ double agg_renyi_find_reports(const agg_renyi_question *question, double bit_eps
 
 double agg_renyi_find_bit_epsilon(const agg_renyi_question *question, double n, double most)
 {
-    hunt h = {question, n, 0, 0, 0.5};
+    hunt h = {question, n, 0, false, 0.5};
     double least = question->epsilon / (2 * question->contributions);
     if (least >= most || passes_all(&h, most)) return most;
     return narrow(&h, most, least);

@@ -7,7 +7,7 @@
 
 #define OUTPUTS_MAX (1u << 20)
 
-static int propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     return index == 0 && index_propose(part, wish, shoal_subset_id, SHOAL_SUBSET_SIZE_MAX);
 }
@@ -24,15 +24,15 @@ static double variance(const shoal_part *part, double n, double f, double square
     return index_variance(n, f, p, (part->k - p) / (part->m - 1));
 }
 
-static int holds(const shoal_part *part, const uint8_t *record, uint64_t item)
+static bool holds(const shoal_part *part, const uint8_t *record, uint64_t item)
 {
     uint32_t index = item < part->size ? (uint32_t)item : part->size;
     for (uint32_t i = 0; i < part->k; i++)
-        if (load32_le(record + 4 * i) == index) return 1;
-    return 0;
+        if (load32_le(record + 4 * i) == index) return true;
+    return false;
 }
 
-static int tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+static bool tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     return holds(part, record, a) && !holds(part, record, b);
 }
@@ -68,7 +68,7 @@ static uint32_t largest_below(uint32_t n, uint32_t k, uint64_t index)
 
 // Output indices are those of the combinatorial number system: the set c_1 < ... < c_d has the
 // index C(c_1, 1) + ... + C(c_d, d).
-static int output(uint8_t *record, const shoal_part *part, uint64_t index)
+static bool output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     uint32_t above = part->m;
     for (uint32_t i = part->k; i > 0; i--) {
@@ -76,7 +76,7 @@ static int output(uint8_t *record, const shoal_part *part, uint64_t index)
         index -= count_sets(above, i);
         store32_le(record + (size_t)4 * (i - 1), above);
     }
-    return 1;
+    return true;
 }
 
 // Returns: one over the number of sets of k of n.

@@ -46,7 +46,7 @@ typedef struct arguments {
     uint64_t n_trials; // 0: the default
     double level;
     unsigned n_threads;
-    size_t is_json;
+    bool is_json;
 } arguments;
 
 static agg_err read_numbers(arguments *a, agg_error *error)
@@ -66,8 +66,10 @@ static agg_err read_arguments(arguments *a, agg_error *error)
     if (a->draws != NULL && (a->trials != NULL || a->seed != NULL))
         return command_refuse(
             error, "--trials and --seed do not go with --draws, which were made elsewhere");
+    size_t format = 0;
     agg_err err =
-        command_read_name(&a->is_json, error, formats, a->format, "--format is table or json");
+        command_read_name(&format, error, formats, a->format, "--format is table or json");
+    a->is_json = format == 1;
     return err == SHOAL_OK ? read_numbers(a, error) : err;
 }
 
@@ -125,7 +127,7 @@ static agg_err audit_one(agg_error *error, arguments *a, const agg_recipe *recip
     if (err == SHOAL_OK) err = state_memory(error, a, &draws);
     if (err == SHOAL_OK) err = agg_audit_run(&audit, error, recipe, &draws, a->level, a->n_threads);
     if (err == SHOAL_OK) {
-        agg_audit_print(&audit, &draws, a->is_json == 1);
+        agg_audit_print(&audit, &draws, a->is_json);
         for (uint32_t i = 0; i < audit.n_failures; i++) agg_log_line(command, audit.failures[i]);
         *is_ok = *is_ok && audit.n_failures == 0;
         *low = audit.empirical_low;
@@ -138,7 +140,7 @@ static agg_err audit_parts(agg_error *error, const arguments *a, const agg_recip
                            bool *is_ok)
 {
     const shoal_recipe *r = recipe->recipe;
-    bool is_json = a->is_json == 1;
+    bool is_json = a->is_json;
     agg_audit_sum sum = {r->cost_micro / 1e6, agg_audit_exact_sum(r), 0, true};
     arguments each = *a;
     agg_err err = SHOAL_OK;
@@ -171,7 +173,7 @@ static agg_err audit_recipe(agg_error *error, arguments *a, const agg_recipe *re
     bool is_ok = true;
     agg_err err = recipe->recipe->n_parts > 1 ? audit_parts(error, a, recipe, &is_ok)
                                               : audit_one(error, a, recipe, &low, &is_ok);
-    if (err == SHOAL_OK && a->is_json == 1) fputs("\n", stdout);
+    if (err == SHOAL_OK && a->is_json) fputs("\n", stdout);
     if (err == SHOAL_OK && fflush(stdout) != 0)
         err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");
     return err == SHOAL_OK && !is_ok ? command_end(error, AGG_EXIT_PRIVACY) : err;

@@ -51,7 +51,7 @@ typedef struct arguments {
         *events, *epochs, *memory;
     uint64_t n_devices, n_first, n_events, n_epochs, memory_limit; // 0: not given
     unsigned n_threads;
-    size_t is_ndjson;
+    bool is_ndjson;
 } arguments;
 
 static agg_err read_arguments(arguments *a, agg_error *error)
@@ -69,9 +69,11 @@ static agg_err read_arguments(arguments *a, agg_error *error)
         err = cli_read_whole(&a->n_events, error, "events", a->events, 1, AGG_EVENTS_MAX);
     if (err == SHOAL_OK) err = cli_read_threads(&a->n_threads, error, a->threads);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
-    return err == SHOAL_OK ? command_read_name(&a->is_ndjson, error, formats, a->format,
-                                               "--format is batch or ndjson")
-                           : err;
+    size_t format = 0;
+    if (err == SHOAL_OK)
+        err = command_read_name(&format, error, formats, a->format, "--format is batch or ndjson");
+    a->is_ndjson = format == 1;
+    return err;
 }
 
 // Simulates a run, whose devices live through all of its epochs.
@@ -99,7 +101,7 @@ static agg_err run_devices(agg_error *error, const arguments *a, const agg_recip
                                               .n_devices = a->n_devices,
                                               .first = a->n_first,
                                               .n_events = (uint32_t)a->n_events,
-                                              .is_ndjson = a->is_ndjson == 1,
+                                              .is_ndjson = a->is_ndjson,
                                               .n_threads = a->n_threads,
                                               .memory_limit = a->memory_limit};
     if (a->epochs != NULL)

@@ -20,10 +20,10 @@ static agg_err find_central(agg_trie_guarantee *g, agg_error *error)
     for (int bound = 0; bound < AGG_BOUNDS && err == SHOAL_OK; bound++) {
         agg_crowd crowd = {g->epsilon, n, g->delta, 1};
         agg_central item = {NAN, NAN}, device = {NAN, NAN};
-        err = agg_crowd_epsilon(&item, error, &crowd, (agg_bound)bound, 0);
+        err = agg_crowd_epsilon(&item, error, &crowd, (agg_bound)bound, false);
         crowd.contributions = g->contributions;
         if (err == SHOAL_OK && g->contributions > 1 && crowd.contributions <= n)
-            err = agg_crowd_epsilon(&device, error, &crowd, (agg_bound)bound, 0);
+            err = agg_crowd_epsilon(&device, error, &crowd, (agg_bound)bound, false);
         g->item[bound] = item.upper;
         g->device[bound] = g->contributions > 1 ? device.upper : item.upper;
     }

@@ -71,7 +71,7 @@ static agg_err take_member(recipe_variable *v, agg_error *error, char *field, ch
     return SHOAL_OK;
 }
 
-static int is_whole(const char *text)
+static bool is_whole(const char *text)
 {
     return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
 }

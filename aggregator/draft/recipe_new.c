@@ -34,15 +34,15 @@ static size_t count_digits(const char *text)
 static bool is_number(const char *text)
 {
     size_t n = count_digits(text += *text == '-');
-    if (n == 0 || (n > 1 && *text == '0')) return 0;
+    if (n == 0 || (n > 1 && *text == '0')) return false;
     text += n;
     if (*text == '.') {
-        if ((n = count_digits(++text)) == 0) return 0;
+        if ((n = count_digits(++text)) == 0) return false;
         text += n;
     }
     if (*text == 'e' || *text == 'E') {
         text += 1 + (text[1] == '-' || text[1] == '+');
-        if ((n = count_digits(text)) == 0) return 0;
+        if ((n = count_digits(text)) == 0) return false;
         text += n;
     }
     return *text == '\0';

@@ -86,7 +86,7 @@ bool agg_http_secret_has(const agg_http_secret *secret, const uint8_t digest[32]
 {
     unsigned found = 0;
     for (unsigned i = 0; i < secret->n; i++) found |= is_equal(digest, secret->digests[i]);
-    return (int)found;
+    return found != 0;
 }
 
 bool agg_http_secret_matches(const agg_http_secret *secret, const char *text, size_t len)

@@ -53,10 +53,10 @@ static void reject(agg_reading *r, agg_error *why)
 {
     char text[sizeof why->text];
     r->count->rejected++;
-    if (r->reader->talk == NULL || r->count->rejected > AGG_LOG_LINES_MAX) return;
+    if (r->reader->log == NULL || r->count->rejected > AGG_LOG_LINES_MAX) return;
     agg_error_prefix(why, "%s: line %llu", r->name, (unsigned long long)r->line);
     memcpy(text, why->text, sizeof text);
-    r->reader->talk(r->reader->talk_context, text);
+    r->reader->log(r->reader->log_context, text);
 }
 
 static agg_err take_line(agg_line_reader *lines, const char *line, size_t len)

@@ -42,8 +42,8 @@ typedef struct agg_reader {
     const agg_recipe *recipe;
     agg_sink sink; // called on the caller's thread
     void *sink_context;
-    agg_log_fn talk; // is told why lines were rejected, never the lines; may be NULL
-    void *talk_context;
+    agg_log_fn log; // is told why lines were rejected, never the lines; may be NULL
+    void *log_context;
     void (*progress)(void *context, uint64_t bytes); // now and then: bytes read so far; may be NULL
     void *progress_context;
     unsigned n_threads; // that read a file or memory; 0 means 1

@@ -334,13 +334,13 @@ agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const 
     if (recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER && agg_recipe_is_closed(recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe %s estimates a mean, which has no dictionary", recipe->id);
-    return load(dictionary, error, recipe, path, 0, warn, warn_context);
+    return load(dictionary, error, recipe, path, false, warn, warn_context);
 }
 
 agg_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
                         const char *path, agg_log_fn warn, void *warn_context)
 {
-    return load(counts, error, recipe, path, 1, warn, warn_context);
+    return load(counts, error, recipe, path, true, warn, warn_context);
 }
 
 void agg_dictionary_release(agg_dictionary *dictionary)

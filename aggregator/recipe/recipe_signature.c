@@ -77,7 +77,7 @@ agg_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *erro
                          size_t pem_len, const uint8_t *bytes, size_t len)
 {
     size_t signature_len = 64;
-    EVP_PKEY *pkey = read_pem(pem, pem_len, 1);
+    EVP_PKEY *pkey = read_pem(pem, pem_len, true);
     if (pkey == NULL) return no_key(error, "private");
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool is_done = context != NULL && raw_public(key, pkey) &&
@@ -91,7 +91,7 @@ agg_err agg_ed25519_sign(uint8_t key[32], uint8_t signature[64], agg_error *erro
 
 static agg_err public_pem(uint8_t key[32], agg_error *error, const char *pem, size_t len)
 {
-    EVP_PKEY *pkey = read_pem(pem, len, 0);
+    EVP_PKEY *pkey = read_pem(pem, len, false);
     bool is_read = pkey != NULL && raw_public(key, pkey);
     EVP_PKEY_free(pkey);
     return is_read ? SHOAL_OK : no_key(error, "public");

@@ -31,7 +31,7 @@ agg_err agg_central_figure_run(agg_central_figure *figure, agg_error *error, dou
             for (int bound = 0; bound < AGG_BOUNDS; bound++) {
                 const agg_crowd crowd = {local[line], figure->n[i], delta, 1};
                 agg_central central;
-                agg_err err = agg_crowd_epsilon(&central, error, &crowd, (agg_bound)bound, 0);
+                agg_err err = agg_crowd_epsilon(&central, error, &crowd, (agg_bound)bound, false);
                 if (err != SHOAL_OK) return err;
                 figure->epsilon[line][bound][i] = central.upper;
             }

@@ -297,10 +297,10 @@ agg_err agg_joint_svg(FILE *stream, agg_error *error, const agg_joint_result *r)
                         "a heat map has room for %u categories of a variable", AGG_JOINT_SVG_MAX);
     d.cell_w = d.y->n <= 3 ? 104 : d.y->n <= 8 ? 84 : d.y->n <= 16 ? 60 : 30;
     d.cell_h = d.x->n <= 10 ? 44 : 34;
-    d.most = largest(r->cells, r->n_cells, 0);
-    d.most_high = largest(r->cells, r->n_cells, 1);
-    d.most_row = largest(r->marginals[0], d.x->n, 1);
-    d.most_column = largest(r->marginals[1], d.y->n, 1);
+    d.most = largest(r->cells, r->n_cells, false);
+    d.most_high = largest(r->cells, r->n_cells, true);
+    d.most_row = largest(r->marginals[0], d.x->n, true);
+    d.most_column = largest(r->marginals[1], d.y->n, true);
     double width = MAP_X + map_w(&d) + SIDE_W + 24, height = MAP_Y + map_h(&d) + SIDE_H + LEGEND_H;
     draw_head(&d, width < 720 ? 720 : width, height);
     for (uint32_t i = 0; i < d.x->n; i++)

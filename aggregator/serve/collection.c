@@ -27,7 +27,7 @@ static serve_dictionary *next_dictionary(serve_collection *collection, agg_error
 }
 
 static agg_err load_dictionaries(serve_collection *collection, agg_error *error,
-                                 const serve_config *config, agg_log_fn talk, void *talk_context)
+                                 const serve_config *config, agg_log_fn log, void *log_context)
 {
     for (size_t i = 0; i < config->n_dictionaries; i++) {
         const serve_dictionary_path *one = &config->dictionaries[i];
@@ -36,7 +36,7 @@ static agg_err load_dictionaries(serve_collection *collection, agg_error *error,
         if (slot == NULL) return AGG_ERR_MEMORY;
         slot->name = one->name;
         agg_err err = agg_dictionary_load(&slot->dictionary, error, &collection->recipe, one->path,
-                                          talk, talk_context);
+                                          log, log_context);
         if (err != SHOAL_OK) return err;
         collection->n_dictionaries++;
     }
@@ -59,8 +59,8 @@ static uint32_t tick_of(const shoal_recipe *recipe, agg_period_kind period)
 }
 
 static agg_err load_one(serve_collections *collections, agg_error *error,
-                        const serve_config *config, size_t i, agg_store *store, agg_log_fn talk,
-                        void *talk_context)
+                        const serve_config *config, size_t i, agg_store *store, agg_log_fn log,
+                        void *log_context)
 {
     serve_collection *made = &collections->list[i];
     agg_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
@@ -72,7 +72,7 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: recipe %s is given twice",
                         config->recipes[i], made->recipe.id);
     }
-    err = load_dictionaries(made, error, config, talk, talk_context);
+    err = load_dictionaries(made, error, config, log, log_context);
     made->tick_s = tick_of(made->recipe.recipe, config->period);
     return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, made->recipe.recipe,
                                                   (int32_t)(time(NULL) / 86400))
@@ -92,14 +92,14 @@ static agg_err check_names(const serve_collections *collections, agg_error *erro
 }
 
 agg_err serve_collections_load(serve_collections *collections, agg_error *error,
-                               const serve_config *config, agg_store *store, agg_log_fn talk,
-                               void *talk_context)
+                               const serve_config *config, agg_store *store, agg_log_fn log,
+                               void *log_context)
 {
     *collections =
         (serve_collections){agg_alloc(error, config->n_recipes, sizeof *collections->list), 0};
     agg_err err = collections->list == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < config->n_recipes; i++) {
-        err = load_one(collections, error, config, i, store, talk, talk_context);
+        err = load_one(collections, error, config, i, store, log, log_context);
     }
     if (err == SHOAL_OK) err = check_names(collections, error, config);
     if (err != SHOAL_OK) serve_collections_release(collections);

@@ -47,10 +47,10 @@ typedef struct serve_collections {
 // Loads recipes and dictionaries and enters the recipes in the store. The dictionary "default" of a
 // recipe with a closed domain is the domain's own list.
 //   config: outlives the collections
-//   talk: receives warnings of dictionary lines that the text rule would change
+//   log: receives warnings of dictionary lines that the text rule would change
 agg_err serve_collections_load(serve_collections *collections, agg_error *error,
-                               const serve_config *config, agg_store *store, agg_log_fn talk,
-                               void *talk_context) SHOAL_MUST_CHECK;
+                               const serve_config *config, agg_store *store, agg_log_fn log,
+                               void *log_context) SHOAL_MUST_CHECK;
 void serve_collections_release(serve_collections *collections);
 
 // Returns: the collection of a recipe id or hash, or NULL.

@@ -39,8 +39,8 @@ static agg_err made_up_counts(agg_dictionary *counts, agg_error *error, const ag
         len += (size_t)snprintf(text + len, 32, "%s\t%u\n", r < N_FISHES ? fishes[r] : name,
                                 1000000 / (r + 2));
     }
-    agg_err err =
-        agg_dictionary_parse(counts, error, recipe, "the made-up counts", text, len, 1, NULL, NULL);
+    agg_err err = agg_dictionary_parse(counts, error, recipe, "the made-up counts", text, len, true,
+                                       NULL, NULL);
     free(text);
     return err;
 }

@@ -126,8 +126,8 @@ static agg_err name(agg_list *names, agg_error *error, const lines *all, const c
 
 static agg_err name_all(epoch_counts *counts, agg_error *error, lines *all)
 {
-    agg_err err = name(&counts->values, error, all, "values", 0);
-    if (err == SHOAL_OK) err = name(&counts->groups, error, all, "groups", 1);
+    agg_err err = name(&counts->values, error, all, "values", false);
+    if (err == SHOAL_OK) err = name(&counts->groups, error, all, "groups", true);
     for (size_t i = 0; i < all->n && err == SHOAL_OK; i++) {
         all->all[i].value_index = agg_list_find(&counts->values, all->all[i].value);
         all->all[i].group_index = agg_list_find(&counts->groups, all->all[i].group);

@@ -3,6 +3,8 @@
 // debit; see accountant.h.
 #include "accountant.h"
 
+#include <stdbool.h>
+
 #include "accountant_composition.h"
 #include "bytes.h"
 #include "central.h"
@@ -69,7 +71,7 @@ static void put_charge(uint8_t *bytes, uint32_t index, const sums *s)
 
 // Checks that the charge's number of reports can have cost its sums. If so, no sum overflows even
 // after one more query: 65,535 (16 10^6)^2 + (64 16 10^6)^2 < 2^63.95.
-static int is_possible(const uint8_t *bytes, uint32_t index)
+static bool is_possible(const uint8_t *bytes, uint32_t index)
 {
     sums s = get_charge(bytes, index);
     uint64_t n = s.reports;
@@ -78,21 +80,21 @@ static int is_possible(const uint8_t *bytes, uint32_t index)
            s.local <= n * EPS_MAX && s.squares <= n * EPS_MAX * EPS_MAX && s.delta <= n * DELTA_MAX;
 }
 
-static int open_books(books *b, const uint8_t *bytes, size_t len)
+static bool open_books(books *b, const uint8_t *bytes, size_t len)
 {
     *b = (books){0, 0, 0, 0};
     if (len < size_of(b) || memcmp(bytes, magic, sizeof magic) != 0 ||
         load32_le(bytes + 8) != VERSION)
-        return 0;
+        return false;
     *b = (books){load32_le(bytes + 12), load32_le(bytes + 16), load32_le(bytes + 20),
                  load32_le(bytes + 24)};
     if (b->charges > SHOAL_ACCOUNTANT_CHARGES_MAX || b->answers > SHOAL_ACCOUNTANT_ANSWERS_MAX)
-        return 0;
-    if (len != size_of(b) || b->newest < b->created || load32_le(bytes + 28) != 0) return 0;
+        return false;
+    if (len != size_of(b) || b->newest < b->created || load32_le(bytes + 28) != 0) return false;
     for (uint32_t i = 0; i < b->charges; i++)
-        if (!is_possible(bytes, i)) return 0;
+        if (!is_possible(bytes, i)) return false;
     for (uint32_t i = 0; i < b->answers; i++)
-        if (load32_le(bytes + answer_at(b, i) + KEY_SIZE + 4) >= b->charges) return 0;
+        if (load32_le(bytes + answer_at(b, i) + KEY_SIZE + 4) >= b->charges) return false;
     size_t body = len - CHECKSUM_SIZE;
     return load64_le(bytes + body) == shoal_checksum_of(bytes, body);
 }
@@ -255,11 +257,12 @@ static shoal_refusal find(inquiry *q)
     return SHOAL_ACCEPTED;
 }
 
-static int was_answered(const inquiry *q)
+static bool was_answered(const inquiry *q)
 {
     for (uint32_t i = 0; i < q->b.answers; i++)
-        if (memcmp(q->bytes + answer_at(&q->b, i), q->recipe->query_hash, KEY_SIZE) == 0) return 1;
-    return 0;
+        if (memcmp(q->bytes + answer_at(&q->b, i), q->recipe->query_hash, KEY_SIZE) == 0)
+            return true;
+    return false;
 }
 
 static shoal_refusal check_time(inquiry *q)
@@ -332,7 +335,7 @@ static shoal_refusal check_analysis_budget(const inquiry *q)
 }
 
 // Checks one field against its own budget (check 2).
-static int is_within(const inquiry *q, uint32_t field, shoal_refusal which)
+static bool is_within(const inquiry *q, uint32_t field, shoal_refusal which)
 {
     const shoal_policy_budget *budget = budget_of(q, field);
     if (which == SHOAL_REFUSED_LOCAL) return q->verdict->local_eps_micro <= budget->local_eps_micro;
@@ -361,7 +364,7 @@ static shoal_refusal check_cohort(const inquiry *q)
 }
 
 // The accountant remembers an answer for as long as its query could be replayed.
-static int is_live(const inquiry *q, const uint8_t *answer)
+static bool is_live(const inquiry *q, const uint8_t *answer)
 {
     return load32_le(answer + KEY_SIZE) >= q->newest;
 }

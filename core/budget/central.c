@@ -40,6 +40,8 @@
 // below 2^64 2^128 2^40 = 2^232, the left below 2^52 2^128 = 2^180. Eight words hold both.
 #include "central.h"
 
+#include <stdbool.h>
+
 #include "exponential.h"
 #include "probability.h"
 #include "whole.h"
@@ -53,7 +55,7 @@ typedef struct crowd {
     uint64_t least;       // the smallest n for which the condition holds
 } crowd;
 
-static int is_in_range(uint32_t eps0_micro, uint32_t delta_exp)
+static bool is_in_range(uint32_t eps0_micro, uint32_t delta_exp)
 {
     return eps0_micro >= 1 && eps0_micro <= SHOAL_EPS_MICRO_MAX &&
            delta_exp >= SHOAL_DELTA_EXP_MIN && delta_exp <= SHOAL_DELTA_EXP_MAX;
@@ -72,11 +74,11 @@ static crowd crowd_of(uint32_t eps0_micro, uint32_t delta_exp)
 
 // Returns: whether (*) and the condition hold.
 //   d: e^epsilon - 1, rounded down, in units of u
-static int is_enough(const crowd *c, uint64_t n, uint64_t d)
+static bool is_enough(const crowd *c, uint64_t n, uint64_t d)
 {
-    if (n < c->least) return 0;
+    if (n < c->least) return false;
     uint64_t tail = 4 * (c->minus / n + 1); // t; least is above 100, so 4 times a share fits
-    if (d < tail) return 0;
+    if (d < tail) return false;
     whole left = whole_product(c->log, c->minus, c->minus),
           right = whole_product(n, d - tail, d - tail);
     whole_multiply(&right, c->plus);

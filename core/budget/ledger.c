@@ -2,6 +2,8 @@
 // The budget ledger; see ledger.h.
 #include "ledger.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "checksum.h"
 #include "recipe.h"
@@ -142,7 +144,7 @@ shoal_err shoal_ledger_debit(uint8_t *ledger, size_t *len, size_t cap, const sho
     if (err == SHOAL_OK) err = shoal_recipe_epsilon(&eps_micro, recipe);
     if (err != SHOAL_OK) return err;
     uint32_t newest = day > h.newest ? day : h.newest;
-    int is_new = find(ledger, &h, key, day) == NULL;
+    bool is_new = find(ledger, &h, key, day) == NULL;
     uint32_t entries = h.entries - count_old(ledger, &h, newest) + (uint32_t)is_new;
     if (entries > SHOAL_LEDGER_ENTRIES_MAX || size_of(entries) > cap) return SHOAL_ERR_SPACE;
 

@@ -129,7 +129,7 @@ shoal_err shoal_policy_refuse(shoal_policy *policy, const char *path, shoal_err 
 {
     policy->error_field = path;
     policy->error_text = SHOAL_SENTENCE(text);
-    policy->is_finished = 0;
+    policy->is_finished = false;
     return err;
 }
 
@@ -176,32 +176,32 @@ void shoal_policy_init(shoal_policy *policy)
 
 // Adds the entry n (and m) where it is the next one.
 // Returns: whether the entry exists.
-static int reach(shoal_policy *policy, uint32_t at_level, uint32_t n, uint32_t m)
+static bool reach(shoal_policy *policy, uint32_t at_level, uint32_t n, uint32_t m)
 {
-    int is_stream = at_level == STREAM || at_level == STREAM_FIELD;
+    bool is_stream = at_level == STREAM || at_level == STREAM_FIELD;
     uint32_t *count = is_stream ? &policy->n_streams : &policy->n_analyses;
     uint32_t max = is_stream ? SHOAL_POLICY_STREAMS_MAX : SHOAL_POLICY_ANALYSES_MAX;
-    if (at_level == TOP) return 1;
-    if (n > *count || n >= max) return 0;
+    if (at_level == TOP) return true;
+    if (n > *count || n >= max) return false;
     if (n == *count) {
         (*count)++;
         put_defaults(policy, is_stream ? STREAM : ANALYSIS, n);
     }
-    if (at_level == STREAM || at_level == ANALYSIS) return 1;
+    if (at_level == STREAM || at_level == ANALYSIS) return true;
     count = is_stream ? &policy->streams[n].n_fields : &policy->analyses[n].n_fields;
-    if (m > *count || m >= SHOAL_POLICY_FIELDS_MAX) return 0;
+    if (m > *count || m >= SHOAL_POLICY_FIELDS_MAX) return false;
     if (m == *count) (*count)++;
-    return 1;
+    return true;
 }
 
 // Matches a path against a pattern in which N and M stand for one digit each.
 // Returns: whether it matches; then index[] has the digits.
-static int matches(const char *pattern, const char *path, size_t len, uint32_t index[2])
+static bool matches(const char *pattern, const char *path, size_t len, uint32_t index[2])
 {
     size_t i = 0;
     for (; i < len && pattern[i] != '\0'; i++) {
-        int is_index = pattern[i] == 'N' || pattern[i] == 'M';
-        if (is_index ? path[i] < '0' || path[i] > '9' : path[i] != pattern[i]) return 0;
+        bool is_index = pattern[i] == 'N' || pattern[i] == 'M';
+        if (is_index ? path[i] < '0' || path[i] > '9' : path[i] != pattern[i]) return false;
         if (is_index) index[pattern[i] == 'M'] = (uint32_t)(path[i] - '0');
     }
     return i == len && pattern[i] == '\0';
@@ -223,7 +223,7 @@ static uint64_t bit_of(const row *r)
 
 // Finds the field of a path and marks it as seen.
 //   is_list: the caller adds an entry to a list, so the path may come again
-static target take_field(shoal_policy *policy, const char *path, size_t len, int is_list)
+static target take_field(shoal_policy *policy, const char *path, size_t len, bool is_list)
 {
     uint32_t index[2] = {0, 0};
     target t = {NULL, NULL, NULL, NULL, SHOAL_OK};
@@ -263,7 +263,7 @@ shoal_err shoal_policy_set_number(shoal_policy *policy, const char *path, size_t
                                   int64_t micro)
 {
     const char *why;
-    target t = take_field(policy, path, path_len, 0);
+    target t = take_field(policy, path, path_len, false);
     if (t.row == NULL) return t.err;
     shoal_err err = shoal_field_set_number(t.f, t.at, micro, &why);
     return answer(policy, t.f, err, why);
@@ -273,7 +273,7 @@ shoal_err shoal_policy_set_string(shoal_policy *policy, const char *path, size_t
                                   const char *text, size_t len)
 {
     const char *why;
-    target t = take_field(policy, path, path_len, 0);
+    target t = take_field(policy, path, path_len, false);
     if (t.row == NULL) return t.err;
     shoal_err err = shoal_field_set_string(t.f, t.at, text, len, &why);
     return answer(policy, t.f, err, why);
@@ -325,7 +325,7 @@ shoal_err shoal_policy_add_text(shoal_policy *policy, const char *path, size_t p
                                 const char *text, size_t len)
 {
     const char *why = SHOAL_SENTENCE("is not a list");
-    target t = take_field(policy, path, path_len, 1);
+    target t = take_field(policy, path, path_len, true);
     if (t.row == NULL) return t.err;
     shoal_policy_analysis *analysis =
         (shoal_policy_analysis *)(void *)t.at; // both lists belong to an analysis

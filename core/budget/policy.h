@@ -57,6 +57,8 @@
 #ifndef SHOAL_POLICY_H
 #define SHOAL_POLICY_H
 
+#include <stdbool.h>
+
 #include "name.h"
 #include "recipe_ref.h"
 
@@ -119,7 +121,7 @@ typedef struct shoal_policy {
     shoal_policy_analysis analyses[SHOAL_POLICY_ANALYSES_MAX];
     uint8_t policy_hash[32]; // written by shoal_policy_finish
     // The members below are private to the policy's code.
-    int is_finished;
+    bool is_finished;
     // the members given so far, to find duplicates and missing members
     uint64_t seen[1 + SHOAL_POLICY_STREAMS_MAX * (1 + SHOAL_POLICY_FIELDS_MAX) +
                   SHOAL_POLICY_ANALYSES_MAX * (1 + SHOAL_POLICY_FIELDS_MAX)];

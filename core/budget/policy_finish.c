@@ -178,6 +178,6 @@ shoal_err shoal_policy_finish(shoal_policy *policy)
         shoal_sha256_update(&sha, bytes, w.len);
     }
     shoal_sha256_final(policy->policy_hash, &sha);
-    policy->is_finished = 1;
+    policy->is_finished = true;
     return SHOAL_OK;
 }

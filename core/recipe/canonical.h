@@ -4,19 +4,21 @@
 #ifndef SHOAL_CANONICAL_H
 #define SHOAL_CANONICAL_H
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "encoding.h"
 
 typedef struct shoal_canonical {
     uint8_t *out;
     size_t cap, len;
-    int is_full; // some bytes did not fit, so the output is unusable
+    bool is_full; // some bytes did not fit, so the output is unusable
 } shoal_canonical;
 
 static inline void shoal_canonical_put(shoal_canonical *w, const void *bytes, size_t len)
 {
     if (len > w->cap - w->len) {
-        w->is_full = 1;
+        w->is_full = true;
         return;
     }
     if (len > 0) memcpy(w->out + w->len, bytes, len);

@@ -61,7 +61,7 @@ static uint32_t count_tokens(const char *text, size_t len)
     uint32_t n = len > 0;
     for (size_t i = 0; i < len; i++) {
         uint8_t c = (uint8_t)text[i];
-        int is_space = c == ' ', is_edge = i == 0 || i + 1 == len || text[i - 1] == ' ';
+        bool is_space = c == ' ', is_edge = i == 0 || i + 1 == len || text[i - 1] == ' ';
         if (c < ' ' || c == 0x7f || (is_space && is_edge)) return SHOAL_NOT_LISTED;
         n += (uint32_t)is_space;
     }
@@ -72,21 +72,21 @@ static const char marks[] =
     "holds what stands for something else in labels: | or <end>, <oov>, <none>";
 
 // A token may not equal one of the marks from which labels of cells are built.
-static int is_mark(const char *text, size_t len)
+static bool is_mark(const char *text, size_t len)
 {
     return shoal_text_equal("|", text, len) || shoal_text_equal("<end>", text, len) ||
            shoal_text_equal("<oov>", text, len) || shoal_text_equal("<none>", text, len);
 }
 
 // Returns: whether one of the words of a text is a mark.
-static int has_mark(const char *text, size_t len)
+static bool has_mark(const char *text, size_t len)
 {
     for (size_t start = 0, end = 0; start < len; start = end + 1) {
         end = start;
         while (end < len && text[end] != ' ') end++;
-        if (is_mark(text + start, end - start)) return 1;
+        if (is_mark(text + start, end - start)) return true;
     }
-    return 0;
+    return false;
 }
 
 static shoal_err add_prefix(shoal_encoded *field, const char *text, size_t len, const char **why)
@@ -161,8 +161,8 @@ static uint64_t count_choices(const shoal_encoded *field)
 // lists make no scheme.
 static uint32_t find_scheme(const shoal_encoded *field, uint64_t *size)
 {
-    int has_numbers = field->n_boundaries > 0, has_values = field->values.count > 0;
-    int has_prefixes = field->prefixes.count > 0, has_tokens = field->tokens.count > 0;
+    bool has_numbers = field->n_boundaries > 0, has_values = field->values.count > 0;
+    bool has_prefixes = field->prefixes.count > 0, has_tokens = field->tokens.count > 0;
     if (has_prefixes != has_tokens || has_numbers + has_values + has_tokens != 1) return 0;
     if (field->step != 0 && !field->is_word) return 0;
     if (has_numbers) {
@@ -177,16 +177,17 @@ static uint32_t find_scheme(const shoal_encoded *field, uint64_t *size)
     return field->is_word ? SHOAL_SCHEME_CHARACTERS : SHOAL_SCHEME_TOKENS;
 }
 
-static int has_prefixes_of(const shoal_encoded *field)
+static bool has_prefixes_of(const shoal_encoded *field)
 {
     return field->scheme >= SHOAL_SCHEME_TOKENS;
 }
 
-static int has_field_before(const shoal_encoding *encoding, uint32_t index)
+static bool has_field_before(const shoal_encoding *encoding, uint32_t index)
 {
     for (uint32_t i = 0; i < index; i++)
-        if (shoal_name_equal(&encoding->fields[i].field, &encoding->fields[index].field)) return 1;
-    return 0;
+        if (shoal_name_equal(&encoding->fields[i].field, &encoding->fields[index].field))
+            return true;
+    return false;
 }
 
 shoal_err shoal_encoding_finish(shoal_encoding *encoding, uint32_t *size, const char **why)
@@ -236,14 +237,14 @@ uint32_t shoal_encoded_next(const shoal_encoded *field, uint32_t prefix, uint32_
     return 1 + prefix * field->choices + choice;
 }
 
-int shoal_encoded_next_of(uint32_t *prefix, uint32_t *next, const shoal_encoded *field,
-                          uint32_t bucket)
+bool shoal_encoded_next_of(uint32_t *prefix, uint32_t *next, const shoal_encoded *field,
+                           uint32_t bucket)
 {
-    if (bucket == 0) return 0;
+    if (bucket == 0) return false;
     uint32_t choice = (bucket - 1) % field->choices;
     *prefix = (bucket - 1) / field->choices;
     *next = choice == 0 ? SHOAL_NEXT_END : choice == 1 ? SHOAL_NOT_LISTED : choice - NEXT_FIRST;
-    return 1;
+    return true;
 }
 
 uint32_t shoal_encoded_run(const shoal_encoded *field, const uint32_t *characters, uint32_t n)

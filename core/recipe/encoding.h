@@ -24,6 +24,7 @@
 #ifndef SHOAL_ENCODING_H
 #define SHOAL_ENCODING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,7 +57,7 @@ typedef struct shoal_encoded {
     uint32_t scheme;  // enum shoal_scheme; like size, written by shoal_encoding_finish
     uint32_t size;    // buckets
     uint32_t depth;   // tokens of every prefix, characters of every start
-    uint32_t is_word; // prefixes and tokens hold starts and characters
+    bool is_word;     // prefixes and tokens hold starts and characters
     uint32_t step;    // characters that come next, 1 .. SHOAL_STEP_MAX; 0 (not stated) means 1
     uint32_t choices; // buckets of one prefix; written by shoal_encoding_finish
     uint32_t n_boundaries;
@@ -127,8 +128,8 @@ void shoal_encoding_buckets(uint32_t *buckets, const shoal_encoding *encoding, u
 
 // Converts a bucket of a field of tokens or characters to its prefix index and its `next`, as
 // above.
-// Returns: 0 for bucket 0, else 1.
-int shoal_encoded_next_of(uint32_t *prefix, uint32_t *next, const shoal_encoded *field,
-                          uint32_t bucket);
+// Returns: whether the bucket has a prefix; bucket 0 has none.
+bool shoal_encoded_next_of(uint32_t *prefix, uint32_t *next, const shoal_encoded *field,
+                           uint32_t bucket);
 
 #endif

@@ -68,7 +68,7 @@ shoal_err shoal_encoding_add_characters(shoal_encoding *encoding, uint32_t index
     *why = SHOAL_SENTENCE("mixes starts and characters with prefixes and tokens");
     if (!field->is_word && field->prefixes.count + field->tokens.count > 0)
         return SHOAL_ERR_DUPLICATE;
-    field->is_word = 1; // the first entry decides the kind of the field's lists
+    field->is_word = true; // the first entry decides the kind of the field's lists
     return is_start ? add_start(field, text, len, why) : add_character(field, text, len, why);
 }
 

@@ -8,7 +8,7 @@
 #include "name.h"
 #include "sentence.h"
 
-static int is_wide(const shoal_field *f)
+static bool is_wide(const shoal_field *f)
 {
     return f->kind >= FIELD_COUNT;
 }
@@ -77,7 +77,7 @@ shoal_err shoal_parse_bytes(uint8_t bytes[32], const char *text, size_t len, con
     return any ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-static int is_leap(uint32_t year)
+static bool is_leap(uint32_t year)
 {
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }

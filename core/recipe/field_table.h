@@ -5,6 +5,7 @@
 #ifndef SHOAL_FIELD_TABLE_H
 #define SHOAL_FIELD_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,10 +39,10 @@ typedef struct shoal_field {
     uint32_t min, max, initial; // range of INTEGER, MICRO and DELTA; default of all numbers
     uint16_t offset;            // offset in the struct that each function here takes as `at`
     uint8_t kind;               // enum field_kind
-    uint8_t is_always;          // the field must be stated
+    bool is_always;             // the field must be stated
 } shoal_field;
 
-static inline int shoal_field_is_number(const shoal_field *f)
+static inline bool shoal_field_is_number(const shoal_field *f)
 {
     return f->kind >= FIELD_OTHER;
 }

@@ -2,6 +2,8 @@
 // Reads properties of a finished recipe; see recipe.h.
 #include "recipe.h"
 
+#include <stdbool.h>
+
 #include "bytes.h"
 #include "number_item.h"
 #include "recipe_fields.h"
@@ -98,7 +100,7 @@ void shoal_recipe_fill_part(shoal_part *part, const shoal_recipe *recipe)
 uint64_t shoal_recipe_number_item(const shoal_recipe *recipe, int64_t micro)
 {
     const shoal_part *part = &recipe->parts[0];
-    int is_bucket = part->domain == SHOAL_DOMAIN_CLOSED;
+    bool is_bucket = part->domain == SHOAL_DOMAIN_CLOSED;
     uint64_t count = is_bucket ? part->size : SHOAL_NUMBER_ONE;
     uint64_t item = shoal_number_scale(micro, recipe->low_micro, recipe->high_micro, count);
     return item - ((uint64_t)is_bucket &

@@ -75,7 +75,7 @@ static void make_counts(agg_dictionary *counts, const agg_recipe *recipe)
     for (uint32_t i = 0; i < VALUES; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%.10g\t%.0f\n",
                                 is_number ? 300 + 0.1 * i : i, 1e9 / pow(i + 1, 1.2));
-    if (agg_dictionary_parse(counts, &error, recipe, "counts", text, len, 1, NULL, NULL) !=
+    if (agg_dictionary_parse(counts, &error, recipe, "counts", text, len, true, NULL, NULL) !=
         SHOAL_OK)
         die(error.text);
 }

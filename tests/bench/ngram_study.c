@@ -234,7 +234,7 @@ static void collect(agg_accumulator *acc, const agg_recipe *recipe, const popula
     for (uint32_t i = 0; i < p->n; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%s\t%.0f\n", p->strings[i],
                                 1 + 1e9 * p->shares[i]);
-    check(agg_dictionary_parse(&counts, &error, recipe, "counts", text, len, 1, NULL, NULL),
+    check(agg_dictionary_parse(&counts, &error, recipe, "counts", text, len, true, NULL, NULL),
           &error);
     agg_simulation simulation = {
         .recipe = recipe, .counts = &counts, .n_devices = devices, .n_events = 1, .n_threads = 2};

@@ -46,14 +46,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     agg_reader reader = {.recipe = recipe,
                          .sink = sink,
                          .sink_context = &memory,
-                         .talk = hear,
-                         .talk_context = &memory};
+                         .log = hear,
+                         .log_context = &memory};
     agg_read_count count = {0}, count2 = {0}, count3 = {0};
     agg_error error = {0}, error2 = {0}, error3 = {0};
     agg_err err = reader_bytes(&count, &error, &reader, "input", data + 1, len - 1);
     PROPERTY(count.records == memory.records);
     PROPERTY(err == SHOAL_OK || error.text[0] != '\0');
-    reader.sink_context = reader.talk_context = &threads;
+    reader.sink_context = reader.log_context = &threads;
     reader.n_threads = 3;
     PROPERTY(reader_bytes(&count2, &error2, &reader, "input", data + 1, len - 1) == err);
     PROPERTY(memcmp(&count, &count2, sizeof count) == 0 && strcmp(error.text, error2.text) == 0);
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     FILE *stream = tmpfile();
     PROPERTY(stream != NULL && fwrite(data + 1, 1, len - 1, stream) == len - 1);
     rewind(stream);
-    reader.sink_context = reader.talk_context = &file;
+    reader.sink_context = reader.log_context = &file;
     PROPERTY(agg_reader_stream(&count3, &error3, &reader, "input", stream) == err);
     PROPERTY(count3.records == count.records && count3.rejected == count.rejected &&
              count3.lines == count.lines);

@@ -186,7 +186,7 @@ static uint32_t aad_len(void)
 static lengths measure(void)
 {
     const shoal_flp *flp = &prio3.flp;
-    int is_vector =
+    bool is_vector =
         flp->circuit == SHOAL_CIRCUIT_SUM_VEC || flp->circuit == SHOAL_CIRCUIT_MULTIHOT_COUNT_VEC;
     lengths l = {.measurement = 8 * (is_vector ? flp->length : 1),
                  .rand = (uint32_t)shoal_prio3_rand_len(&prio3),

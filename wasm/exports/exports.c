@@ -209,7 +209,7 @@ EXPORT(recipe_canonical) int32_t export_recipe_canonical(uint32_t handle, uint32
 
 // ---- records ----
 
-int coins_are_inside(coins c)
+bool coins_are_inside(coins c)
 {
     return inside(c.seed, 32) && (c.permanent == 0 || inside(c.permanent, 32));
 }

@@ -18,6 +18,8 @@
 #ifndef SHOAL_WASM_EXPORTS_H
 #define SHOAL_WASM_EXPORTS_H
 
+#include <stdbool.h>
+
 #include "builder.h"
 #include "bytes.h"
 #include "record.h"
@@ -42,7 +44,7 @@ static inline uint8_t *at(uint32_t ptr)
 }
 
 // Returns: whether [ptr, ptr + len) lies wholly in the memory that JavaScript owns.
-int inside(uint32_t ptr, uint32_t len);
+bool inside(uint32_t ptr, uint32_t len);
 
 // Writes little-endian words at out.
 void put_words(uint32_t out, const uint32_t *words, uint32_t n);
@@ -77,7 +79,7 @@ typedef struct coins {
     uint32_t seed, permanent;
 } coins;
 
-int coins_are_inside(coins c);
+bool coins_are_inside(coins c);
 void coins_wipe(coins c);
 
 // Starts the generator from the seed and copies the device's own secret. The caller wipes both.

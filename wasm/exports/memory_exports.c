@@ -3,7 +3,7 @@
 // errors as text. See exports.h.
 #include "exports.h"
 
-int inside(uint32_t ptr, uint32_t len)
+bool inside(uint32_t ptr, uint32_t len)
 {
     uint64_t end = (uint64_t)__builtin_wasm_memory_size(0) * 65536u;
     return ptr >= (uint32_t)(uintptr_t)&__heap_base && (uint64_t)ptr + len <= end;

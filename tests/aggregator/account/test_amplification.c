@@ -19,7 +19,7 @@ static agg_central central_of(double e0, double n, double delta, agg_bound bound
 {
     const agg_crowd crowd = {e0, n, delta, 1};
     agg_central central;
-    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, bound, 1));
+    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, bound, true));
     return central;
 }
 
@@ -170,7 +170,7 @@ static void gboard(void **state)
     assert_ok(agg_crowd_find_reports(&n, &error, &one, AGG_BOUND_STRONGER, 0.3075));
     assert_true(n > 0.49 * 3e7 && n < 0.51 * 3e7); // half the reports
     // 60 of them together: more than 60 times as much, for the group's delta is a sum.
-    assert_ok(agg_crowd_epsilon(&many, &error, &device, AGG_BOUND_CLONES, 1));
+    assert_ok(agg_crowd_epsilon(&many, &error, &device, AGG_BOUND_CLONES, true));
     assert_true(many.upper > 60 * 0.3075 && many.upper < 60 * 0.6);
 }
 
@@ -184,7 +184,7 @@ static void group_keeps_its_delta(void **state)
             const agg_crowd many = {2, 1e6, 1e-8, groups[i]}, one = {2, 1e6, 1e-8, 1};
             agg_central epsilon, delta;
             double sum = 0;
-            assert_ok(agg_crowd_epsilon(&epsilon, &error, &many, bound, 1));
+            assert_ok(agg_crowd_epsilon(&epsilon, &error, &many, bound, true));
             double each = epsilon.upper / groups[i];
             // The sum over a group of a thousand asks for a delta far below what one report is
             // asked for.
@@ -207,7 +207,7 @@ static void moves_the_right_way(void **state)
                 for (size_t d = 0; d < 2; d++) {
                     const agg_crowd crowd = {epsilons[e], reports[n], deltas[d], 1};
                     agg_central here, moved, tight;
-                    assert_ok(agg_crowd_epsilon(&here, &error, &crowd, bound, 0));
+                    assert_ok(agg_crowd_epsilon(&here, &error, &crowd, bound, false));
                     if (isnan(here.upper)) continue;
                     assert_true(here.lower >= 0 && here.lower <= here.upper &&
                                 here.upper < crowd.local_epsilon);
@@ -217,16 +217,16 @@ static void moves_the_right_way(void **state)
                     looser.delta = crowd.delta * 1.5;
                     quieter.local_epsilon = crowd.local_epsilon * 0.8;
                     if (more.n <= AGG_CROWD_REPORTS_MAX) {
-                        assert_ok(agg_crowd_epsilon(&moved, &error, &more, bound, 0));
+                        assert_ok(agg_crowd_epsilon(&moved, &error, &more, bound, false));
                         assert_true(moved.upper <= here.upper);
                     }
-                    assert_ok(agg_crowd_epsilon(&moved, &error, &looser, bound, 0));
+                    assert_ok(agg_crowd_epsilon(&moved, &error, &looser, bound, false));
                     assert_true(moved.upper <= here.upper);
-                    assert_ok(agg_crowd_epsilon(&moved, &error, &quieter, bound, 0));
+                    assert_ok(agg_crowd_epsilon(&moved, &error, &quieter, bound, false));
                     assert_true(isnan(moved.upper) ||
                                 moved.lower <= here.upper); // nan: no better than the quieter
                     if (n != 2 || bound == AGG_BOUND_CLOSED_FORM) continue;
-                    assert_ok(agg_crowd_epsilon(&tight, &error, &crowd, bound, 1));
+                    assert_ok(agg_crowd_epsilon(&tight, &error, &crowd, bound, true));
                     assert_true(tight.upper <= here.upper * (1 + 1e-9) &&
                                 tight.upper >= here.lower);
                     assert_true(tight.upper - tight.lower <= 2e-5 * tight.upper);
@@ -256,10 +256,10 @@ static void inverses_invert(void **state)
             double n = 0, e0 = 0;
             assert_ok(agg_crowd_find_reports(&n, &error, &crowd, bound, epsilon));
             crowd.n = n;
-            assert_ok(agg_crowd_epsilon(&central, &error, &crowd, bound, 1));
+            assert_ok(agg_crowd_epsilon(&central, &error, &crowd, bound, true));
             assert_true(central.upper <= epsilon * (1 + 1e-6));
             crowd.n = floor(n * 0.9999) - 1; // fewer do not do, up to the bracket's width
-            assert_ok(agg_crowd_epsilon(&central, &error, &crowd, bound, 1));
+            assert_ok(agg_crowd_epsilon(&central, &error, &crowd, bound, true));
             assert_true(isnan(central.upper) || central.upper > epsilon);
             crowd.n = n;
             assert_ok(agg_crowd_find_local_epsilon(&e0, &error, &crowd, bound, epsilon));

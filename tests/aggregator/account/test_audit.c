@@ -69,7 +69,7 @@ static shoal_err faulty_epsilon(uint32_t *eps_micro, const shoal_part *part)
     return fault == BLIND_FORMULA ? SHOAL_OK : sound_onehot.epsilon(eps_micro, part);
 }
 
-static int sound_propose(shoal_part *part, const agg_wish *wish, uint32_t index)
+static bool sound_propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
     return sound_account.propose(part, wish, index);
 }
@@ -79,7 +79,7 @@ static double sound_variance(const shoal_part *part, double n, double f, double 
     return sound_account.variance(part, n, f, squares);
 }
 
-static int sound_tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
+static bool sound_tells_apart(const shoal_part *part, const uint8_t *record, uint64_t a, uint64_t b)
 {
     return sound_account.tells_apart(part, record, a, b);
 }
@@ -89,7 +89,7 @@ static uint64_t sound_n_outputs(const shoal_part *part)
     return sound_account.n_outputs(part);
 }
 
-static int sound_output(uint8_t *record, const shoal_part *part, uint64_t index)
+static bool sound_output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
     return sound_account.output(record, part, index);
 }

@@ -35,7 +35,7 @@ static double stronger(double e0, double n, double delta)
 {
     const agg_crowd crowd = {e0, n, delta, 1};
     agg_central central;
-    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_STRONGER, 1));
+    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_STRONGER, true));
     return central.upper;
 }
 
@@ -104,7 +104,7 @@ static double stronger_of_many(double e0, double n, double delta, double contrib
 {
     const agg_crowd crowd = {e0, n, delta, contributions};
     agg_central central;
-    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_STRONGER, 1));
+    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_STRONGER, true));
     return central.upper;
 }
 

@@ -47,7 +47,7 @@ static double stronger(double e0, double n, double delta)
 {
     const agg_crowd crowd = {e0, n, delta, 1};
     agg_central central;
-    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_STRONGER, 1));
+    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_STRONGER, true));
     return central.upper;
 }
 
@@ -143,8 +143,8 @@ static double group(double e0, double n, double delta, double reports)
 {
     const agg_crowd crowd = {e0, n, delta, reports};
     agg_central closed, better;
-    assert_ok(agg_crowd_epsilon(&closed, &error, &crowd, AGG_BOUND_CLOSED_FORM, 0));
-    assert_ok(agg_crowd_epsilon(&better, &error, &crowd, AGG_BOUND_STRONGER, 0));
+    assert_ok(agg_crowd_epsilon(&closed, &error, &crowd, AGG_BOUND_CLOSED_FORM, false));
+    assert_ok(agg_crowd_epsilon(&better, &error, &crowd, AGG_BOUND_STRONGER, false));
     return fmin(closed.upper, better.upper);
 }
 

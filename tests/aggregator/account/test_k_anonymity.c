@@ -48,11 +48,11 @@ static void theorem_2_of_gboards_setting(void **state)
     agg_crowd crowd = {10, CONTRIBUTIONS, 1e-10, 1};
     agg_central central;
     agg_error error;
-    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_CLONES, 1));
+    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_CLONES, true));
     assert_true(fabs(central.upper - 0.3075) < 1e-4);
-    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_CLOSED_FORM, 1));
+    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_CLOSED_FORM, true));
     assert_true(fabs(central.upper - 0.565) < 1e-3);
-    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_STRONGER, 1));
+    assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_STRONGER, true));
     assert_true(central.upper < 0.3075 && central.upper > 0.1);
 }
 

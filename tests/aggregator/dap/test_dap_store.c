@@ -326,23 +326,23 @@ static void test_answers(void **state)
     must(agg_dap_answer_set(b->store, &error, b->task, AGG_DAP_OF_JOB, hash, 9,
                             (shoal_bytes){hash, 3}),
          &error);
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 0),
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, false),
          &error);
     assert_int_equal(len, 3);
     free(body);
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_SHARE, hash, 0),
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_SHARE, hash, false),
          &error);
     assert_null(body);
     hash[AGG_DAP_HASH - 1] = 1; // another request whose id is the same
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 0),
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, false),
          &error);
     assert_null(body);
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 1),
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, true),
          &error);
     assert_non_null(body);
     free(body);
     must(agg_dap_answer_remove(b->store, &error, b->task, AGG_DAP_OF_JOB, hash), &error);
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 1),
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, true),
          &error);
     assert_null(body);
     commit(b);
@@ -371,7 +371,7 @@ static void test_forgets_the_old(void **state)
          &error); // a clock that went back
     must(agg_dap_floor(b->store, &floor, &error, b->task), &error);
     assert_int_equal(floor, 5);
-    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, 0),
+    must(agg_dap_answer_get(b->store, &body, &len, &error, b->task, AGG_DAP_OF_JOB, hash, false),
          &error);
     assert_null(body);
     commit(b);

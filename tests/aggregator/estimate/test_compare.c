@@ -48,7 +48,7 @@ static void open_collection(collection *c, const setting *s, unsigned trial, con
     read_recipe(&c->recipe, text);
     for (unsigned d = 0; d < N_VALUES; d++)
         len += (size_t)snprintf(values + len, sizeof values - len, "%u\n", d);
-    assert_ok(agg_dictionary_parse(&c->dictionary, &error, &c->recipe, "values", values, len, 0,
+    assert_ok(agg_dictionary_parse(&c->dictionary, &error, &c->recipe, "values", values, len, false,
                                    NULL, NULL));
 }
 

@@ -78,7 +78,8 @@ static void dictionary_of(agg_dictionary *dictionary, const agg_recipe *recipe, 
     agg_error error;
     for (uint32_t d = first; d < first + n; d++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%u\n", d);
-    assert_ok(agg_dictionary_parse(dictionary, &error, recipe, "values", text, len, 0, NULL, NULL));
+    assert_ok(
+        agg_dictionary_parse(dictionary, &error, recipe, "values", text, len, false, NULL, NULL));
 }
 
 static uint64_t fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const law *l,

@@ -72,8 +72,8 @@ static void lists_follow_their_formula(void **state)
     agg_error error;
     (void)state;
     list_recipe(&recipe, 4, 0.3, 0.8, 0.2);
-    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "test", "0\n1\n2\n3\n", 8, 0, NULL,
-                                   NULL));
+    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "test", "0\n1\n2\n3\n", 8, false,
+                                   NULL, NULL));
     for (uint64_t t = 0; t < TRIALS; t++) {
         agg_accumulator acc;
         agg_estimate estimate;
@@ -153,7 +153,7 @@ static void estimate_words(agg_estimate *estimate, agg_dictionary *dictionary, c
     const agg_estimate_options options = {.confidence = 0.95, .multiple = multiple, .n_threads = 2};
     size_t len = asked_words(text, is_backwards);
     assert_ok(
-        agg_dictionary_parse(dictionary, &error, &c->recipe, "test", text, len, 0, NULL, NULL));
+        agg_dictionary_parse(dictionary, &error, &c->recipe, "test", text, len, false, NULL, NULL));
     assert_ok(agg_estimate_run(estimate, &error, &c->recipe, &c->acc, dictionary, &options));
     assert_int_equal(estimate->n_rows, N_ASKED);
 }
@@ -210,7 +210,8 @@ static void ask_for_one(agg_estimate_row *row, unsigned bits, unsigned hashes, u
     assert_true(agg_recipe_item(&items[0], &recipe, "w0", 2) &&
                 agg_recipe_item(&items[1], &recipe, "w1", 2));
     fold(&acc, &recipe, items, counts, 2, first);
-    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "test", "w0\n", 3, 0, NULL, NULL));
+    assert_ok(
+        agg_dictionary_parse(&dictionary, &error, &recipe, "test", "w0\n", 3, false, NULL, NULL));
     assert_ok(agg_estimate_run(&estimate, &error, &recipe, &acc, &dictionary, &options));
     assert_int_equal(estimate.n_rows, 1);
     *row = estimate.rows[0];

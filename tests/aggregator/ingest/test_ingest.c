@@ -513,7 +513,7 @@ static void same_when_shared(const agg_recipe *recipe, const char *path, agg_err
     memset(&one, 0, sizeof one);
     agg_reader reader = {recipe, sum_alone, &one, note, &one, NULL, NULL, 4};
     assert_err(agg_reader_file(&count, &error, &reader, path), expected);
-    reader.sink_context = reader.talk_context = &other;
+    reader.sink_context = reader.log_context = &other;
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
         agg_read_count count2 = {0, 0, 0, 0, 0};
         memset(&other, 0, sizeof other);
@@ -557,7 +557,7 @@ static void same_by_any_way(const agg_recipe *recipe, const void *bytes, size_t 
     memset(&first, 0, sizeof first);
     const char *path = write_file(bytes, len);
     assert_err(reader_bytes(&count, &error, &reader, path, bytes, len), expected);
-    reader.sink_context = reader.talk_context = &other;
+    reader.sink_context = reader.log_context = &other;
     for (size_t i = 0; i < 9; i++) {
         agg_read_count count2 = {0, 0, 0, 0, 0};
         memset(&other, 0, sizeof other);
@@ -689,7 +689,7 @@ static void ids_are_remembered(void **state)
 static agg_err parse_counts(agg_dictionary *out, agg_error *error, const agg_recipe *recipe,
                             const char *text)
 {
-    return agg_dictionary_parse(out, error, recipe, "counts.tsv", text, strlen(text), 1, NULL,
+    return agg_dictionary_parse(out, error, recipe, "counts.tsv", text, strlen(text), true, NULL,
                                 NULL);
 }
 
@@ -728,8 +728,9 @@ static void bad_counts_name_their_line(void **state)
     }
     agg_dictionary counts;
     agg_error error;
-    assert_err(agg_dictionary_parse(&counts, &error, &recipe, "c", "a\0b\t1\n", 6, 1, NULL, NULL),
-               SHOAL_ERR_TYPE);
+    assert_err(
+        agg_dictionary_parse(&counts, &error, &recipe, "c", "a\0b\t1\n", 6, true, NULL, NULL),
+        SHOAL_ERR_TYPE);
     agg_recipe_release(&recipe);
 }
 
@@ -765,7 +766,7 @@ static void dictionaries_warn_of_changed_lines(void **state)
     (void)state;
     sketch_recipe(&recipe, "cms", 4, 10, 16);
     memset(&c, 0, sizeof c);
-    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "words", text, strlen(text), 0,
+    assert_ok(agg_dictionary_parse(&dictionary, &error, &recipe, "words", text, strlen(text), false,
                                    hear, &c));
     assert_int_equal(dictionary.n, 5);
     assert_int_equal(dictionary.n_changed, 3);
@@ -810,9 +811,9 @@ static void closed_dictionaries_come_from_the_recipe(void **state)
     assert_memory_equal(dictionary.values[1].bytes, "fig", 3);
     assert_int_equal(dictionary.items[1], 1);
     agg_dictionary_release(&dictionary);
-    assert_err(
-        agg_dictionary_parse(&dictionary, &error, &recipe, "d", "fig\nplum\n", 9, 0, NULL, NULL),
-        SHOAL_ERR_RANGE);
+    assert_err(agg_dictionary_parse(&dictionary, &error, &recipe, "d", "fig\nplum\n", 9, false,
+                                    NULL, NULL),
+               SHOAL_ERR_RANGE);
     assert_non_null(strstr(error.text, "d: line 2: "));
     agg_recipe_release(&recipe);
     read_recipe(&recipe, LIST P("\"epsilon\":4,\"size\":11") "}");

@@ -336,9 +336,9 @@ static void counts_of_words(void **state)
     (void)state;
     read_recipe(&recipe, TRIE("\"0ab\"", "\"aö\"", ",\"step\":2", ",\"known\":\"0abaa\""));
     assert_ok(
-        agg_dictionary_parse(&a, &error, &recipe, "words", words, strlen(words), 1, NULL, NULL));
-    assert_ok(
-        agg_dictionary_parse(&b, &error, &recipe, "events", events, strlen(events), 1, NULL, NULL));
+        agg_dictionary_parse(&a, &error, &recipe, "words", words, strlen(words), true, NULL, NULL));
+    assert_ok(agg_dictionary_parse(&b, &error, &recipe, "events", events, strlen(events), true,
+                                   NULL, NULL));
     assert_int_equal(a.n, 5);
     assert_int_equal(b.n, 5);
     assert_int_equal(a.total, b.total);
@@ -349,7 +349,7 @@ static void counts_of_words(void **state)
     }
     agg_dictionary_release(&a);
     agg_dictionary_release(&b);
-    assert_err(agg_dictionary_parse(&a, &error, &recipe, "x", "{\"word\t1\n", 9, 1, NULL, NULL),
+    assert_err(agg_dictionary_parse(&a, &error, &recipe, "x", "{\"word\t1\n", 9, true, NULL, NULL),
                SHOAL_ERR_TYPE);
     agg_recipe_release(&recipe);
 }

@@ -473,7 +473,7 @@ static void test_items(void **state)
     for (unsigned v = 0; v < 30; v++) at += sprintf(at, "v%u\n", v);
     at += sprintf(at, "nobody\n");
     assert_ok(agg_dictionary_parse(&dictionary, &error, &r.recipe, "values", values, strlen(values),
-                                   0, NULL, NULL));
+                                   false, NULL, NULL));
     assert_ok(agg_track_items_run(&items, &error, &r.track, &dictionary));
     double scores = 0;
     for (size_t u = 0; u < 2; u++)
@@ -552,7 +552,7 @@ static void test_thousand_items(void **state)
     const uint32_t epochs[3] = {1, 20, 40};
     for (int u = 0; u < 3; u++) assert_int_equal(r.track.updates[u].epoch, epochs[u]);
     assert_ok(agg_dictionary_parse(&dictionary, &error, &r.recipe, "values", values, strlen(values),
-                                   0, NULL, NULL));
+                                   false, NULL, NULL));
     assert_ok(agg_track_items_run(&items, &error, &r.track, &dictionary));
     for (size_t u = 0; u < 3; u++)
         for (size_t v = 0; v < 1000; v++) {
