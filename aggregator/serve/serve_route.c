@@ -323,9 +323,8 @@ static void answer_sum(serve_request *r, const char *id)
     agg_accumulator acc;
     agg_released released;
     agg_error error;
-    agg_err err =
-        agg_store_load_claimed(r->state->parts.store, &acc, &released, &error, collection->number,
-                               collection->recipe.recipe, r->job.span);
+    agg_err err = agg_store_load(r->state->parts.store, &acc, &released, &error, collection->number,
+                                 collection->recipe.recipe, r->job.span);
     if (err == SHOAL_OK) {
         write_sum(r, collection, &acc);
         if (r->x.answer.status == 200) serve_job_note_blocks(&r->job, collection, &released);

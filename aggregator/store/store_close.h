@@ -45,11 +45,4 @@ agg_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_released *rel
                        agg_error *error, int64_t collection, const shoal_recipe *recipe,
                        agg_span span) SHOAL_MUST_CHECK;
 
-// The same for an accumulator that leaves the server: it claims its blocks, so that merging two
-// that share one is refused. A block that was merged claims those that it was made of. More blocks
-// than an accumulator can claim (claims.h) are claimed by none, and merging them warns.
-agg_err agg_store_load_claimed(agg_store *store, agg_accumulator *acc, agg_released *released,
-                               agg_error *error, int64_t collection, const shoal_recipe *recipe,
-                               agg_span span) SHOAL_MUST_CHECK;
-
 #endif

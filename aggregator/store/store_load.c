@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "agg_size.h"
-#include "bytes.h"
 #include "store_close.h"
 #include "store_sum.h"
 
@@ -67,51 +65,9 @@ agg_err agg_store_load_blocks(agg_store *store, agg_accumulator *acc, agg_error 
     return err;
 }
 
-// ---- claims ----
-
-enum { IDENTITY = 16 };
-
-static agg_err read_identity(agg_store *store, uint8_t identity[IDENTITY], agg_error *error)
-{
-    bool is_row = false;
-    pthread_mutex_lock(&store->db_mutex);
-    sqlite3_stmt *find = agg_database_bind(&store->database, STATEMENT_IDENTITY, NULL, 0);
-    agg_err err = agg_database_step(&store->database, &is_row, error, find, "read the identity");
-    if (err == SHOAL_OK)
-        err = agg_database_copy_exactly(&store->database, identity, IDENTITY, error, find, 0);
-    agg_statement_end(find);
-    pthread_mutex_unlock(&store->db_mutex);
-    return err;
-}
-
-// Claims each block by the store, the collection and its number.
-static agg_err claim_blocks(agg_store *store, agg_accumulator *acc, agg_error *error,
-                            int64_t collection, const agg_block *list, size_t n)
-{
-    uint8_t about[IDENTITY + 16];
-    size_t n_ids = 0, filled = 0;
-    for (size_t i = 0; i < n; i++) n_ids += (size_t)(list[i].number - list[i].first_number + 1);
-    if (n_ids == 0 || n_ids > AGG_CLAIMS_MAX) return SHOAL_OK;
-    agg_err err = read_identity(store, about, error);
-    if (err != SHOAL_OK) return err;
-    uint8_t(*ids)[AGG_CLAIM] = agg_alloc(error, n_ids, sizeof *ids);
-    if (ids == NULL) return AGG_ERR_MEMORY;
-    store64_le(about + IDENTITY, (uint64_t)collection);
-    for (size_t i = 0; i < n; i++)
-        for (int64_t number = list[i].first_number; number <= list[i].number; number++) {
-            store64_le(about + IDENTITY + 8, (uint64_t)number);
-            agg_claim_of(ids[filled++], "shoal serve block", about, sizeof about);
-        }
-    err = agg_accumulator_claim_all(acc, error, (const uint8_t(*)[AGG_CLAIM])ids, n_ids);
-    free(ids);
-    return err;
-}
-
-// ---- spans ----
-
-static agg_err load_span(agg_store *store, agg_accumulator *acc, agg_released *released,
-                         agg_error *error, int64_t collection, const shoal_recipe *recipe,
-                         agg_span span, bool is_claimed)
+agg_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_released *released,
+                       agg_error *error, int64_t collection, const shoal_recipe *recipe,
+                       agg_span span)
 {
     agg_released found = {0};
     agg_block *list = NULL;
@@ -122,27 +78,9 @@ static agg_err load_span(agg_store *store, agg_accumulator *acc, agg_released *r
     if (err == SHOAL_OK)
         err = agg_store_load_blocks(store, acc, error, collection, recipe, list, n);
     pthread_mutex_unlock(&store->files_mutex);
-    if (err == SHOAL_OK && is_claimed) {
-        err = claim_blocks(store, acc, error, collection, list, n);
-        if (err != SHOAL_OK) agg_accumulator_release(acc);
-    }
     free(list);
     if (err == SHOAL_OK && released != NULL) *released = found;
     return err;
-}
-
-agg_err agg_store_load(agg_store *store, agg_accumulator *acc, agg_released *released,
-                       agg_error *error, int64_t collection, const shoal_recipe *recipe,
-                       agg_span span)
-{
-    return load_span(store, acc, released, error, collection, recipe, span, false);
-}
-
-agg_err agg_store_load_claimed(agg_store *store, agg_accumulator *acc, agg_released *released,
-                               agg_error *error, int64_t collection, const shoal_recipe *recipe,
-                               agg_span span)
-{
-    return load_span(store, acc, released, error, collection, recipe, span, true);
 }
 
 agg_err agg_store_find_released(agg_store *store, agg_released *released, agg_error *error,

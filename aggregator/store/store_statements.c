@@ -56,11 +56,8 @@ static const char schema_3[] =
 
 // Collections that an operator removed: how many ids and blocks they had then. Their rows of
 // `recipes` and `known` stay, so that no batch counts twice and no number of a block comes twice.
-// The identity tells the blocks of this store from those of any other.
 static const char schema_4[] = "CREATE TABLE forgotten(collection INTEGER PRIMARY KEY, batches "
                                "INTEGER NOT NULL, last_number INTEGER NOT NULL);"
-                               "CREATE TABLE identity(id BLOB NOT NULL);"
-                               "INSERT INTO identity(id) VALUES(randomblob(16));"
                                "PRAGMA user_version = 4;";
 
 static const char *const upgrades[DATABASE_VERSION] = {schema_1, schema_2, schema_3, schema_4};
@@ -105,7 +102,6 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_BLOCK_BODY] = "SELECT body FROM blocks WHERE collection = ?1 AND number = ?2",
     [STATEMENT_BLOCK_DELETE] =
         "DELETE FROM blocks WHERE collection = ?1 AND number BETWEEN ?2 AND ?3",
-    [STATEMENT_IDENTITY] = "SELECT id FROM identity",
     [STATEMENT_BLOCKS] = "SELECT " BLOCK_COLUMNS " FROM blocks WHERE collection = ?1 AND is_closed"
                          " ORDER BY number",
     [STATEMENT_FILES] = ALL_FILES,

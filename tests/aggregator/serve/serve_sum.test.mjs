@@ -133,14 +133,6 @@ test('sums give what reports give, and what the command line gives of them', asy
     join(folder, 'sums.acc'),
   );
   assert.deepEqual(withoutBlocks(sums), withoutBlocks(JSON.parse(expected.stdout)));
-
-  const again = await fetch(`${url}/v1/sums/sums?period=all`);
-  writeFileSync(join(folder, 'again.acc'), Buffer.from(await again.arrayBuffer()));
-  const files = ['sums.acc', 'again.acc'].map((name) => join(folder, name));
-  const merged = run('merge', '-o', join(folder, 'both.acc'), ...files);
-  assert.equal(merged.status, 1, merged.stderr);
-  assert.match(merged.stderr, /sums\.acc and \S*again\.acc both count/);
-  assert.ok(!existsSync(join(folder, 'both.acc')));
   assert.equal((await get(`${url}/v1/sums/reports`)).status, 404);
   assert.equal((await get(`${url}/v1/sums/none`)).status, 404);
   assert.equal((await get(`${url}/v1/sums/sums?period=2026-11-21`)).status, 400);

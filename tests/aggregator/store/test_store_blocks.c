@@ -294,60 +294,6 @@ static void blocks_of_a_day_merge_once_it_is_over(void **state)
     }
 }
 
-// Fetches what leaves the server for a span.
-static void fetch(bench *b, agg_accumulator *acc, agg_span span)
-{
-    agg_error error;
-    must(agg_store_load_claimed(b->store, acc, NULL, &error, b->collection, b->recipe, span),
-         &error);
-}
-
-static void what_leaves_the_server_claims_its_blocks(void **state)
-{
-    bench *b = *state;
-    agg_error error;
-    agg_accumulator first, rest, old, all, elsewhere;
-    const agg_retention retention = {.days = 0, .weeks = 0};
-    start(b, 1);
-    turn(b, MIDNIGHT(DAY), FIXTURE_DAY_S);
-    for (unsigned i = 0; i < 3; i++) {
-        put(b, i, MINIMUM, DAY + (int32_t)i);
-        assert_int_equal(turn(b, MIDNIGHT(DAY + (int32_t)i + 1), FIXTURE_DAY_S), MINIMUM);
-    }
-    fetch(b, &first, (agg_span){DAY, DAY});
-    fetch(b, &old, (agg_span){DAY, DAY + 1});
-    fetch(b, &rest, (agg_span){DAY + 1, DAY + 2});
-    assert_int_equal(agg_accumulator_merge(&old, &error, &rest), SHOAL_ERR_DUPLICATE);
-    assert_int_equal(old.n, 2 * MINIMUM);
-    must(agg_accumulator_merge(&first, &error, &rest), &error);
-    assert_int_equal(first.n, 3 * MINIMUM);
-    assert_true(agg_accumulator_is_claimed(&first));
-
-    assert_true(merge(b, DAY + 400, retention) > 0);
-    reopen(b);
-    fetch(b, &all, AGG_SPAN_ALL);
-    assert_int_equal(all.n, 3 * MINIMUM);
-    assert_int_equal(agg_accumulator_merge(&old, &error, &all), SHOAL_ERR_DUPLICATE);
-
-    agg_store *own = b->store;
-    char folder[64];
-    memcpy(folder, b->folder, sizeof folder);
-    fixture_folder(b->folder);
-    open_store(b); // another shard
-    turn(b, MIDNIGHT(DAY), FIXTURE_DAY_S);
-    put(b, 5, MINIMUM, DAY);
-    turn(b, MIDNIGHT(DAY + 1), FIXTURE_DAY_S);
-    fetch(b, &elsewhere, AGG_SPAN_ALL);
-    must(agg_accumulator_merge(&all, &error, &elsewhere), &error);
-    assert_int_equal(all.n, 4 * MINIMUM);
-    agg_store_close(b->store);
-    fixture_remove(b->folder);
-    memcpy(b->folder, folder, sizeof folder);
-    b->store = own;
-    agg_accumulator *const made[] = {&first, &rest, &old, &all, &elsewhere};
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++) agg_accumulator_release(made[i]);
-}
-
 // A day's block is a 256 MiB file in the largest collections, so their number is what the disk must
 // hold: 128 of them are 32 GiB.
 enum { YEAR_BLOCKS_MAX = 128 };
@@ -557,7 +503,6 @@ int main(void)
         TEST(ticks_may_be_seconds_or_weeks),
         TEST(the_database_refuses_to_change_a_closed_block),
         TEST(blocks_of_a_day_merge_once_it_is_over),
-        TEST(what_leaves_the_server_claims_its_blocks),
         TEST(a_year_stays_small_and_old_days_get_coarser),
         TEST(any_two_answers_differ_by_none_or_the_minimum),
     };
