@@ -72,19 +72,30 @@ bool agg_file_is_special(const char *path)
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+char *agg_file_target(agg_error *error, const char *path)
+{
+#ifndef __wasi__
+    struct stat status;
+    char *end = lstat(path, &status) == 0 && S_ISLNK(status.st_mode) ? realpath(path, NULL) : NULL;
+    if (end != NULL) return end;
+#endif
+    char *same = agg_alloc(error, strlen(path) + 1, 1);
+    if (same != NULL) strcpy(same, path);
+    return same;
+}
+
 agg_err agg_file_create(agg_file *file, agg_error *error, const char *path)
 {
-    size_t len = strlen(path);
     memset(file, 0, sizeof *file);
-    file->path = agg_alloc(error, len + 1, 1);
+    file->path = agg_file_target(error, path);
+    size_t len = file->path == NULL ? 0 : strlen(file->path);
     file->temporary = agg_alloc(error, len + 32, 1);
     if (file->path == NULL || file->temporary == NULL) {
         agg_file_abandon(file);
         return AGG_ERR_MEMORY;
     }
-    memcpy(file->path, path, len);
     bool is_direct = agg_file_is_special(path);
-    if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", path, process_number());
+    if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", file->path, process_number());
     file->stream = fopen(is_direct ? path : file->temporary, "wb");
     if (file->stream == NULL) {
         agg_err err = fail_io(error, path, is_direct ? "write" : "write beside");

@@ -26,14 +26,21 @@ agg_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path,
 // /dev/null, a pipe, or a folder.
 bool agg_file_is_special(const char *path);
 
+// Finds the file that a path ends at where it is a symbolic link, so that the file is replaced and
+// not the link: who appends by another name must find what was added.
+// Returns: a string to free, the path itself where it is no link or leads nowhere; NULL with
+// `error` filled.
+char *agg_file_target(agg_error *error, const char *path);
+
 // A file that is being written.
 typedef struct agg_file {
     FILE *stream;
     char *path, *temporary;
 } agg_file;
 
-// Opens "PATH.tmp-<pid>" for writing. If PATH exists and is not a regular file, such as /dev/null
-// or a pipe, it is opened itself. End with agg_file_commit or agg_file_abandon.
+// Opens "PATH.tmp-<pid>" for writing, beside what a link leads to. If PATH exists and is not a
+// regular file, such as /dev/null or a pipe, it is opened itself. End with agg_file_commit or
+// agg_file_abandon.
 agg_err agg_file_create(agg_file *file, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
 // Tells the file system how many bytes will be written, so that it allocates them at once and not

@@ -90,10 +90,15 @@ agg_err agg_file_lock_take(agg_file_lock *lock, agg_error *error, char *command,
 {
     *lock = (agg_file_lock){.fd = -1};
     if (strcmp(path, "-") == 0 || agg_file_is_special(path)) return SHOAL_OK;
-    lock->path = agg_alloc(error, strlen(path) + sizeof SUFFIX, 1);
+    char *target = agg_file_target(error, path);
+    if (target == NULL) return AGG_ERR_MEMORY;
+    lock->path = agg_alloc(error, strlen(target) + sizeof SUFFIX, 1);
+    if (lock->path != NULL) {
+        strcpy(lock->path, target);
+        strcat(lock->path, SUFFIX);
+    }
+    free(target);
     if (lock->path == NULL) return AGG_ERR_MEMORY;
-    strcpy(lock->path, path);
-    strcat(lock->path, SUFFIX);
     agg_err err = lock_file(lock, error, command, path);
     if (err == SHOAL_OK) return SHOAL_OK;
     free(lock->path);

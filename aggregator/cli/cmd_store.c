@@ -18,11 +18,9 @@ static const char help_text[] =
 static const char forget_help[] =
     "Usage: shoal store forget --store FOLDER [--audit-log FOLDER] ID\n"
     "\n"
-    "Removes everything of a recipe for good: its blocks, the batches that wait, and their ids. ID "
-    "is\n"
-    "the recipe's id, or its hash. A batch that is delivered again afterwards counts anew, so "
-    "take\n"
-    "the recipe from the edge workers first. Backups keep what they hold.\n"
+    "Removes every report of a recipe for good: its blocks and the batches that wait. ID is the\n"
+    "recipe's id, or its hash. The random ids of its batches stay, so that a batch that is sent\n"
+    "again counts for nothing, also when the recipe is served again. Backups keep what they hold.\n"
     "\n"
     "  --store FOLDER      \"store\" of the server's configuration\n"
     "  --audit-log FOLDER  its \"audit_log\", where it names one: the log gets a line of this, "
@@ -78,7 +76,7 @@ static const command_option options[] = {REQUIRED_OPTION("store", store),
                                          OPTION("audit-log", audit_log), LAST_OPTION};
 
 static const cli_command forget_action = {.name = "forget",
-                                          .summary = "remove everything of a recipe",
+                                          .summary = "remove every report of a recipe",
                                           .help = forget_help,
                                           .example = "  shoal serve --config serve.json --check\n"
                                                      "  shoal store forget --store store fish\n",

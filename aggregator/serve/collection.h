@@ -33,7 +33,7 @@ typedef struct serve_collection {
     serve_dictionary *dictionaries; // the first one answers a request that names none
     size_t n_dictionaries;
     atomic_ullong counters[COUNTER_COUNT]; // since the start
-    atomic_bool is_fold_failing;           // the last fold failed
+    atomic_bool is_fold_failing;           // the last fold failed, not for want of planned memory
     // Bytes of memory planned for the distinct records that are kept; 0 when the recipe keeps none.
     // Only the folding thread touches it once that runs.
     uint64_t records_room;

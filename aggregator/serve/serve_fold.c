@@ -48,6 +48,7 @@ static agg_err fold_one(serve_folder *folder, serve_collection *collection, agg_
     uint64_t n_batches = 0, n_closed, n_merged, n_forgotten;
     int64_t now = time(NULL); // before the fold: what was put before a tick is folded at it
     agg_err err = check_room(folder, collection, error);
+    bool is_full = err == AGG_ERR_MEMORY;
     if (err == SHOAL_OK)
         err = agg_store_fold(folder->store, &n_batches, error, collection->number,
                              collection->recipe.recipe, folder->n_threads);
@@ -70,7 +71,8 @@ static agg_err fold_one(serve_folder *folder, serve_collection *collection, agg_
     } else if (n_batches > 0) {
         atomic_fetch_add(&collection->counters[COUNT_FOLDS], 1);
     }
-    atomic_store(&collection->is_fold_failing, err != SHOAL_OK);
+    // Everybody may ask /healthz. It must not tell that the open block outgrew its room.
+    atomic_store(&collection->is_fold_failing, err != SHOAL_OK && !is_full);
     return err;
 }
 

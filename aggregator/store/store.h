@@ -102,15 +102,16 @@ agg_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, ag
 // What agg_store_remove removed.
 typedef struct agg_removed {
     uint64_t collections;
-    uint64_t batches; // ids
+    uint64_t batches; // that arrived since the last removal
     uint64_t records; // folded
 } agg_removed;
 
-// Removes everything of the collections of a recipe: blocks, waiting batches, sums, ids and the
-// recipe's row. One transaction empties the database; the files go next, and what a crash leaves of
-// them goes at the next open. A batch that is delivered again counts anew.
+// Removes every report of the collections of a recipe: blocks, waiting batches and sums. One
+// transaction empties the database; the files go next, and what a crash leaves of them goes at the
+// next open. The batches' ids and the recipe's row stay, so that a batch that is delivered again is
+// known, and the next block gets the next number.
 //   name: the recipe's id, or the 64 hex digits of its hash
-//   removed: zeros when the store has no such recipe
+//   removed: zeros when the store has no such recipe, or got no batch of it since the last removal
 agg_err agg_store_remove(agg_store *store, agg_removed *removed, agg_error *error,
                          const char *name) SHOAL_MUST_CHECK;
 

@@ -3,7 +3,7 @@
 #include "store.h"
 #include "store_files.h"
 
-// Finds a collection of a recipe that is still there.
+// Finds a collection of a recipe that got batches since it was removed last, or never was.
 //   collection: 0 when there is none
 static agg_err find(agg_store *store, int64_t *collection, agg_error *error, const char *name)
 {
@@ -24,18 +24,33 @@ static agg_err add_count(agg_store *store, uint64_t *sum, agg_error *error, enum
     return err;
 }
 
+// Keeps the ids and the recipe's row: a batch whose acknowledgement got lost is sent again, and
+// must not count a second time when the recipe is served again.
+static agg_err note_removal(agg_store *store, agg_error *error, int64_t collection)
+{
+    agg_database *database = &store->database;
+    int64_t row[] = {collection, 0};
+    agg_err err = agg_database_read_integer(
+        database, &row[1], error, agg_database_bind(database, STATEMENT_BLOCK_LAST, &collection, 1),
+        "find the last block");
+    if (err != SHOAL_OK) return err;
+    return agg_database_run(database, error,
+                            agg_database_bind(database, STATEMENT_REMOVE_NOTE, row, 2),
+                            "note a removal");
+}
+
 static agg_err remove_one(agg_store *store, agg_removed *removed, agg_error *error,
                           int64_t collection)
 {
     static const enum statement deletes[] = {
-        STATEMENT_REMOVE_RECIPE,           STATEMENT_REMOVE_KNOWN,       STATEMENT_REMOVE_WAITING,
-        STATEMENT_REMOVE_BLOCKS,           STATEMENT_REMOVE_TICK,        STATEMENT_OLD_SUMS_DELETE,
-        STATEMENT_OLD_ACCUMULATORS_DELETE, STATEMENT_OLD_RELEASED_DELETE};
+        STATEMENT_REMOVE_WAITING,  STATEMENT_REMOVE_BLOCKS,
+        STATEMENT_REMOVE_TICK,     STATEMENT_OLD_ACCUMULATORS_DELETE,
+        STATEMENT_OLD_SUMS_DELETE, STATEMENT_OLD_RELEASED_DELETE};
     agg_database *database = &store->database;
-    agg_err err =
-        add_count(store, &removed->batches, error, STATEMENT_STATISTICS_BATCHES, collection);
+    agg_err err = add_count(store, &removed->batches, error, STATEMENT_REMOVE_COUNT, collection);
     if (err == SHOAL_OK)
         err = add_count(store, &removed->records, error, STATEMENT_STATISTICS_FOLDED, collection);
+    if (err == SHOAL_OK) err = note_removal(store, error, collection);
     for (size_t i = 0; err == SHOAL_OK && i < sizeof deletes / sizeof *deletes; i++)
         err = agg_database_run(database, error,
                                agg_database_bind(database, deletes[i], &collection, 1),

@@ -2,7 +2,7 @@
 // The store's schema and its statements; see store_statements.h.
 #include "store_statements.h"
 
-#define DATABASE_VERSION 3
+#define DATABASE_VERSION 4
 
 // The table of known ids has no row numbers, so that the order of arrival is not kept. Waiting
 // batches have numbers only so that a fold deletes exactly the batches that it took.
@@ -56,7 +56,13 @@ static const char schema_3[] =
     "UPDATE recipes SET identity = randomblob(16);"
     "PRAGMA user_version = 3;";
 
-static const char *const upgrades[DATABASE_VERSION] = {schema_1, schema_2, schema_3};
+// Collections that an operator removed: how many ids and blocks they had then. Their rows of
+// `recipes` and `known` stay, so that no batch counts twice and no number of a block comes twice.
+static const char schema_4[] = "CREATE TABLE forgotten(collection INTEGER PRIMARY KEY, batches "
+                               "INTEGER NOT NULL, last_number INTEGER NOT NULL);"
+                               "PRAGMA user_version = 4;";
+
+static const char *const upgrades[DATABASE_VERSION] = {schema_1, schema_2, schema_3, schema_4};
 
 #define BLOCK_COLUMNS                                                                              \
     "number, first_number, arrival, first_day, last_day, records, generation, file"
@@ -81,7 +87,9 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_WAITING_DELETE] = "DELETE FROM waiting WHERE collection = ?1 AND number <= ?2",
     [STATEMENT_BLOCK_OPEN] =
         "SELECT " BLOCK_COLUMNS " FROM blocks WHERE collection = ?1 AND is_closed = 0",
-    [STATEMENT_BLOCK_LAST] = "SELECT max(number) FROM blocks WHERE collection = ?1",
+    [STATEMENT_BLOCK_LAST] =
+        "SELECT max(number) FROM (SELECT number FROM blocks WHERE collection = ?1"
+        " UNION ALL SELECT last_number FROM forgotten WHERE collection = ?1)",
     [STATEMENT_BLOCK_LAST_DAY] =
         "SELECT max(last_day) FROM blocks WHERE collection = ?1 AND is_closed",
     [STATEMENT_BLOCK_SET] =
@@ -112,10 +120,16 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         "SELECT ifnull(sum(records), 0) FROM blocks WHERE collection = ?1",
     [STATEMENT_STATISTICS_RELEASED] =
         "SELECT ifnull(sum(records), 0), count(*) FROM blocks WHERE collection = ?1 AND is_closed",
-    [STATEMENT_REMOVE_FIND] = "SELECT collection FROM recipes WHERE recipe = ?1"
-                              " OR lower(hex(recipe_hash)) = ?1 LIMIT 1",
-    [STATEMENT_REMOVE_RECIPE] = "DELETE FROM recipes WHERE collection = ?1",
-    [STATEMENT_REMOVE_KNOWN] = "DELETE FROM known WHERE collection = ?1",
+    [STATEMENT_REMOVE_FIND] =
+        "SELECT collection FROM recipes AS r WHERE (recipe = ?1 OR lower(hex(recipe_hash)) = ?1)"
+        " AND (SELECT count(*) FROM known AS k WHERE k.collection = r.collection)"
+        " IS NOT (SELECT batches FROM forgotten AS f WHERE f.collection = r.collection) LIMIT 1",
+    [STATEMENT_REMOVE_COUNT] =
+        "SELECT count(*) - ifnull((SELECT batches FROM forgotten WHERE collection = ?1), 0)"
+        " FROM known WHERE collection = ?1",
+    [STATEMENT_REMOVE_NOTE] =
+        "INSERT OR REPLACE INTO forgotten(collection, batches, last_number) VALUES(?1,"
+        " (SELECT count(*) FROM known WHERE collection = ?1), ?2)",
     [STATEMENT_REMOVE_WAITING] = "DELETE FROM waiting WHERE collection = ?1",
     [STATEMENT_REMOVE_BLOCKS] = "DELETE FROM blocks WHERE collection = ?1",
     [STATEMENT_REMOVE_TICK] = "DELETE FROM ticks WHERE collection = ?1",

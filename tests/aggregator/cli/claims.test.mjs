@@ -6,10 +6,12 @@ import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -228,6 +230,18 @@ test('two calls at once that make one accumulator: one makes it, the other is re
     assert.deepEqual(codes.sort(), [0, 2]);
     assert.equal(count('both.acc'), 5000);
   }
+});
+
+test('appends by a file and by a link to it: the file counts all, and the link stays', async () => {
+  good(ingest('linked.acc', 'one'));
+  symlinkSync('linked.acc', at('link.acc'));
+  const codes = await Promise.all([
+    start(ingest('link.acc', '--append', 'two')),
+    start(ingest('linked.acc', '--append', 'three')),
+  ]);
+  assert.deepEqual(codes, [0, 0]);
+  assert.ok(lstatSync(at('link.acc')).isSymbolicLink());
+  assert.equal(count('linked.acc'), 15000);
 });
 
 test('an append that is killed can be run again', async () => {

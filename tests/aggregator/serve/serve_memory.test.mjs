@@ -125,6 +125,12 @@ test('records that are kept grow: what is taken is said anew, or they wait', asy
   const limit = announced(run('serve', '--config', config, '--check').stderr);
   const short = await serve(t, config, '--memory', `${limit}M`);
   for (const batch of batches) assert.equal((await post(short.url, batch)).status, 201);
+  const hasFailed = async () =>
+    /fold_failures_total\{recipe="both"\} [1-9]/.test((await get(`${short.url}/metrics`)).text);
+  for (let i = 0; i < 300 && !(await hasFailed()); i++)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.ok(await hasFailed());
+  assert.equal((await get(`${short.url}/healthz`)).status, 200); // everybody asks, and how much waits is nobody's business
   await assert.rejects(
     short.end('SIGTERM'), // with a last fold
     /ended with 1: [^]*fold of both: its records need more memory than --memory allows; the batches wait on the disk/,
