@@ -88,7 +88,7 @@ static const char new_help[] =
     "                       NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...; LIST is a file of\n"
     "                       values or their number, MEMBER is `value` or a parameter of the\n"
     "                       mechanism: age=:1.5:ages.txt or section=rappor:4:bits=64\n"
-    "  --keep-days N        joint recipes: days to keep records after their period, default 30\n"
+    "  --keep-days N        joint recipes: days to keep records after a block closed, default 30\n"
     "  --analysis NAME      recipes of one analysis share a budget; default: the id\n"
     "  --stream NAME        the stream of events on the device; default: typed-words for words,\n"
     "                       else the id\n"

@@ -44,12 +44,12 @@ agg_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_ac
             recipe->id);
     agg_err err = agg_estimate_check(error, recipe, acc);
     if (err != SHOAL_OK || agg_accumulator_keeps_records(acc)) return err;
-    return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_PRIVACY,
-                    "recipe %s: the records are gone, which are kept %u day%s beyond their period "
-                    "or until the analysis is done; sums do not say what came together. shoal "
-                    "estimate --variable has each variable alone",
-                    recipe->id, recipe->recipe->keep_days,
-                    recipe->recipe->keep_days == 1 ? "" : "s");
+    return agg_fail(
+        error, SHOAL_ERR_ARGUMENT, AGG_EXIT_PRIVACY,
+        "recipe %s: the records are gone, which are kept %u day%s after their block "
+        "closed or until the analysis is done; sums do not say what came together. shoal "
+        "estimate --variable has each variable alone",
+        recipe->id, recipe->recipe->keep_days, recipe->recipe->keep_days == 1 ? "" : "s");
 }
 
 static agg_err set_axes(agg_joint_analysis *a, agg_error *error, const agg_joint_choice *choices,

@@ -84,7 +84,7 @@ static agg_err take_records(void *context, agg_error *error, const agg_run *runs
     return agg_folder_add_runs(&in->folder, error, fresh, n_fresh);
 }
 
-// The same on several threads, each with a lane of the folder.
+// Folds a run on one of several threads.
 static agg_err take_run(void *context, agg_error *error, unsigned part, const agg_run *run)
 {
     ingesting *in = context;

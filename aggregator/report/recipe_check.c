@@ -73,8 +73,8 @@ static void print_joint(const shoal_recipe *r)
 static void print_records(const shoal_recipe *r)
 {
     if (!shoal_recipe_keeps_records(r)) return;
-    printf("records             kept %u day%s beyond their period, for joint estimates; then sums "
-           "only\n",
+    printf("records             kept %u day%s after their block closed, for joint estimates; then "
+           "sums only\n",
            r->keep_days, r->keep_days == 1 ? "" : "s");
 }
 

@@ -9,7 +9,7 @@
 // answers like any other item.
 //
 // A record is the parts in order; its text joins them by ';'. Accumulators keep the distinct
-// records for keep_days days beyond their period, because a joint estimate needs to know which
+// records for keep_days days after their block closed, because a joint estimate needs to know which
 // parts came together.
 //
 // A variable may have any mechanism of mechanisms.def that counts values, but no compound and no
