@@ -58,9 +58,11 @@ agg_err agg_store_claim(agg_store *store, agg_accumulator *acc, agg_error *error
     agg_err err = read_identity(store, identity, error, collection);
     if (err == SHOAL_OK) err = agg_store_list_blocks(store, &list, &n, error, collection);
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
-        // A block that closed since it was loaded has a higher number.
-        if (released->n > 0 && list[i].first_number >= released->first_number &&
-            list[i].number <= released->last_number &&
+        // A block that closed since it was loaded has a higher number. One that retention merged
+        // since may reach beyond what was loaded: its other parts are claimed too, so that no
+        // overlap is missed.
+        if (released->n > 0 && list[i].number >= released->first_number &&
+            list[i].first_number <= released->last_number &&
             agg_span_overlaps((agg_span){list[i].first_day, list[i].last_day}, span))
             err = add_ids(&ids, error, identity, &list[i]);
     }

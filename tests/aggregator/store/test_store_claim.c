@@ -109,6 +109,32 @@ static void merged_blocks_keep_the_claims_of_their_parts(void **state)
 }
 
 // Block 1 of one server is not block 1 of another.
+static void what_is_merged_between_loading_and_claiming_is_claimed(void **state)
+{
+    world w;
+    agg_accumulator day, whole;
+    agg_error error;
+    agg_released released;
+    uint64_t n_merged = 1;
+    (void)state;
+    fill(&w);
+    load(&w, &whole, 0, DAYS);
+    const agg_span span = {DAY + 1, DAY + 1};
+    must(agg_store_load(w.store, &day, &released, &error, w.collection, w.recipe.recipe, span),
+         &error);
+    assert_int_equal(released.n, 1);
+    while (n_merged > 0)
+        must(agg_store_merge_blocks(w.store, &n_merged, &error, w.collection, w.recipe.recipe,
+                                    DAY + 400, (agg_retention){1, 1}),
+             &error);
+    must(agg_store_claim(w.store, &day, &error, w.collection, &released, span), &error);
+    assert_true(day.claims.n > 0);
+    assert_int_equal(agg_accumulator_merge(&whole, &error, &day), SHOAL_ERR_DUPLICATE);
+    agg_accumulator_release(&day);
+    agg_accumulator_release(&whole);
+    empty(&w);
+}
+
 static void stores_have_claims_of_their_own(void **state)
 {
     world w, other;
@@ -130,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spans_that_share_a_block_share_a_claim),
         cmocka_unit_test(merged_blocks_keep_the_claims_of_their_parts),
+        cmocka_unit_test(what_is_merged_between_loading_and_claiming_is_claimed),
         cmocka_unit_test(stores_have_claims_of_their_own)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
