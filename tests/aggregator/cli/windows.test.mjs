@@ -72,7 +72,8 @@ before(() => {
   folder = mkdtempSync(join(tmpdir(), 'shoal-windows-'));
   writeFileSync(at('c.tsv'), values.map((value, i) => `${value}\t${120 - 10 * i}\n`).join(''));
   writeFileSync(at('o.tsv'), 'site-11\t3\nsite-10\t1\n');
-  writeFileSync(at('strange.tsv'), 'site-11\t3\nsite-12\t1\n');
+  writeFileSync(at('strange.tsv'), 'site-11\t3\nsite-0\t1\n');
+  writeFileSync(at('few.tsv'), 'site-10\t1\nsite-11\t3\n');
   writeFileSync(at('u.json'), JSON.stringify(recipe(uniform)));
   writeFileSync(at('f.json'), JSON.stringify(recipe()));
 });
@@ -130,14 +131,9 @@ test('simulate: windows that cannot be are refused', () => {
     refused(new RegExp(option), ['simulate', ...files, option, '1.5', '-o', 'no']);
   refused(/--active/, ['simulate', ...files, '--active', '0', '-o', 'no']);
   refused(/from 1 to 1000/, ['simulate', ...files, '--days', '1001', '-o', 'no']);
-  refused(/value 2 is not in the counts/, [
-    'simulate',
-    ...files,
-    '--openings',
-    'strange.tsv',
-    '-o',
-    'no',
-  ]);
+  const few = files.map((word) => (word === 'c.tsv' ? 'few.tsv' : word));
+  const strange = ['--openings', 'strange.tsv', '-o', 'no'];
+  refused(/value 2 is not in the counts/, ['simulate', ...few, ...strange]);
   const query = {
     value: 'fields',
     encoding: [{ field: 'age', boundaries: [0, 50, 100] }],
