@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const bin = process.env.SHOAL_BIN ?? join(root, 'build/release/shoal');
@@ -145,5 +146,80 @@ test('simulate: windows that cannot be are refused', () => {
     'simulate',
     ...['--recipe', 'query.json', '--counts', 'events.tsv', '--devices', '10', '--seed', '1'],
     ...['--active', '0.5', '-o', 'no'],
+  ]);
+});
+
+/** @param {string} name @param {string[]} more */
+function collect(name, ...more) {
+  simulate(name, ...more);
+  rmSync(at(`${name}.acc`), { force: true });
+  good(['ingest', '--recipe', `${name}.json`, '-o', `${name}.acc`, `${name}.batch`]);
+}
+
+/** @param {string} name @param {string[]} more */
+const estimate = (name, ...more) =>
+  good(['estimate', '--recipe', `${name}.json`, ...more, `${name}.acc`]).text;
+
+test('results say what counts are a number of, and how surely', () => {
+  writeFileSync(at('two.json'), JSON.stringify(recipe({ ...uniform, limit: { per_day: 2 } })));
+  const schema = readFileSync(join(root, 'docs/schema/result.schema.json'), 'utf8');
+  const isResult = new Ajv2020({ allowUnionTypes: true }).compile(JSON.parse(schema));
+  /** @type {Record<string, any>} */
+  const results = {};
+  for (const name of ['u', 'f', 'two']) {
+    collect(name);
+    results[name] = JSON.parse(estimate(name, '--format', 'json'));
+    assert.ok(isResult(results[name]), JSON.stringify(isResult.errors));
+  }
+  assert.deepEqual([results.u.unit, results.u.design_effect], ['windows', 1]);
+  assert.deepEqual([results.two.unit, results.two.design_effect], ['windows', 2]);
+  assert.ok(!('unit' in results.f) && !('design_effect' in results.f), 'reports, as ever');
+  assert.ok(!isResult({ ...results.f, unit: 'reports' }), 'the schema knows windows alone');
+  // one-hot, asymmetric: q = 1/(e^4 + 1), and n p (1 - p) for each report of a window.
+  const q = 1 / (Math.exp(4) + 1);
+  for (const [name, design] of Object.entries({ u: 1, f: 0, two: 2 })) {
+    const { n, rows } = results[name];
+    for (const row of rows) {
+      const f = Math.min(Math.max(row.count, 0), n);
+      const coins = (f / 4 + (n - f) * q * (1 - q)) / (0.5 - q) ** 2;
+      const variance = coins + (design * f * (n - f)) / n;
+      assert.ok(Math.abs(row.stderr ** 2 / variance - 1) < 1e-6, `${name} ${row.value}`);
+    }
+  }
+  assert.match(estimate('u'), /^counts are windows \(days of a person\): a report counts/m);
+  assert.match(estimate('two'), /^a window has up to 2 reports, and errors allow/m);
+  assert.doesNotMatch(estimate('u'), /alike/);
+  assert.doesNotMatch(estimate('f'), /windows/);
+  const [head, row] = estimate('u', '--format', 'csv').split('\n');
+  assert.equal(head, 'value,count,stderr,low,high,detected,unit');
+  assert.match(row, /,true,windows$/);
+  assert.match(estimate('f', '--format', 'csv'), /^value,count,stderr,low,high,detected\n/);
+});
+
+test('compare: windows with windows only, and their picks are in both errors', () => {
+  collect('u', '--first', '20000');
+  writeFileSync(at('one.json'), readFileSync(at('u.json')));
+  collect('one');
+  collect('f');
+  const run = (/** @type {string[]} */ ...args) =>
+    good(['compare', '--recipe', 'u.json', ...args, 'one.acc', 'u.acc']).text;
+  assert.match(run(), /^b less a, shares in % of windows, 95 % intervals$/m);
+  assert.match(run('--of', 'count'), /^b less a, windows, 95 % intervals$/m);
+  const { unit, rows } = JSON.parse(run('--format', 'json'));
+  assert.equal(unit, 'windows');
+  const q = 1 / (Math.exp(4) + 1);
+  const n = 20000;
+  /** @param {number} p */
+  const coins = (p) => (p / 4 + (1 - p) * q * (1 - q)) / (0.5 - q) ** 2 / n;
+  for (const row of rows) {
+    const [a, b] = [row.a, row.b].map((x) => Math.max(x, 0));
+    const interval = coins(a) + coins(b) + (a * (1 - a) + b * (1 - b)) / n;
+    assert.ok(Math.abs(row.stderr ** 2 / interval - 1) < 1e-6, row.value);
+    const same = Math.max((row.a + row.b) / 2, 0);
+    const unchanged = 2 * coins(same) + (2 * same * (1 - same)) / n;
+    assert.ok(Math.abs(row.z / (row.difference / Math.sqrt(unchanged)) - 1) < 1e-6, row.value);
+  }
+  refused(/pick events in different ways/, [
+    ...['compare', '--recipe', 'u.json', '--recipe-b', 'f.json', 'u.acc', 'f.acc'],
   ]);
 });
