@@ -18,6 +18,8 @@ import { reportsUrl } from './client_options.js';
  */
 
 const SECRET_BYTES = 32;
+/** What the store `state` holds under one consent only: its end erases these keys. */
+export const ENDED = ['secret', 'analyses', 'keys', 'exactIn'];
 
 export class Context {
   /** Consent as this page knows it. @type {ConsentState} */

@@ -42,6 +42,8 @@ export const REASONS = {
   'too-heavy':
     'The record has more bits set than the two servers take, as about one in a million has; it is not sent.',
   'task-refused': 'The task of the two servers is not one that can be shared to.',
+  'not-opted-in': 'The person has not opted in to this.',
+  'exact-spent': 'As many exact values were shared to the task as the person agreed to.',
   'not-a-measurement': 'The value is not one that the task measures.',
   offline: 'The edge worker could not be reached; the records are kept.',
   'edge-busy': 'The edge worker asked to wait; the records are kept.',
