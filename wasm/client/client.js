@@ -76,7 +76,7 @@ export class Client {
     this.#context = context;
     this.#recipes = new PageRecipes(context);
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());
-    this.#events = new Events(context, this.#recipes, this.#outbox);
+    this.#events = new Events(context, this.#recipes, this.#outbox, this.#closed.signal);
     /** Runs: statistics that change over epochs. @type {Track} */
     this.track = {
       optIn: (analysis, yes) =>
@@ -113,6 +113,7 @@ export class Client {
     } catch (error) {
       context.noteError(error);
     }
+    if (context.isOn) void this.#events.open();
     void this.flush();
   }
 
@@ -143,6 +144,7 @@ export class Client {
     } catch (error) {
       context.noteError(error);
     }
+    if (context.isOn) void this.#events.open();
     void this.flush();
     return context.state;
   }
@@ -168,6 +170,7 @@ export class Client {
             more?.(tx),
           ]),
         );
+        await context.endVisits();
       }
     } catch (error) {
       context.noteError(error);
@@ -310,6 +313,7 @@ export class Client {
 
   /** Erases events that are too old, and opens the ledger of queries on its first day. */
   async #tidy() {
+    await this.#events.tidy();
     const { policy, runs } = this.#context.options;
     if (policy) await this.#attempt(queries, (asked, call) => asked.tidy(call));
     if (runs) await this.#attempt(tracking, (asked, call) => asked.tidy(call));
