@@ -83,7 +83,7 @@ export class Client {
     this.#context = context;
     this.#recipes = new PageRecipes(context);
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());
-    this.#events = new Events(context, this.#recipes, this.#outbox);
+    this.#events = new Events(context, this.#recipes, this.#outbox, this.#closed.signal);
     /** Runs: statistics that change over epochs. @type {Track} */
     this.track = {
       optIn: (analysis, yes) =>
@@ -129,6 +129,7 @@ export class Client {
     } catch (error) {
       context.noteError(error);
     }
+    if (context.isOn) void this.#events.open();
     void this.flush();
   }
 
@@ -159,6 +160,7 @@ export class Client {
     } catch (error) {
       context.noteError(error);
     }
+    if (context.isOn) void this.#events.open();
     void this.flush();
     return context.state;
   }
@@ -184,6 +186,7 @@ export class Client {
             more?.(tx),
           ]),
         );
+        await context.endVisits();
       }
     } catch (error) {
       context.noteError(error);
@@ -319,6 +322,7 @@ export class Client {
 
   /** Erases events that are too old, and opens the ledger of queries on its first day. */
   async #tidy() {
+    await this.#events.tidy();
     const { policy, runs } = this.#context.options;
     if (policy) await this.#attempt(queries, (asked, call) => asked.tidy(call));
     if (runs) await this.#attempt(tracking, (asked, call) => asked.tidy(call));

@@ -180,7 +180,9 @@ async function explainRecipes(context, recipes, add) {
   await context.exclusive(async (tx) => {
     for (const recipe of ready.recipes) {
       const code = await context.refusal(tx, ready.core, recipe);
-      if (code) add(code, recipe.id, context.notes.get(`${code} ${recipe.id}`)?.count ?? 0);
+      // An open window has spent the day's reports. Where another recipe has, a note says so.
+      const isOpen = code === 'budget' && recipe.send.pick === 'uniform';
+      if (code && !isOpen) add(code, recipe.id, context.notes.get(`${code} ${recipe.id}`)?.count ?? 0);
     }
   });
 }
