@@ -153,7 +153,8 @@ export class Events {
       await tx.put('state', 'ledger', ledger);
       return recipe.isPermanent ? { secret: await context.secretOf(tx) } : {};
     });
-    if (paid?.code) this.#spent.set(recipe.hash, { day, code: paid.code });
+    // Another page may reserve for this day yet, so a cap is not remembered.
+    if (paid?.code && paid.code !== 'cap') this.#spent.set(recipe.hash, { day, code: paid.code });
     return paid ?? { code: 'no-consent' };
   }
 }
