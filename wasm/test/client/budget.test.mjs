@@ -209,6 +209,8 @@ test('runs and queries are charged where they may answer, and refused where the 
   await tight.client.track.sample('views', 1);
   assert.deepEqual(codes(await tight.client.track.answer([run])), ['cap']);
 
+  const previous = (await loadSet()).recipe(run).hash;
+  const second = epochRecipe(2, { round: { previous } });
   // An epoch after the first is refused, too, once a smaller cap has the window.
   const { storage, clock } = costs;
   await clock.advance(DAY_MS);
@@ -217,7 +219,7 @@ test('runs and queries are charged where they may answer, and refused where the 
     { storage, now: clock.now },
   );
   await smaller.client.track.sample('views', 1);
-  assert.deepEqual(codes(await smaller.client.track.answer([epochRecipe(2)])), ['cap']);
+  assert.deepEqual(codes(await smaller.client.track.answer([second])), ['cap']);
 });
 
 // ---- random histories ----
