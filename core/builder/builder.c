@@ -142,7 +142,7 @@ static shoal_err check_window(shoal_recipe_builder *builder)
     if (recipe->window == SHOAL_WINDOW_VISIT && recipe->delay_s != 0)
         return shoal_builder_refuse(builder, "send.delay_s", SHOAL_ERR_RANGE,
                                     "must be 0 in a visit, which is sent as it ends");
-    if (recipe->value == SHOAL_VALUE_FIELDS || recipe->round_index != 0)
+    if (recipe->value == SHOAL_VALUE_FIELDS || recipe->round_index != 0 || recipe->epochs != 0)
         return shoal_builder_refuse(builder, "send.pick", SHOAL_ERR_RANGE,
                                     "cannot be uniform in queries and runs");
     if (shoal_recipe_is_permanent(recipe))
