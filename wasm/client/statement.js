@@ -4,6 +4,7 @@
 import { spentOf } from '../bindings/ledger_sum.js';
 import { chunk, readStored, today } from './basics.js';
 import { REASONS } from './reasons.js';
+import { promisesOf } from './verdict.js';
 
 /**
  * @typedef {import('../bindings/device.js').Recipe} Recipe
@@ -22,7 +23,8 @@ import { REASONS } from './reasons.js';
  * @property {ReportJson} report what is sent, exactly. If it names `servers`, it is instead what
  *   was split into shares and sealed for those servers.
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year:
- *   {count: number, epsilon: number}}} Balance
+ *   {count: number, epsilon: number}, verdict: import('./verdict.js').Promises}} Balance what a
+ *   recipe has spent, and what its report, window and life promise a person
  * @typedef {Balance & Partial<Charge> & Partial<RunBalance>} LedgerEntry one of three kinds. An
  *   entry with `run` holds what that run has spent. An entry with `analysis` but no `run` holds
  *   what that analysis was charged for queries. Every other entry is a recipe's balance, and only
@@ -126,6 +128,7 @@ async function balancesOf(context, pageRecipes) {
       perDay: recipe.limit.perDay,
       today: spent(recipe, day),
       year: spent(recipe, day - 364),
+      verdict: promisesOf(recipe, day),
     }));
   });
   return balances ?? [];
