@@ -327,7 +327,8 @@ export class Recipe {
     /** Last valid day, days since 1970-01-01 UTC. @readonly */ this.expiresDay = w[11];
     /** @readonly */ this.text = {
       form: w[12] ? 'NFC' : 'none',
-      case: w[13] ? 'lower' : 'keep',
+      case: ['keep', 'lower', 'fold'][w[13]],
+      /** @type {string | undefined} */ locale: json.text?.locale,
       min: w[14],
       max: w[15],
     };

@@ -5,6 +5,7 @@ import { spentOf } from '../bindings/ledger_sum.js';
 import { chunk, readStored, today } from './basics.js';
 import { exactBalances, explainExact } from './exact_balance.js';
 import { REASONS } from './reasons.js';
+import { promisesOf } from './verdict.js';
 
 /**
  * @typedef {import('../bindings/device.js').Recipe} Recipe
@@ -24,7 +25,8 @@ import { REASONS } from './reasons.js';
  * @property {ReportJson} report what is sent, exactly. If it names `servers`, it is instead what
  *   was split into shares and sealed for those servers.
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year:
- *   {count: number, epsilon: number}}} Balance
+ *   {count: number, epsilon: number}, verdict: import('./verdict.js').Promises}} Balance what a
+ *   recipe has spent, and what its report, window and life promise a person
  * @typedef {Balance & Partial<Charge> & Partial<RunBalance> & Partial<ExactBalance>} LedgerEntry
  *   one of four kinds. An entry with `run` holds what that run has spent. An entry with `analysis`
  *   but no `run` holds what that analysis was charged for queries. An entry with `task` holds what
@@ -129,6 +131,7 @@ async function balancesOf(context, pageRecipes) {
       perDay: recipe.limit.perDay,
       today: spent(recipe, day),
       year: spent(recipe, day - 364),
+      verdict: promisesOf(recipe, day),
     }));
   });
   return balances ?? [];
