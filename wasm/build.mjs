@@ -32,6 +32,7 @@ const chunks = {
     'loader',
     'site',
     'address',
+    'asks',
     'reasons',
     'statement',
     'memory_storage',

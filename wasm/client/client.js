@@ -13,6 +13,7 @@ import { Events } from './events.js';
 import { countsAddresses } from './items.js';
 import { Outbox } from './outbox.js';
 import { PageRecipes } from './page_recipes.js';
+import { bindTerms, termOf } from './terms.js';
 
 export { ShoalError };
 
@@ -23,6 +24,7 @@ export { ShoalError };
  * @typedef {import('../bindings/device.js').RecipeJson} RecipeJson
  * @typedef {import('../bindings/device.js').ReportJson} ReportJson
  * @typedef {import('../bindings/query_core.js').PolicyJson} PolicyJson
+ * @typedef {import('./asks.js').Ask} Ask
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').Options} Options
  * @typedef {import('./client_options.js').PinnedRecipe} PinnedRecipe
@@ -50,6 +52,7 @@ export { ShoalError };
  *   `opted-out`, or why not
  */
 
+const asks = () => import('./asks.js');
 const dap = () => import('./dap.js');
 const observing = () => import('./observe.js');
 const queries = () => import('./queries.js');
@@ -81,7 +84,7 @@ export class Client {
   constructor(options, deps) {
     const context = new Context(options, deps);
     this.#context = context;
-    this.#recipes = new PageRecipes(context);
+    this.#recipes = new PageRecipes(context, (recipes) => this.#bind(recipes, false));
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());
     this.#events = new Events(context, this.#recipes, this.#outbox, this.#closed.signal);
     /** Runs: statistics that change over epochs. @type {Track} */
@@ -108,6 +111,7 @@ export class Client {
         return context.state;
       },
       grant: () => this.#grant(),
+      asks: () => this.#asks(),
       withdraw: () => this.#stop('withdrawn'),
     };
   }
@@ -156,13 +160,44 @@ export class Client {
       await context.storeConsent();
       // The ledger is made now, so that a recipe that waits for a day waits from today on.
       const ready = await this.#recipes.ready();
-      if (ready) await context.exclusive((tx) => context.ledgerOf(tx, ready.core));
+      if (ready) {
+        await this.#bind(ready.recipes, true);
+        await context.exclusive((tx) => context.ledgerOf(tx, ready.core));
+      }
     } catch (error) {
       context.noteError(error);
     }
     if (context.isOn) void this.#events.open();
     void this.flush();
     return context.state;
+  }
+
+  /**
+   * Holds what the page asks for against what was agreed to.
+   * @param {Recipe[]} recipes
+   * @param {boolean} isGrant did the person say yes to this page just now?
+   */
+  async #bind(recipes, isGrant) {
+    const context = this.#context;
+    const { policy, runs } = context.options;
+    try {
+      const terms = recipes.map((recipe) => termOf(context.url, recipe));
+      context.more = await bindTerms(context, 'terms', terms, isGrant ? 'all' : 'first');
+    } catch (error) {
+      context.noteError(error);
+    }
+  }
+
+  /**
+   * Lists what this page asks for beyond what the person agreed to, so that it can ask anew. The
+   * list is empty without consent.
+   * @returns {Promise<Ask[]>}
+   */
+  async #asks() {
+    const ready = await this.#recipes.ready();
+    if (ready) await this.#bind(ready.recipes, false);
+    if (!ready || !this.#context.more.length) return [];
+    return this.#attempt(asks, (told, { context }) => told.asks(context));
   }
 
   /**

@@ -3,6 +3,7 @@
 // under the lock of all tabs, and the budget ledger.
 import { VISITS, VISITS_LIVE, randomBytes, storageFailure, today, toldAs } from './basics.js';
 import { reportsUrl } from './client_options.js';
+import { agreedTo, holds, termOf } from './terms.js';
 
 /**
  * @typedef {import('../bindings/device.js').Core} Core
@@ -10,8 +11,10 @@ import { reportsUrl } from './client_options.js';
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').Options} Options
  * @typedef {import('./storage.js').Transaction} Transaction
+ * @typedef {import('./terms.js').Term} Term
  *
- * @typedef {'none' | 'granted' | 'withdrawn' | 'gpc'} ConsentState
+ * @typedef {'none' | 'granted' | 'outdated' | 'withdrawn' | 'gpc'} ConsentState `outdated`: granted,
+ *   but the page asks for more than was agreed to
  * @typedef {{recipe: string | null, code: string}} Outcome `queued`, or a code of explain()
  * @typedef {{code: string, recipe: string | null, count: number, text?: string, cause?: unknown}}
  *   Note `cause` is the error behind it, where there was one
@@ -19,13 +22,15 @@ import { reportsUrl } from './client_options.js';
 
 const SECRET_BYTES = 32;
 /** What the store `state` holds under one consent only: its end erases these keys. */
-export const ENDED = ['secret', 'analyses', 'keys', 'exactIn'];
+export const ENDED = ['secret', 'analyses', 'keys', 'exactIn', 'terms', 'optTerms'];
 
 export class Context {
   /** Consent as this page knows it. @type {ConsentState} */
   #consent = 'none';
   /** Grows with every withdrawal: work that began in an older era stops. */
   era = 0;
+  /** What this page asks for beyond what was agreed to. @type {Term[]} */
+  more = [];
   /**
    * Counts of what happened to events since the page was loaded, by code and recipe. They hold no
    * values.
@@ -44,11 +49,12 @@ export class Context {
 
   /** @returns {ConsentState} */
   get state() {
-    return this.deps.gpc() ? 'gpc' : this.#consent;
+    if (this.deps.gpc()) return 'gpc';
+    return this.#consent === 'granted' && this.more.length ? 'outdated' : this.#consent;
   }
 
   get isOn() {
-    return this.state === 'granted';
+    return this.#consent === 'granted' && !this.deps.gpc();
   }
 
   /** Reads what was decided on an earlier page. Creates no database. */
@@ -60,7 +66,12 @@ export class Context {
 
   /** Stores consent; it holds in this page once it is stored. */
   async storeConsent() {
-    await this.transaction((tx) => tx.put('state', 'consent', 'granted'));
+    await this.transaction(async (tx) => {
+      // An earlier version may have ended consent, and left what it did not know.
+      if ((await tx.get('state', 'consent')) !== 'granted')
+        for (const key of ENDED) await tx.delete('state', key);
+      await tx.put('state', 'consent', 'granted');
+    });
     this.#consent = 'granted';
   }
 
@@ -201,6 +212,21 @@ export class Context {
     return ledger;
   }
 
+  /** Does this page know that a recipe asks for more than was agreed to? @param {Recipe} recipe */
+  isMore(recipe) {
+    const { key, name } = termOf(this.url, recipe);
+    return this.more.some((term) => term.key === key && term.name === name);
+  }
+
+  /**
+   * Returns whether the person agreed to a term.
+   * @param {Transaction} tx
+   * @param {Term} term
+   */
+  async agrees(tx, term) {
+    return holds(await agreedTo(tx, term), term);
+  }
+
   /**
    * Returns why the recipe may not spend today, or null if it may.
    * @param {Transaction} tx
@@ -208,6 +234,7 @@ export class Context {
    * @param {Recipe} recipe
    */
   async refusal(tx, core, recipe) {
+    if (!(await this.agrees(tx, termOf(this.url, recipe)))) return 'outdated';
     const day = today(this.deps);
     if (day <= ((await tx.get('state', 'erased')) ?? -1)) return 'erased';
     return core.ledger.refusal(await this.ledgerOf(tx, core), recipe, day)?.code ?? null;

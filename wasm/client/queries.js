@@ -6,8 +6,17 @@
 import { isRefusal, isSampled, pick, randomBytes, readStored, today, toldAs } from './basics.js';
 import { sweep } from './query_events.js';
 import { heard, settle } from './query_log.js';
-import { QUERY_REASONS, load, optedIn, queryLedgerOf, refused } from './query_policy.js';
+import {
+  QUERY_REASONS,
+  analysisOf,
+  load,
+  optedIn,
+  queryLedgerOf,
+  refused,
+  termOfAnalysis,
+} from './query_policy.js';
 import { served } from './served.js';
+import { bindTerms } from './terms.js';
 
 export { charges } from './query_charges.js';
 export { donate, optIn, tidy } from './query_events.js';
@@ -59,6 +68,11 @@ export function ask(call, queries) {
 async function askAll(call, queries) {
   const { context } = call;
   const loaded = await load(context);
+  // An opt-in of an earlier version has no terms.
+  const joined = (await context.exclusive(optedIn)) ?? [];
+  const analyses = joined.map((name) => analysisOf(loaded.policy, name)).filter(Boolean);
+  const terms = analyses.map((each) => termOfAnalysis(context, each));
+  await bindTerms(context, 'optTerms', terms, 'missing');
   const list = queries ?? (await fetched(context));
   if (!Array.isArray(list)) throw refused('queries-missing');
   const outcomes = [];
@@ -190,6 +204,9 @@ async function debit(tx, context, loaded, query, row) {
   const day = today(deps);
   if (row.analysis && !(await optedIn(tx)).includes(row.analysis))
     return settle(tx, now, row, 'not-opted-in');
+  const analysis = analysisOf(policy, query.analysis);
+  if (analysis && !(await context.agrees(tx, termOfAnalysis(context, analysis))))
+    return settle(tx, now, row, 'outdated');
   const ledger = await queryLedgerOf(tx, loaded, day);
   const { verdict, bytes } = readStored(() => core.accountant.debit(ledger, policy, query, day));
   if (verdict.refusal) return settle(tx, now, row, verdict.refusal, verdict);

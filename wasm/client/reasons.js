@@ -8,6 +8,7 @@ export const CSP = "script-src 'self' 'wasm-unsafe-eval'";
 export const REASONS = {
   'no-consent': 'Consent has not been given.',
   gpc: 'The browser sends Global Privacy Control, which counts as no.',
+  outdated: 'The page asks for more than the person agreed to.',
   storage: 'Storage on this device failed, so no budget can be kept.',
   failed: 'The client itself failed, which is a defect; the entry carries the error as its cause.',
   'wasm-blocked': `The page's policy refuses WebAssembly. Add the header Content-Security-Policy: ${CSP}`,

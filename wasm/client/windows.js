@@ -148,7 +148,10 @@ export class Windows {
       if (!context.isOn || !this.#isVisible) break;
       try {
         const isVisit = recipe.send.window === 'visit';
-        const code = await (isVisit ? this.#openVisit(recipe) : this.#openDay(recipe));
+        // What asks for more than the person agreed to pays for nothing.
+        const code = context.isMore(recipe)
+          ? 'outdated'
+          : await (isVisit ? this.#openVisit(recipe) : this.#openDay(recipe));
         if (code) this.#refused.set(recipe.hash, { day: today(context.deps), code });
         else this.#refused.delete(recipe.hash);
       } catch (error) {
