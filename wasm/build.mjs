@@ -38,6 +38,7 @@ const chunks = {
     'observe',
     'queries',
     'tracking',
+    'windows',
     'dap',
     'hpke',
   ],

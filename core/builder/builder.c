@@ -112,6 +112,45 @@ static shoal_err check_pairs(shoal_recipe_builder *builder)
     return SHOAL_OK;
 }
 
+// Checks that the locale is the code of a language, and that something is made lower case by it.
+static shoal_err check_locale(shoal_recipe_builder *builder)
+{
+    static const char path[] = "text.locale";
+    const shoal_recipe *recipe = &builder->recipe;
+    const shoal_name *locale = &recipe->text_locale;
+    if (locale->len == 0) return SHOAL_OK;
+    if (recipe->text_case != SHOAL_CASE_LOWER)
+        return shoal_builder_refuse(builder, path, SHOAL_ERR_RANGE, "needs text.case lower");
+    bool is_language = locale->len == 2 || locale->len == 3;
+    for (uint32_t i = 0; i < locale->len; i++)
+        is_language &= locale->bytes[i] >= 'a' && locale->bytes[i] <= 'z';
+    return is_language ? SHOAL_OK
+                       : shoal_builder_refuse(builder, path, SHOAL_ERR_TYPE,
+                                              "must be two or three letters, such as tr");
+}
+
+// Checks the window that reports answer for. Queries and runs choose what they report by
+// themselves, and a stable answer of permanent coins costs less than an answer for each window.
+static shoal_err check_window(shoal_recipe_builder *builder)
+{
+    const shoal_recipe *recipe = &builder->recipe;
+    bool is_uniform = recipe->pick == SHOAL_PICK_UNIFORM;
+    if (is_uniform != (recipe->window != SHOAL_WINDOW_NONE))
+        return shoal_builder_refuse(builder, "send.window", SHOAL_ERR_MISSING_FIELD,
+                                    "and send.pick uniform go together");
+    if (!is_uniform) return SHOAL_OK;
+    if (recipe->window == SHOAL_WINDOW_VISIT && recipe->delay_s != 0)
+        return shoal_builder_refuse(builder, "send.delay_s", SHOAL_ERR_RANGE,
+                                    "must be 0 in a visit, which is sent as it ends");
+    if (recipe->value == SHOAL_VALUE_FIELDS || recipe->round_index != 0 || recipe->epochs != 0)
+        return shoal_builder_refuse(builder, "send.pick", SHOAL_ERR_RANGE,
+                                    "cannot be uniform in queries and runs");
+    if (shoal_recipe_is_permanent(recipe))
+        return shoal_builder_refuse(builder, "send.pick", SHOAL_ERR_RANGE,
+                                    "cannot be uniform with permanent coins");
+    return SHOAL_OK;
+}
+
 // Checks that the compound fits the recipe's value. Compounds of open strings take words, hosts,
 // sites or items; those of a list take cells.
 static shoal_err check_compound(shoal_recipe_builder *builder, const shoal_compound *compound)
@@ -133,6 +172,7 @@ static shoal_err check_fields(shoal_recipe_builder *builder, const shoal_compoun
     shoal_err err = shoal_builder_check_takes(builder, takes, domain);
     if (err == SHOAL_OK && compound != NULL) err = check_compound(builder, compound);
     if (err == SHOAL_OK) err = check_pairs(builder);
+    if (err == SHOAL_OK) err = check_locale(builder);
     builder->recipe.key = builder->recipe.recipe;
     return err == SHOAL_OK ? shoal_setters_check(builder) : err;
 }
@@ -188,6 +228,7 @@ shoal_err shoal_builder_finish(shoal_recipe *recipe, shoal_recipe_builder *build
     shoal_err err = shoal_setters_close(builder);
     if (err == SHOAL_OK) err = check_required(builder);
     if (err == SHOAL_OK) err = make_parts(builder);
+    if (err == SHOAL_OK) err = check_window(builder);
     if (err != SHOAL_OK) return err;
     shoal_builder_close_values(builder);
     err = shoal_recipe_hash(own->run_hash, own, SHOAL_WITHOUT_ROUND);

@@ -21,7 +21,7 @@ static void put_row(shoal_canonical *w, const shoal_recipe *recipe, size_t i)
     } else if (f->kind == FIELD_NAME) {
         shoal_name name;
         memcpy(&name, at, sizeof name);
-        shoal_canonical_field(w, row->tag, name.bytes, name.len);
+        if (name.len > 0) shoal_canonical_field(w, row->tag, name.bytes, name.len);
     } else if (f->kind == FIELD_BYTES) {
         if (shoal_recipe_states(recipe, i)) shoal_canonical_field(w, row->tag, at, 32);
     } else if (shoal_field_get(f, recipe) != default_of(row, recipe)) {

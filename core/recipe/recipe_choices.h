@@ -14,8 +14,14 @@ enum shoal_value_kind {
                           // name
 };
 enum shoal_text_form { SHOAL_FORM_NONE = 0, SHOAL_FORM_NFC = 1 };
-enum shoal_text_case { SHOAL_CASE_KEEP = 0, SHOAL_CASE_LOWER = 1 };
+enum shoal_text_case { SHOAL_CASE_KEEP = 0, SHOAL_CASE_LOWER = 1, SHOAL_CASE_FOLD = 2 };
 enum shoal_fresh { SHOAL_FRESH_WAIT = 0, SHOAL_FRESH_ALLOW = 1 };
+enum shoal_pick { SHOAL_PICK_FIRST = 0, SHOAL_PICK_UNIFORM = 1 };
+enum shoal_window {
+    SHOAL_WINDOW_NONE = 0,
+    SHOAL_WINDOW_VISIT,
+    SHOAL_WINDOW_DAY
+}; // stated exactly where the pick is uniform
 enum shoal_oracle { SHOAL_ORACLE_CMS = 0, SHOAL_ORACLE_OLH = 1 }; // mechanism of the parts of sfp
 enum shoal_sampler {
     SHOAL_SAMPLER_RANDOM = 0,

@@ -40,7 +40,7 @@ export const TYPE = 5;
 export const DUPLICATE = 6;
 
 export const VALUE_MAX = 256; // bytes of one string
-const INFO_WORDS = 18; // of the export recipe_info
+const INFO_WORDS = 20; // of the export recipe_info
 const PAGE = 65536;
 
 export const encoder = new TextEncoder();
@@ -321,11 +321,14 @@ export class Recipe {
       sample: w[5] / 1e6,
       delayS: w[6],
       fresh: w[7] ? 'allow' : 'wait',
+      pick: w[18] ? 'uniform' : 'first',
+      window: [null, 'visit', 'day'][w[19]], // null under `first`
     };
     /** Last valid day, days since 1970-01-01 UTC. @readonly */ this.expiresDay = w[11];
     /** @readonly */ this.text = {
       form: w[12] ? 'NFC' : 'none',
-      case: w[13] ? 'lower' : 'keep',
+      case: ['keep', 'lower', 'fold'][w[13]],
+      /** @type {string | undefined} */ locale: json.text?.locale,
       min: w[14],
       max: w[15],
     };
@@ -335,10 +338,10 @@ export class Recipe {
     const { parameters = {} } = json; // a joint recipe's are its variables'
     const { values, length, n } = parameters;
     /**
-     * The most bytes of a string. A longer one is cut for n-grams, and refused for fragments.
+     * The most bytes of a string. Fragments take any: the core reports a longer one as "none".
      * @readonly @type {number}
      */
-    this.bytesMax = (!n && length) || VALUE_MAX;
+    this.bytesMax = length && !n ? Infinity : VALUE_MAX;
     /**
      * Indices by value; null if the recipe does not list values.
      * @readonly @type {Map<string, number> | null}
@@ -391,12 +394,13 @@ export class Recipe {
     let err;
     if (this.isOpen) {
       const { read, written } = encoder.encodeInto(value, module.value);
-      // For a text that does not fit, the core reports that it is too long, and wipes the memory.
+      // The core refuses a text that does not fit, and wipes the memory. Its start is "none" already.
+      const isRefused = read < value.length && this.bytesMax <= VALUE_MAX;
       err = x.randomize_text(
         base + record,
         handle,
         base,
-        read < value.length ? VALUE_MAX + 1 : written,
+        isRefused ? VALUE_MAX + 1 : written,
         at,
         own,
       );

@@ -8,7 +8,7 @@
 import { ShoalError } from '../bindings/device.js';
 import { chunk, isStorageFailure, storageFailure, today } from './basics.js';
 import { dependenciesOf } from './client_options.js';
-import { Context } from './context.js';
+import { Context, ENDED } from './context.js';
 import { Events } from './events.js';
 import { countsAddresses } from './items.js';
 import { Outbox } from './outbox.js';
@@ -33,6 +33,7 @@ export { ShoalError };
  * @typedef {import('./query_charges.js').Charge} Charge
  * @typedef {import('./query_log.js').LogEntry} LogEntry
  * @typedef {import('./run_balance.js').RunBalance} RunBalance
+ * @typedef {import('./exact_balance.js').ExactBalance} ExactBalance
  * @typedef {import('./statement.js').Balance} Balance
  * @typedef {import('./statement.js').Entry} Entry
  * @typedef {import('./statement.js').LedgerEntry} LedgerEntry
@@ -41,6 +42,12 @@ export { ShoalError };
  * @typedef {import('./storage.js').Storage} Storage
  * @typedef {import('./storage.js').Transaction} Transaction
  * @typedef {import('./tracking.js').Track} Track
+ *
+ * @typedef {object} Exact
+ * @property {(task: ExactTask, options: {limit: number}) => Promise<Outcome[]>} optIn agrees that
+ *   this device shares exact values to the task, `limit` of them in all: `opted-in`, or why not
+ * @property {(task: ExactTask) => Promise<Outcome[]>} optOut ends that, and erases what waits:
+ *   `opted-out`, or why not
  */
 
 const dap = () => import('./dap.js');
@@ -76,7 +83,7 @@ export class Client {
     this.#context = context;
     this.#recipes = new PageRecipes(context);
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());
-    this.#events = new Events(context, this.#recipes, this.#outbox);
+    this.#events = new Events(context, this.#recipes, this.#outbox, this.#closed.signal);
     /** Runs: statistics that change over epochs. @type {Track} */
     this.track = {
       optIn: (analysis, yes) =>
@@ -84,6 +91,15 @@ export class Client {
       sample: (stream, value) =>
         this.#consented(tracking, (runs, call) => runs.sample(call, stream, value)),
       answer: (recipes) => this.#consented(tracking, (runs, call) => runs.answer(call, recipes)),
+    };
+    /** Opt-ins to exact sums, one for each task. @type {Exact} */
+    this.exact = {
+      optIn: (task, { limit }) => {
+        if (!Number.isSafeInteger(limit) || limit < 1)
+          throw wrongArgument('exact.optIn', 'limit', 'a whole number from 1', limit);
+        return this.#consented(dap, ({ optIn }, call) => optIn(call, task, limit));
+      },
+      optOut: (task) => this.#consented(dap, ({ optOut }, call) => optOut(call, task)),
     };
     /** What the person decided. */
     this.consent = {
@@ -113,6 +129,7 @@ export class Client {
     } catch (error) {
       context.noteError(error);
     }
+    if (context.isOn) void this.#events.open();
     void this.flush();
   }
 
@@ -143,6 +160,7 @@ export class Client {
     } catch (error) {
       context.noteError(error);
     }
+    if (context.isOn) void this.#events.open();
     void this.flush();
     return context.state;
   }
@@ -162,12 +180,13 @@ export class Client {
         await context.locked((tx) =>
           Promise.all([
             tx.put('state', 'consent', state),
-            ...['secret', 'analyses', 'keys'].map((key) => tx.delete('state', key)),
+            ...ENDED.map((key) => tx.delete('state', key)),
             tx.clear('queue'),
             tx.clear('events'),
             more?.(tx),
           ]),
         );
+        await context.endVisits();
       }
     } catch (error) {
       context.noteError(error);
@@ -291,25 +310,19 @@ export class Client {
   }
 
   /**
-   * Shares a measurement, of which two servers learn EXACT sums. Nothing randomizes it, and it has
-   * no budget. Ask for consent to that.
+   * Shares a measurement, of which two servers learn EXACT sums. Nothing randomizes it, so there is
+   * no epsilon. It needs an opt-in to the task (`exact.optIn`), and counts against its limit.
    * @param {ExactTask} task
    * @param {Measurement} measurement
    * @returns {Promise<Outcome[]>} `queued`, or why not
    */
   shareExactly(task, measurement) {
-    return this.#consented(dap, async ({ exactReport }, { context, outbox, era }) => {
-      const exact = await exactReport(context, task, measurement);
-      const code = exact.report
-        ? await outbox.enqueue({ send: { delayS: 0 } }, exact.report, era, { seal: exact.seal })
-        : exact.code;
-      const recipe = task?.info ?? null;
-      return [code === 'queued' ? { recipe, code } : context.note(code, recipe)];
-    });
+    return this.#consented(dap, ({ share }, call) => share(call, task, measurement));
   }
 
   /** Erases events that are too old, and opens the ledger of queries on its first day. */
   async #tidy() {
+    await this.#events.tidy();
     const { policy, runs } = this.#context.options;
     if (policy) await this.#attempt(queries, (asked, call) => asked.tidy(call));
     if (runs) await this.#attempt(tracking, (asked, call) => asked.tidy(call));

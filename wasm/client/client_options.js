@@ -35,6 +35,8 @@ import { indexedDbStorage } from './storage.js';
  *   of the two servers; by default WebCrypto's X25519 and AES-GCM
  * @property {() => Promise<{siteOf: (host: string) => string | null}>} [sites] the list of
  *   registrable domains
+ * @property {Document} [document] what says whether the page is visible, for windows; by default the
+ *   page's own. Without one, as in a worker, no window opens
  * @property {() => boolean} [gpc] does the browser send Global Privacy Control?
  * @property {(task: () => void, ms: number) => any} [setTimer]
  * @property {(timer: any) => void} [clearTimer]

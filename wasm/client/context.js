@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a client share: options and dependencies, consent, notes for explain(), storage
 // under the lock of all tabs, and the budget ledger.
-import { randomBytes, storageFailure, today, toldAs } from './basics.js';
+import { VISITS, VISITS_LIVE, randomBytes, storageFailure, today, toldAs } from './basics.js';
 import { reportsUrl } from './client_options.js';
 
 /**
@@ -18,6 +18,8 @@ import { reportsUrl } from './client_options.js';
  */
 
 const SECRET_BYTES = 32;
+/** What the store `state` holds under one consent only: its end erases these keys. */
+export const ENDED = ['secret', 'analyses', 'keys', 'exactIn'];
 
 export class Context {
   /** Consent as this page knows it. @type {ConsentState} */
@@ -146,7 +148,7 @@ export class Context {
    * Runs a task under a lock of all tabs.
    * @template T
    * @param {string} name
-   * @param {{ifAvailable?: boolean}} options
+   * @param {import('./storage.js').LockOptions} options
    * @param {(lock: any) => T | Promise<T>} task is given null where the lock is not available
    */
   underLock(name, options, task) {
@@ -175,6 +177,12 @@ export class Context {
     return this.isOn
       ? this.locked(async (tx) => ((await this.stands(tx)) ? task(tx) : undefined))
       : undefined;
+  }
+
+  /** Makes all tabs drop the records of their visits, and waits until they have. */
+  async endVisits() {
+    await this.underLock(VISITS, { steal: true }, () => {});
+    await this.underLock(VISITS_LIVE, {}, () => {});
   }
 
   // ---- ledger ----

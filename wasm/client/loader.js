@@ -143,6 +143,8 @@ export function start({ client: importClient = () => import('./client.js'), ...o
   const loading = new Loading(options, importClient);
   /** @param {keyof Client} method */
   const hand = (method) => loading.hand((client, args) => client[method](...args));
+  /** @param {keyof Client['exact']} method */
+  const exactly = (method) => loading.hand((client, args) => client.exact[method](...args));
   /** @param {keyof Client['track']} method */
   const follow = (method) => loading.hand((client, args) => client.track[method](...args));
   const none = () => [];
@@ -170,6 +172,10 @@ export function start({ client: importClient = () => import('./client.js'), ...o
     /** @type {Client['shareExactly']} */ shareExactly: hand('shareExactly'),
     /** @type {Client['optIn']} */ optIn: hand('optIn'),
     /** @type {Client['ask']} */ ask: hand('ask'),
+    exact: {
+      /** @type {Client['exact']['optIn']} */ optIn: exactly('optIn'),
+      /** @type {Client['exact']['optOut']} */ optOut: exactly('optOut'),
+    },
     track: {
       /** @type {Client['track']['optIn']} */ optIn: follow('optIn'),
       /** @type {Client['track']['sample']} */ sample: follow('sample'),

@@ -3,13 +3,16 @@
 // This module is a chunk of its own, loaded at the first call of reports, ledger or explain.
 import { spentOf } from '../bindings/ledger_sum.js';
 import { chunk, readStored, today } from './basics.js';
+import { exactBalances, explainExact } from './exact_balance.js';
 import { REASONS } from './reasons.js';
+import { promisesOf } from './verdict.js';
 
 /**
  * @typedef {import('../bindings/device.js').Recipe} Recipe
  * @typedef {import('../bindings/device.js').ReportJson} ReportJson
  * @typedef {import('./context.js').Context} Context
  * @typedef {import('./context.js').Note} Note
+ * @typedef {import('./exact_balance.js').ExactBalance} ExactBalance
  * @typedef {import('./page_recipes.js').PageRecipes} PageRecipes
  * @typedef {import('./query_charges.js').Charge} Charge
  * @typedef {import('./run_balance.js').RunBalance} RunBalance
@@ -22,10 +25,12 @@ import { REASONS } from './reasons.js';
  * @property {ReportJson} report what is sent, exactly. If it names `servers`, it is instead what
  *   was split into shares and sealed for those servers.
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year:
- *   {count: number, epsilon: number}}} Balance
- * @typedef {Balance & Partial<Charge> & Partial<RunBalance>} LedgerEntry one of three kinds. An
- *   entry with `run` holds what that run has spent. An entry with `analysis` but no `run` holds
- *   what that analysis was charged for queries. Every other entry is a recipe's balance, and only
+ *   {count: number, epsilon: number}, verdict: import('./verdict.js').Promises}} Balance what a
+ *   recipe has spent, and what its report, window and life promise a person
+ * @typedef {Balance & Partial<Charge> & Partial<RunBalance> & Partial<ExactBalance>} LedgerEntry
+ *   one of four kinds. An entry with `run` holds what that run has spent. An entry with `analysis`
+ *   but no `run` holds what that analysis was charged for queries. An entry with `task` holds what
+ *   was shared exactly. Every other entry is a recipe's balance, and only
  *   these have the members of Balance.
  * @typedef {{state: string, at: number, report: ReportJson, code?: string}} Told a row of the
  *   stores `queue` or `done`, as `entry` puts it into words; `code` says why a report was refused
@@ -87,7 +92,7 @@ export async function reports(context) {
 export async function ledger(context, recipes) {
   const { policy, runs } = context.options;
   /** @type {(() => Promise<any[]>)[]} */
-  const parts = [() => balancesOf(context, recipes)];
+  const parts = [() => balancesOf(context, recipes), () => exactBalances(context)];
   if (policy && context.isOn)
     parts.push(async () => (await chunk(import('./queries.js'))).charges(context));
   if (runs && context.isOn)
@@ -126,6 +131,7 @@ async function balancesOf(context, pageRecipes) {
       perDay: recipe.limit.perDay,
       today: spent(recipe, day),
       year: spent(recipe, day - 364),
+      verdict: promisesOf(recipe, day),
     }));
   });
   return balances ?? [];
@@ -153,6 +159,7 @@ export async function explain(context, recipes) {
   try {
     await explainRecipes(context, recipes, add);
     await explainQueue(context, add);
+    await explainExact(context, add);
     if (context.options.runs && context.isOn)
       await (await chunk(import('./tracking.js'))).explain(context, add);
   } catch (error) {
@@ -176,7 +183,9 @@ async function explainRecipes(context, recipes, add) {
   await context.exclusive(async (tx) => {
     for (const recipe of ready.recipes) {
       const code = await context.refusal(tx, ready.core, recipe);
-      if (code) add(code, recipe.id, context.notes.get(`${code} ${recipe.id}`)?.count ?? 0);
+      // An open window has spent the day's reports. Where another recipe has, a note says so.
+      const isOpen = code === 'budget' && recipe.send.pick === 'uniform';
+      if (code && !isOpen) add(code, recipe.id, context.notes.get(`${code} ${recipe.id}`)?.count ?? 0);
     }
   });
 }

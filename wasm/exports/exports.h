@@ -3,6 +3,7 @@
 // depends only on core/.
 //
 // - exports.c: recipes, and records of an item's index; in every module
+// - verdict_exports.c: what the reports of permanent coins cost; in the module that has them
 // - value_exports.c: strings, numbers, the budget ledger; for a page and the edge
 // - query_exports.c: queries with their encoding, the policy, the accountant; for a page that
 //   answers queries

@@ -45,6 +45,27 @@ uint32_t export_randomize_number(uint32_t record, uint32_t handle, int64_t micro
     return err;
 }
 
+// Randomizes "none", in any domain: what a window without an event reports. It costs what a value
+// costs.
+//   seed: 32 bytes, wiped
+// Returns: ARGUMENT for a recipe with permanent coins, which has no windows.
+EXPORT(randomize_none)
+uint32_t export_randomize_none(uint32_t record, uint32_t handle, uint32_t seed)
+{
+    const coins c = {seed, 0};
+    if (!coins_are_inside(c)) return SHOAL_ERR_ARGUMENT;
+    const shoal_recipe *r = recipe_for_record(handle, record);
+    shoal_err err = SHOAL_ERR_ARGUMENT;
+    if (r) {
+        shoal_rng rng;
+        shoal_rng_init(&rng, at(seed));
+        err = shoal_record_randomize_none(at(record), r, &rng);
+        shoal_rng_wipe(&rng);
+    }
+    coins_wipe(c);
+    return err;
+}
+
 // ---- the budget ledger ----
 
 EXPORT(ledger_size_max) uint32_t export_ledger_size_max(void)

@@ -68,6 +68,7 @@ static void every_field_is_hashed(void)
         {"batch.minimum", NULL, 1},    {"batch.max_age_s", NULL, 1},
         {"cohort.minimum", NULL, 1},   {"release.threshold", NULL, 1000000000000},
         {"block.minimum", NULL, 1001}, {"block.tick_s", NULL, 1},
+        {"text.locale", "tr", 0},      {"text.case", "fold", 0},
         {"parameters.size", NULL, 11}};
     enum { CHANGES = sizeof changes / sizeof changes[0] };
     uint8_t hashes[CHANGES + 1][32];
@@ -116,6 +117,88 @@ static void blocks_are_cohorts_by_default(void)
               set_int("cohort.minimum", cohort) == SHOAL_OK);
         CHECK(finish_recipe(&other) == SHOAL_OK && other.block_minimum == cohort + 1);
         CHECK(memcmp(plain.recipe_hash, other.recipe_hash, 32) != 0);
+    }
+}
+
+// Starts a recipe that picks uniformly. NULL leaves the field out.
+static void start_window(const char *mechanism, const char *pick, const char *window)
+{
+    CHECK(start_recipe(mechanism, 1000000) == SHOAL_OK);
+    CHECK(set_int("parameters.size", 10) == SHOAL_OK);
+    if (pick != NULL) CHECK(set_text("send.pick", pick) == SHOAL_OK);
+    if (window != NULL) CHECK(set_text("send.window", window) == SHOAL_OK);
+}
+
+static void windows_are_hashed_and_checked(void)
+{
+    shoal_recipe plain, first, day, visit, refused;
+    start_window("onehot-asymmetric", NULL, NULL);
+    CHECK(finish_recipe(&plain) == SHOAL_OK);
+    start_window("onehot-asymmetric", "first", NULL);
+    CHECK(finish_recipe(&first) == SHOAL_OK);
+    CHECK(memcmp(plain.recipe_hash, first.recipe_hash, 32) == 0);
+    CHECK(plain.pick == SHOAL_PICK_FIRST && plain.window == SHOAL_WINDOW_NONE);
+
+    start_window("onehot-asymmetric", "uniform", "day");
+    CHECK(finish_recipe(&day) == SHOAL_OK && day.window == SHOAL_WINDOW_DAY);
+    start_window("onehot-asymmetric", "uniform", "visit");
+    CHECK(set_int("send.delay_s", 0) == SHOAL_OK);
+    CHECK(finish_recipe(&visit) == SHOAL_OK && visit.window == SHOAL_WINDOW_VISIT);
+    CHECK(memcmp(plain.recipe_hash, day.recipe_hash, 32) != 0);
+    CHECK(memcmp(day.recipe_hash, visit.recipe_hash, 32) != 0);
+
+    start_window("onehot-asymmetric", "uniform", "visit"); // it is sent as it ends, without delay
+    CHECK(finish_recipe(&refused) == SHOAL_ERR_RANGE);
+    CHECK(strcmp(building.error_field, "send.delay_s") == 0);
+    start_window("onehot-asymmetric", "uniform", NULL);
+    CHECK(finish_recipe(&refused) == SHOAL_ERR_MISSING_FIELD);
+    CHECK(strcmp(building.error_field, "send.window") == 0);
+    start_window("onehot-asymmetric", NULL, "day");
+    CHECK(finish_recipe(&refused) == SHOAL_ERR_MISSING_FIELD);
+    start_window("onehot-asymmetric", "first", "day");
+    CHECK(finish_recipe(&refused) == SHOAL_ERR_MISSING_FIELD);
+    start_window("onehot-asymmetric", NULL, NULL);
+    CHECK(set_text("send.window", "week") == SHOAL_ERR_TYPE);
+}
+
+// Permanent coins are refused a window, whatever the order of the fields.
+static void permanent_coins_have_no_window(void)
+{
+    shoal_recipe recipe;
+    for (int is_uniform = 0; is_uniform < 2; is_uniform++) {
+        CHECK(start_any_recipe("rappor", "word") == SHOAL_OK &&
+              set_int("parameters.bits", 32) == SHOAL_OK);
+        CHECK(set_int("parameters.hashes", 2) == SHOAL_OK);
+        CHECK(set_int("parameters.cohorts", 8) == SHOAL_OK);
+        CHECK(set_micro("parameters.p", 500000) == SHOAL_OK);
+        CHECK(set_micro("parameters.q", 750000) == SHOAL_OK);
+        CHECK(set_micro("parameters.f", 500000) == SHOAL_OK);
+        CHECK(set_text("hash", "poly1") == SHOAL_OK && set_text("seed", TEST_SEED) == SHOAL_OK);
+        if (is_uniform)
+            CHECK(set_text("send.window", "day") == SHOAL_OK &&
+                  set_text("send.pick", "uniform") == SHOAL_OK);
+        CHECK(finish_recipe(&recipe) == (is_uniform ? SHOAL_ERR_RANGE : SHOAL_OK));
+        if (is_uniform) CHECK(strcmp(building.error_field, "send.pick") == 0);
+    }
+}
+
+static void a_locale_is_a_language(void)
+{
+    static const struct {
+        const char *locale, *text_case;
+        shoal_err err;
+    } cases[] = {{"tr", "lower", SHOAL_OK},      {"ckb", NULL, SHOAL_OK},
+                 {"t", NULL, SHOAL_ERR_TYPE},    {"turk", NULL, SHOAL_ERR_TYPE},
+                 {"t1", NULL, SHOAL_ERR_TYPE},   {"tr", "keep", SHOAL_ERR_RANGE},
+                 {"tr", "fold", SHOAL_ERR_RANGE}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        shoal_recipe recipe;
+        start_window("onehot-asymmetric", NULL, NULL);
+        CHECK(set_text("text.locale", cases[i].locale) == SHOAL_OK);
+        if (cases[i].text_case != NULL)
+            CHECK(set_text("text.case", cases[i].text_case) == SHOAL_OK);
+        CHECK(finish_recipe(&recipe) == cases[i].err);
+        if (cases[i].err) CHECK(strcmp(building.error_field, "text.locale") == 0);
     }
 }
 
@@ -704,6 +787,9 @@ int main(void)
     every_field_is_hashed();
     blocks_are_cohorts_by_default();
     blocks_below_the_cohort_are_refused();
+    windows_are_hashed_and_checked();
+    permanent_coins_have_no_window();
+    a_locale_is_a_language();
     value_lists();
     refused_settings();
     refused_wholes();
