@@ -51,16 +51,6 @@ static shoal_err within_caps(const spending *s)
     return SHOAL_ERR_CAP;
 }
 
-static bool is_run(const shoal_recipe *recipe)
-{
-    return recipe->epochs > 0;
-}
-
-static const uint8_t *hash_of(const shoal_recipe *recipe)
-{
-    return is_run(recipe) ? recipe->run_hash : recipe->recipe_hash;
-}
-
 // A run's reservation covers its one debit, on whichever day that comes.
 static shoal_err cover_run(spending *s)
 {
@@ -71,67 +61,58 @@ static shoal_err cover_run(spending *s)
     return err;
 }
 
-// Decides a debit; the rows of `s` belong to the buffer as it is.
-static shoal_err may_debit(spending *s, const uint8_t *ledger, size_t len,
+// Decides a debit.
+//   who: written
+static shoal_err may_debit(spending *s, shoal_set_member *who, const uint8_t *ledger, size_t len,
                            const shoal_recipe *recipe, uint32_t reports, uint32_t day)
 {
-    shoal_err err = start(s, ledger, len, hash_of(recipe), day);
+    shoal_set_member_of(who, recipe);
+    shoal_err err = start(s, ledger, len, who->hash, day);
     if (err == SHOAL_ERR_LEDGER) return err;
     shoal_err late = shoal_recipe_check_day(recipe, day);
     if (late != SHOAL_OK) return late;
-    if (recipe->fresh == SHOAL_FRESH_WAIT && day <= s->b.created) return SHOAL_ERR_FRESH;
+    if (who->waits && day <= s->b.created) return SHOAL_ERR_FRESH;
     if (err != SHOAL_OK) return err;
-    uint8_t key[SHOAL_ACCOUNT_KEY];
-    shoal_account_key_of(key, recipe);
-    const uint8_t *entry = book_entry(&s->b, key, s->day);
+    const uint8_t *entry = book_entry(&s->b, who->key, s->day);
     uint64_t count = (uint64_t)reports + (entry != NULL ? load32_le(entry + ENTRY_COUNT) : 0);
     if (reports == 0 || count > recipe->per_day) return SHOAL_ERR_BUDGET;
-    return is_run(recipe) ? cover_run(s) : within_caps(s);
+    return who->kind == SHOAL_ACCOUNT_RUN ? cover_run(s) : within_caps(s);
 }
 
 shoal_err shoal_ledger_allows(const uint8_t *ledger, size_t len, const shoal_recipe *recipe,
                               uint32_t day)
 {
     spending s;
-    return may_debit(&s, ledger, len, recipe, 1, day);
+    shoal_set_member who;
+    return may_debit(&s, &who, ledger, len, recipe, 1, day);
 }
 
 // ---- spending ----
 
 // Counts reports in an account, which gets the name and the kind if it has none.
-static void count_in_account(book *b, const shoal_set_member *who, uint32_t day, uint32_t count,
-                             uint64_t eps_micro)
+static void count_in_account(book *b, const shoal_set_member *who, uint32_t day, uint32_t count)
 {
     uint8_t *account = book_account(b, who->key);
-    if (account == NULL) {
-        account = book_append(b, BOOK_ACCOUNTS);
-        memcpy(account, who->key, SHOAL_ACCOUNT_KEY);
-        account[ACCOUNT_KIND] = SHOAL_ACCOUNT_UNNAMED;
-        store32_le(account + ACCOUNT_FIRST, day);
-    }
+    if (account == NULL) account = book_add_account(b, who->key, day);
     if (account[ACCOUNT_KIND] == SHOAL_ACCOUNT_UNNAMED) {
         account[ACCOUNT_KIND] = (uint8_t)who->kind;
         account[ACCOUNT_KIND + 1] = (uint8_t)who->value;
         account[ACCOUNT_KIND + 2] = who->analysis.len;
-        memcpy(account + ACCOUNT_NAME, who->analysis.bytes, who->analysis.len);
+        memcpy(account + ACCOUNT_NAME, who->analysis.bytes, sizeof who->analysis.bytes);
     }
-    if (day < load32_le(account + ACCOUNT_FIRST)) store32_le(account + ACCOUNT_FIRST, day);
-    if (day > load32_le(account + ACCOUNT_LAST)) store32_le(account + ACCOUNT_LAST, day);
-    add32(account + ACCOUNT_COUNT, count);
-    add64(account + ACCOUNT_EPS, eps_micro);
+    book_count(account, day, count, who->eps_micro);
 }
 
-static void count_in_entry(book *b, const uint8_t key[SHOAL_ACCOUNT_KEY], uint32_t day,
-                           uint32_t count, uint64_t eps_micro)
+static void count_in_entry(book *b, const shoal_set_member *who, uint32_t day, uint32_t count)
 {
-    uint8_t *entry = book_entry(b, key, day);
+    uint8_t *entry = book_entry(b, who->key, day);
     if (entry == NULL) {
         entry = book_append(b, BOOK_ENTRIES);
-        memcpy(entry, key, SHOAL_ACCOUNT_KEY);
+        memcpy(entry, who->key, SHOAL_ACCOUNT_KEY);
         store32_le(entry + ENTRY_DAY, day);
     }
     add32(entry + ENTRY_COUNT, count);
-    add64(entry + ENTRY_EPS, eps_micro);
+    add64(entry + ENTRY_EPS, who->eps_micro);
 }
 
 // Marks a run as debited, and counts its cost on the newest day. A run that nothing reserved gets a
@@ -139,55 +120,49 @@ static void count_in_entry(book *b, const uint8_t key[SHOAL_ACCOUNT_KEY], uint32
 static void debit_run(book *b, const shoal_set_member *run, uint64_t eps_micro)
 {
     uint8_t *row = book_reserved(b, run->hash);
-    if (row == NULL) {
-        row = book_append(b, BOOK_RESERVED);
-        memcpy(row, run->hash, 16);
-        memcpy(row + RESERVED_KEY, run->key, SHOAL_ACCOUNT_KEY);
-    }
+    if (row == NULL) row = book_add_reservation(b, run);
     store32_le(row + RESERVED_DAY, b->newest);
     add32(row + RESERVED_DEBITS, 1);
     add64(row + RESERVED_EPS, eps_micro);
 }
 
-// Returns: who pays for reports of a recipe.
-static shoal_set_member payer(const shoal_recipe *recipe)
+// Writes a payment that was allowed.
+//   count: reports; 0 for a further epoch of a run
+//   uncovered: epsilon that no reservation covers
+static shoal_err pay(spending *s, size_t *len, size_t cap, const shoal_set_member *who,
+                     uint32_t count, uint64_t uncovered, uint32_t day)
 {
-    shoal_set_member who = {.kind = is_run(recipe) ? SHOAL_ACCOUNT_RUN : SHOAL_ACCOUNT_RECIPE,
-                            .analysis = recipe->analysis,
-                            .value = recipe->value};
-    shoal_account_key_of(who.key, recipe);
-    memcpy(who.hash, hash_of(recipe), sizeof who.hash);
-    return who;
+    book *b = &s->b;
+    bool is_run = who->kind == SHOAL_ACCOUNT_RUN, is_cost = !is_run && uncovered > 0,
+         has_entry = who->kind <= SHOAL_ACCOUNT_RUN && count > 0;
+    const uint32_t more[BOOK_TABLES] = {
+        [BOOK_ENTRIES] = has_entry && book_entry(b, who->key, s->day) == NULL,
+        [BOOK_ACCOUNTS] = count > 0 && book_account(b, who->key) == NULL,
+        [BOOK_COSTS] = is_cost,
+        [BOOK_RESERVED] = is_run && s->reserved == NULL,
+    };
+    if (!book_has_room(b, cap, day, more)) return SHOAL_ERR_SPACE;
+    book_upgrade(b);
+    book_forward(b, day);
+    if (count > 0) count_in_account(b, who, s->day, count);
+    if (has_entry) count_in_entry(b, who, s->day, count);
+    if (is_run) debit_run(b, who, uncovered);
+    if (is_cost) book_add_cost(b, b->newest, uncovered);
+    *len = book_seal(b);
+    return SHOAL_OK;
 }
 
 shoal_err shoal_ledger_debit_reports(uint8_t *ledger, size_t *len, size_t cap,
                                      const shoal_recipe *recipe, uint32_t reports, uint32_t day)
 {
     spending s;
+    shoal_set_member who;
     uint32_t each = 0;
-    shoal_err err = may_debit(&s, ledger, *len, recipe, reports, day);
+    shoal_err err = may_debit(&s, &who, ledger, *len, recipe, reports, day);
     if (err == SHOAL_OK) err = shoal_recipe_epsilon(&each, recipe);
     if (err != SHOAL_OK) return err;
-    const shoal_set_member who = payer(recipe);
-    const uint64_t eps_micro = (uint64_t)reports * each, uncovered = s.is_covered ? 0 : eps_micro;
-    book *b = &s.b;
-    const uint32_t more[BOOK_TABLES] = {
-        [BOOK_ENTRIES] = book_entry(b, who.key, s.day) == NULL,
-        [BOOK_ACCOUNTS] = book_account(b, who.key) == NULL,
-        [BOOK_COSTS] = !is_run(recipe) && !s.is_covered,
-        [BOOK_RESERVED] = is_run(recipe) && s.reserved == NULL,
-    };
-    if (!book_has_room(b, cap, day, more)) return SHOAL_ERR_SPACE;
-    book_upgrade(b);
-    book_forward(b, day);
-    count_in_account(b, &who, s.day, reports, eps_micro);
-    count_in_entry(b, who.key, s.day, reports, eps_micro);
-    if (is_run(recipe))
-        debit_run(b, &who, uncovered);
-    else if (!s.is_covered)
-        book_add_cost(b, b->newest, uncovered);
-    *len = book_seal(b);
-    return SHOAL_OK;
+    who.eps_micro = (uint64_t)reports * each;
+    return pay(&s, len, cap, &who, reports, s.is_covered ? 0 : who.eps_micro, day);
 }
 
 shoal_err shoal_ledger_debit(uint8_t *ledger, size_t *len, size_t cap, const shoal_recipe *recipe,
@@ -200,20 +175,14 @@ shoal_err shoal_ledger_go_on(uint8_t *ledger, size_t *len, size_t cap, const sho
                              uint32_t day)
 {
     spending s;
+    shoal_set_member who;
     uint32_t whole = 0;
-    const shoal_set_member who = payer(recipe);
+    shoal_set_member_of(&who, recipe);
     shoal_err err = start(&s, ledger, *len, who.hash, day);
     if (err == SHOAL_OK) err = within_caps(&s);
     if (err == SHOAL_OK) err = shoal_recipe_epsilon(&whole, recipe);
-    if (err != SHOAL_OK) return err;
     // Version 1 debited runs without a reservation.
-    const uint32_t more[BOOK_TABLES] = {[BOOK_RESERVED] = s.reserved == NULL};
-    if (!book_has_room(&s.b, cap, day, more)) return SHOAL_ERR_SPACE;
-    book_upgrade(&s.b);
-    book_forward(&s.b, day);
-    debit_run(&s.b, &who, s.reserved == NULL ? whole : 0);
-    *len = book_seal(&s.b);
-    return SHOAL_OK;
+    return err == SHOAL_OK ? pay(&s, len, cap, &who, 0, s.reserved == NULL ? whole : 0, day) : err;
 }
 
 shoal_err shoal_ledger_charge(uint8_t *ledger, size_t *len, size_t cap, uint32_t kind,
@@ -222,7 +191,7 @@ shoal_err shoal_ledger_charge(uint8_t *ledger, size_t *len, size_t cap, uint32_t
 {
     spending s;
     bool is_exact = kind == SHOAL_ACCOUNT_EXACT;
-    shoal_set_member who = {.kind = kind};
+    shoal_set_member who = {.kind = kind, .eps_micro = is_exact ? 0 : eps_micro};
     if ((!is_exact && kind != SHOAL_ACCOUNT_ANALYSIS) || name_len < 1 || name_len > SHOAL_NAME_MAX)
         return SHOAL_ERR_ARGUMENT;
     who.analysis.len = (uint8_t)name_len;
@@ -231,17 +200,7 @@ shoal_err shoal_ledger_charge(uint8_t *ledger, size_t *len, size_t cap, uint32_t
     shoal_err err = start(&s, ledger, *len, who.key, day);
     if (err == SHOAL_OK && !is_exact) err = within_caps(&s);
     if (err != SHOAL_OK) return err;
-    book *b = &s.b;
-    bool is_cost = !is_exact && !s.is_covered;
-    const uint32_t more[BOOK_TABLES] = {
-        [BOOK_ACCOUNTS] = book_account(b, who.key) == NULL, [BOOK_COSTS] = is_cost};
-    if (!book_has_room(b, cap, day, more)) return SHOAL_ERR_SPACE;
-    book_upgrade(b);
-    book_forward(b, day);
-    count_in_account(b, &who, s.day, count, is_exact ? 0 : eps_micro);
-    if (is_cost) book_add_cost(b, b->newest, eps_micro);
-    *len = book_seal(b);
-    return SHOAL_OK;
+    return pay(&s, len, cap, &who, count, s.is_covered ? 0 : who.eps_micro, day);
 }
 
 // ---- what was spent ----

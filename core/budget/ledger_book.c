@@ -166,21 +166,29 @@ bool book_has_room(const book *b, size_t cap, uint32_t day, const uint32_t more[
     return size <= cap;
 }
 
-// Adds an entry of version 1 to the account of its key.
-static void name_nothing(book *b, const uint8_t *entry)
+uint8_t *book_add_account(book *b, const uint8_t key[SHOAL_ACCOUNT_KEY], uint32_t day)
 {
-    uint32_t day = load32_le(entry + ENTRY_DAY);
-    uint8_t *account = book_account(b, entry);
-    if (account == NULL) {
-        account = book_append(b, BOOK_ACCOUNTS);
-        memcpy(account, entry, SHOAL_ACCOUNT_KEY);
-        account[ACCOUNT_KIND] = SHOAL_ACCOUNT_UNNAMED;
-        store32_le(account + ACCOUNT_FIRST, day);
-    }
+    uint8_t *account = book_append(b, BOOK_ACCOUNTS);
+    memcpy(account, key, SHOAL_ACCOUNT_KEY);
+    account[ACCOUNT_KIND] = SHOAL_ACCOUNT_UNNAMED;
+    store32_le(account + ACCOUNT_FIRST, day);
+    return account;
+}
+
+uint8_t *book_add_reservation(book *b, const shoal_set_member *member)
+{
+    uint8_t *row = book_append(b, BOOK_RESERVED);
+    memcpy(row, member->hash, 16);
+    memcpy(row + RESERVED_KEY, member->key, SHOAL_ACCOUNT_KEY);
+    return row;
+}
+
+void book_count(uint8_t *account, uint32_t day, uint32_t count, uint64_t eps_micro)
+{
     if (day < load32_le(account + ACCOUNT_FIRST)) store32_le(account + ACCOUNT_FIRST, day);
     if (day > load32_le(account + ACCOUNT_LAST)) store32_le(account + ACCOUNT_LAST, day);
-    add32(account + ACCOUNT_COUNT, load32_le(entry + ENTRY_COUNT));
-    add64(account + ACCOUNT_EPS, load64_le(entry + ENTRY_EPS));
+    add32(account + ACCOUNT_COUNT, count);
+    add64(account + ACCOUNT_EPS, eps_micro);
 }
 
 void book_upgrade(book *b)
@@ -192,8 +200,12 @@ void book_upgrade(book *b)
     // Entries come before all other tables, so appending to those does not move them.
     for (uint32_t i = 0; i < b->n[BOOK_ENTRIES]; i++) {
         const uint8_t *entry = book_row(b, BOOK_ENTRIES, i);
-        name_nothing(b, entry);
-        book_add_cost(b, load32_le(entry + ENTRY_DAY), load64_le(entry + ENTRY_EPS));
+        uint8_t *account = book_account(b, entry);
+        uint32_t day = load32_le(entry + ENTRY_DAY);
+        uint64_t eps_micro = load64_le(entry + ENTRY_EPS);
+        if (account == NULL) account = book_add_account(b, entry, day);
+        book_count(account, day, load32_le(entry + ENTRY_COUNT), eps_micro);
+        book_add_cost(b, day, eps_micro);
     }
 }
 

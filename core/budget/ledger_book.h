@@ -62,6 +62,15 @@ uint8_t *book_entry(const book *b, const uint8_t key[SHOAL_ACCOUNT_KEY], uint32_
 uint8_t *book_account(const book *b, const uint8_t key[SHOAL_ACCOUNT_KEY]);
 uint8_t *book_reserved(const book *b, const uint8_t hash[16]);
 
+// Adds an account without a name, whose first day is `day`. Needs room.
+uint8_t *book_add_account(book *b, const uint8_t key[SHOAL_ACCOUNT_KEY], uint32_t day);
+
+// Adds a reservation of a member, without a day. Needs room.
+uint8_t *book_add_reservation(book *b, const shoal_set_member *member);
+
+// Counts reports of a day in an account.
+void book_count(uint8_t *account, uint32_t day, uint32_t count, uint64_t eps_micro);
+
 // Adds a cost to a day. Needs room for one row of BOOK_COSTS.
 void book_add_cost(book *b, uint32_t day, uint64_t eps_micro);
 

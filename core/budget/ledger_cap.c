@@ -118,11 +118,7 @@ static void write_reservation(book *b, const shoal_set_member *member, uint64_t 
                               uint32_t day)
 {
     uint8_t *row = book_reserved(b, member->hash);
-    if (row == NULL) {
-        row = book_append(b, BOOK_RESERVED);
-        memcpy(row, member->hash, 16);
-        memcpy(row + RESERVED_KEY, member->key, SHOAL_ACCOUNT_KEY);
-    }
+    if (row == NULL) row = book_add_reservation(b, member);
     store32_le(row + RESERVED_DAY, day);
     store32_le(row + RESERVED_PER_DAY, member->per_day);
     store64_le(row + RESERVED_EPS, eps_micro);

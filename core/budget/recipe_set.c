@@ -88,22 +88,27 @@ static shoal_err add(shoal_recipe_set *set, const shoal_set_member *member)
     return SHOAL_OK;
 }
 
+void shoal_set_member_of(shoal_set_member *member, const shoal_recipe *recipe)
+{
+    bool is_run = recipe->epochs > 0;
+    *member = (shoal_set_member){.kind = is_run ? SHOAL_ACCOUNT_RUN : SHOAL_ACCOUNT_RECIPE,
+                                 .analysis = recipe->analysis,
+                                 .value = recipe->value,
+                                 .per_day = is_run ? 0 : recipe->per_day,
+                                 .last_day = recipe->expires_day,
+                                 .waits = recipe->fresh == SHOAL_FRESH_WAIT};
+    memcpy(member->hash, is_run ? recipe->run_hash : recipe->recipe_hash, 32);
+    shoal_account_key_of(member->key, recipe);
+}
+
 shoal_err shoal_set_add_recipe(shoal_recipe_set *set, const shoal_recipe *recipe)
 {
     uint32_t eps_micro = 0;
-    bool is_run = recipe->epochs > 0;
+    shoal_set_member member;
+    shoal_set_member_of(&member, recipe);
     shoal_err err = shoal_recipe_epsilon(&eps_micro, recipe);
-    if (err != SHOAL_OK) return err;
-    shoal_set_member member = {.kind = is_run ? SHOAL_ACCOUNT_RUN : SHOAL_ACCOUNT_RECIPE,
-                               .analysis = recipe->analysis,
-                               .value = recipe->value,
-                               .per_day = is_run ? 0 : recipe->per_day,
-                               .eps_micro = eps_micro,
-                               .last_day = recipe->expires_day,
-                               .waits = recipe->fresh == SHOAL_FRESH_WAIT};
-    memcpy(member.hash, is_run ? recipe->run_hash : recipe->recipe_hash, 32);
-    shoal_account_key_of(member.key, recipe);
-    return add(set, &member);
+    member.eps_micro = eps_micro;
+    return err == SHOAL_OK ? add(set, &member) : err;
 }
 
 static uint64_t analysis_cost(const shoal_policy_analysis *analysis)

@@ -72,6 +72,9 @@ shoal_err shoal_set_budget(shoal_recipe_set *set, uint64_t eps_micro,
 // unless OK.
 shoal_err shoal_set_add_recipe(shoal_recipe_set *set, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
+// Writes what a set and the ledger read of a finished recipe. Its eps_micro is 0.
+void shoal_set_member_of(shoal_set_member *member, const shoal_recipe *recipe);
+
 // Adds the analyses of a finished policy. An analysis may cost what all its reports cost together:
 // the smaller of its own reports at its fields' largest local epsilon, and of the sum of its
 // fields' reports at theirs.
