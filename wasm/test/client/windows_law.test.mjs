@@ -193,6 +193,7 @@ for (const window of /** @type {const} */ (['visit', 'day']))
   for (const reports of [1, 2, 3])
     test(`a ${window} of ${reports} reports tells any two contents apart by e^(${reports} epsilon) at most`, async () => {
       const recipe = recipeOf(window, reports);
+      /** @type {Awaited<ReturnType<typeof lawOf>>[]} */
       const laws = [];
       for (const content of CONTENTS[reports]) laws.push(await lawOf(recipe, content));
       assert.equal(largestRatio(laws), 2 ** reports, 'the bound is reached, and not passed');
