@@ -216,6 +216,7 @@ for (const window of /** @type {const} */ (['visit', 'day']))
       const [one, other, both] = ['0', '1', '01'].map(of);
       if (reports === 1 && one && other && both)
         for (const [answer, count] of both.counts) {
+          /** @type {number[]} */
           const mean = [one, other].map(({ counts, total }) => (counts.get(answer) ?? 0) / total);
           assert.equal(count / both.total, (mean[0] + mean[1]) / 2);
         }
