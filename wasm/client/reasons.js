@@ -22,6 +22,8 @@ export const REASONS = {
   budget: "The day's reports are spent.",
   fresh: 'Storage is fresh; reports begin on the next UTC day.',
   erased: 'Everything was erased today; reports begin on the next UTC day.',
+  cap: "The site's budget leaves nothing for this now: it was not reserved for today, or other days of its window used it.",
+  'set-refused': "The site's recipe set could not be loaded, or is not the one that was pinned.",
   expired: "The recipe's last day has passed.",
   ledger: 'The budget ledger cannot be read, so nothing may be spent.',
   'sampled-out': "The recipe's random sample left this event out.",

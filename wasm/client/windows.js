@@ -162,6 +162,7 @@ export class Windows {
 
   async #openAll() {
     const context = this.#context;
+    await context.open();
     for (const recipe of this.#recipes) {
       if (!context.isOn || !this.#isVisible) break;
       try {
