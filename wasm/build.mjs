@@ -32,6 +32,7 @@ const chunks = {
     'loader',
     'site',
     'address',
+    'asks',
     'reasons',
     'statement',
     'memory_storage',
@@ -39,10 +40,12 @@ const chunks = {
     'queries',
     'tracking',
     'windows',
+    'recipe_set',
+    'erasing',
     'dap',
     'hpke',
   ],
-  bindings: ['web', 'signature', 'whole'],
+  bindings: ['web', 'signature', 'whole', 'set_core'],
 };
 const names = Object.values(chunks).flat();
 const { outputFiles } = await build({

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal simulate: devices drawn from a counts file, as batches or NDJSON reports.
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -34,22 +35,41 @@ static const char help_text[] =
     "  --seed TEXT        any text; rounds of queries with one seed meet the same people with the\n"
     "                     same events\n"
     "  --first I          number of the first device, default 0: devices I to I+N-1\n"
-    "  --events K         events (words) of one device if the recipe has an encoding; default 1\n"
+    "  --events K         events (words) of one device if the recipe has an encoding; default 1.\n"
+    "                     Of windows: how many events an active one has, or several numbers with\n"
+    "                     their weights, such as 1:5,2:3,10:1\n"
     "  -o, --output FILE  where the reports go; - is standard output; of a run a folder for its\n"
     "                     recipes and accumulators, which shoal track reads\n"
     "  --truth FILE       write value<TAB>count of what was really drawn: cells by their labels "
     "if\n"
-    "                     the recipe has an encoding, contributions if it is a trie\n"
+    "                     the recipe has an encoding, contributions if it is a trie; under\n"
+    "                     send.pick uniform the sum of the value's shares over the windows of the\n"
+    "                     reports, and in a third column the crowd's average of that sum\n"
     "  --format FORMAT    batch (default) or ndjson\n"
     "  --threads T        default: all cores\n"
     "  --memory SIZE      take at most this much memory, such as 256M or 2G; refuse if that is "
     "not\n"
     "                     enough. Without it, large amounts are logged\n";
 
+static const char help_windows[] =
+    "\n"
+    "A recipe of send.pick uniform reports events of windows. So does one of send.pick first with\n"
+    "any of these options; with the same seed both meet the same people and the same windows.\n"
+    "\n"
+    "  --active SHARE      share of windows in which something happens; default 1\n"
+    "  --days D            windows of a device, one a day; default 1\n"
+    "  --openings FILE     value<TAB>count of a window's first event; default: as all others\n"
+    "  --favourites SHARE  share of events that are the device's favourite; default 0\n"
+    "  --gone CHANCE       that a visitor never returns after a window: what waits is not sent;\n"
+    "                      default 0\n"
+    "  --killed CHANCE     that a page is killed, and the window of its visit is not sent; "
+    "default\n"
+    "                      0\n";
+
 typedef struct arguments {
     const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads, *first,
-        *events, *epochs, *memory;
-    uint64_t n_devices, n_first, n_events, n_epochs, memory_limit; // 0: not given
+        *events, *epochs, *memory, *active, *days, *openings, *favourites, *gone, *killed;
+    uint64_t n_devices, n_first, n_epochs, memory_limit; // 0: not given
     unsigned n_threads;
     bool is_ndjson;
 } arguments;
@@ -58,15 +78,12 @@ static agg_err read_arguments(arguments *a, agg_error *error)
 {
     static const char *const formats[] = {"batch", "ndjson", NULL};
     agg_err err = SHOAL_OK;
-    a->n_events = 1;
     if (a->devices != NULL)
         err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1, 1000000000000u);
     if (err == SHOAL_OK && a->first != NULL)
         err = cli_read_whole(&a->n_first, error, "first", a->first, 0, 1000000000000u);
     if (err == SHOAL_OK && a->epochs != NULL)
         err = cli_read_whole(&a->n_epochs, error, "epochs", a->epochs, 1, SHOAL_EPOCHS_MAX + 1);
-    if (err == SHOAL_OK && a->events != NULL)
-        err = cli_read_whole(&a->n_events, error, "events", a->events, 1, AGG_EVENTS_MAX);
     if (err == SHOAL_OK) err = cli_read_threads(&a->n_threads, error, a->threads);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     size_t format = 0;
@@ -74,6 +91,12 @@ static agg_err read_arguments(arguments *a, agg_error *error)
         err = command_read_name(&format, error, formats, a->format, "--format is batch or ndjson");
     a->is_ndjson = format == 1;
     return err;
+}
+
+static bool states_windows(const arguments *a)
+{
+    return a->active != NULL || a->days != NULL || a->openings != NULL || a->favourites != NULL ||
+           a->gone != NULL || a->killed != NULL;
 }
 
 // Simulates a run, whose devices live through all of its epochs.
@@ -86,29 +109,95 @@ static agg_err run_epochs(agg_error *error, const arguments *a, const agg_recipe
                                              .n_epochs = (uint32_t)a->n_epochs,
                                              .n_threads = a->n_threads,
                                              .memory_limit = a->memory_limit};
+    if (states_windows(a)) return command_refuse(error, "a run over epochs has no windows");
     if (a->first != NULL || a->events != NULL || a->truth != NULL || a->format != NULL)
         return command_refuse(
             error, "--first, --events, --truth and --format do not go with a run over epochs");
     return simulate_epochs(error, recipe, &options);
 }
 
+// ---- windows ----
+
+// Reads a chance in millionths. `micro` keeps its value without the option.
+static agg_err read_chance(uint32_t *micro, agg_error *error, const char *name, const char *text,
+                           double low)
+{
+    double chance = 0;
+    if (text == NULL) return SHOAL_OK;
+    agg_err err = cli_read_decimal(&chance, error, name, text, low, 1);
+    if (err == SHOAL_OK) *micro = (uint32_t)(chance * 1e6 + 0.5);
+    return err;
+}
+
+// Reads one "EVENTS" or "EVENTS:WEIGHT". Returns: what follows it; NULL where it is neither.
+static const char *read_size(agg_windows *w, const char *at)
+{
+    char *end;
+    unsigned long long events = strtoull(at, &end, 10), weight = 1;
+    if (end == at || *at == '-' || events < 1 || events > AGG_EVENTS_MAX) return NULL;
+    if (*end == ':') {
+        at = end + 1;
+        weight = strtoull(at, &end, 10);
+        if (end == at || *at == '-' || weight < 1 || weight > 1000000000) return NULL;
+    }
+    w->sizes[w->n_sizes] = (uint32_t)events;
+    w->size_weights[w->n_sizes++] = weight;
+    return end;
+}
+
+static agg_err read_sizes(agg_windows *w, agg_error *error, const char *text)
+{
+    const char *at = text != NULL ? text : "1";
+    do {
+        at = w->n_sizes < AGG_WINDOW_SIZES_MAX ? read_size(w, at) : NULL;
+    } while (at != NULL && *at++ == ',');
+    if (at != NULL && at[-1] == '\0') return SHOAL_OK;
+    return command_refuse(error, "--events of windows is a number from 1 to 1000, or at most 16 "
+                                 "numbers with their weights, such as 1:5,2:3,10:1");
+}
+
+static agg_err read_windows(agg_windows *w, agg_error *error, const arguments *a)
+{
+    uint64_t days = 1;
+    *w = (agg_windows){.active_micro = 1000000};
+    agg_err err = read_chance(&w->active_micro, error, "active", a->active, 0.000001);
+    if (err == SHOAL_OK)
+        err = read_chance(&w->favourite_micro, error, "favourites", a->favourites, 0);
+    if (err == SHOAL_OK) err = read_chance(&w->gone_micro, error, "gone", a->gone, 0);
+    if (err == SHOAL_OK) err = read_chance(&w->killed_micro, error, "killed", a->killed, 0);
+    if (err == SHOAL_OK && a->days != NULL)
+        err = cli_read_whole(&days, error, "days", a->days, 1, AGG_WINDOW_RECORDS_MAX);
+    if (err == SHOAL_OK) err = read_sizes(w, error, a->events);
+    w->days = (uint32_t)days;
+    return err;
+}
+
 static agg_err run_devices(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
-    const simulate_devices_options options = {.counts = a->counts,
-                                              .seed = a->seed,
-                                              .output = a->output,
-                                              .truth = a->truth,
-                                              .n_devices = a->n_devices,
-                                              .first = a->n_first,
-                                              .n_events = (uint32_t)a->n_events,
-                                              .is_ndjson = a->is_ndjson,
-                                              .n_threads = a->n_threads,
-                                              .memory_limit = a->memory_limit};
+    agg_windows windows;
+    bool has_windows = recipe->recipe->pick == SHOAL_PICK_UNIFORM || states_windows(a);
+    uint64_t n_events = 1;
+    simulate_devices_options options = {.counts = a->counts,
+                                        .seed = a->seed,
+                                        .output = a->output,
+                                        .truth = a->truth,
+                                        .openings = a->openings,
+                                        .windows = has_windows ? &windows : NULL,
+                                        .n_devices = a->n_devices,
+                                        .first = a->n_first,
+                                        .is_ndjson = a->is_ndjson,
+                                        .n_threads = a->n_threads,
+                                        .memory_limit = a->memory_limit};
     if (a->epochs != NULL)
         return command_refuse(error, "--epochs goes with recipes of thresh and heavythresh");
-    if (a->events != NULL && recipe->recipe->encoding.n_fields == 0)
-        return command_refuse(error, "--events goes with recipes that have an encoding");
+    if (a->events != NULL && recipe->recipe->encoding.n_fields == 0 && !has_windows)
+        return command_refuse(
+            error, "--events goes with recipes that have an encoding, or with windows (--active)");
     agg_err err = cli_need(error, "devices", a->devices);
+    if (err == SHOAL_OK && has_windows) err = read_windows(&windows, error, a);
+    if (err == SHOAL_OK && a->events != NULL && !has_windows)
+        err = cli_read_whole(&n_events, error, "events", a->events, 1, AGG_EVENTS_MAX);
+    options.n_events = (uint32_t)n_events;
     return err == SHOAL_OK ? simulate_devices(error, recipe, &options) : err;
 }
 
@@ -138,12 +227,19 @@ static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
                                          OPTION("events", events),
                                          OPTION("epochs", epochs),
                                          OPTION("memory", memory),
+                                         OPTION("active", active),
+                                         OPTION("days", days),
+                                         OPTION("openings", openings),
+                                         OPTION("favourites", favourites),
+                                         OPTION("gone", gone),
+                                         OPTION("killed", killed),
                                          LAST_OPTION};
 
 const cli_command cmd_simulate = {
     .name = "simulate",
     .summary = "draw devices from value<TAB>count lines and privatize them",
     .help = help_text,
+    .more_help = help_windows,
     .example = "  shoal simulate --recipe fish.json --counts fish.tsv --devices 5000 --seed 1 \\\n"
                "      -o fish.batches\n",
     .options = options,

@@ -21,6 +21,7 @@
 #include "sfp_noise.h"
 #include "sfp_tiers.h"
 #include "whole_domain.h"
+#include "window_picks.h"
 
 #define LOOSE 3.5 // standard errors; chance reaches it once in 4,298 fragments
 #define CAUTION                                                                                    \
@@ -120,6 +121,7 @@ static agg_err confirm(agg_discovery *d, agg_error *error, const agg_discover_ro
             items[i] = shoal_part_item(part, c->list[i].bytes, c->list[i].len);
         err = agg_estimator_counts(counts, error, part, &round->acc->parts[SHOAL_SFP_STRING],
                                    round->acc->n, items, c->n, n_threads);
+        agg_picks_widen(counts, c->n, recipe, (double)round->acc->n);
         agg_sfp_noise noise = agg_sfp_noise_of(part, sketch, round->acc->n);
         for (size_t i = 0; i < c->n; i++)
             scores[i] = agg_sfp_noise_score(&noise, (counts[i].count - noise.offset) / noise.scale);

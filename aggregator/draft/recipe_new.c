@@ -13,6 +13,8 @@
 #include "recipe_draft.h"
 #include "recipe_joint.h"
 #include "recipe_json.h"
+#include "recipe_judge.h"
+#include "recipe_send.h"
 #include "recipe_values.h"
 #include "recipe_write.h"
 
@@ -239,6 +241,7 @@ static agg_err print_variables(FILE *stream, agg_error *error, const recipe_opti
 static agg_err print_end(FILE *stream, agg_error *error, const recipe_options *o)
 {
     agg_err err = print_cohort(stream, error, o);
+    if (o->send != NULL) fprintf(stream, "  \"send\": %s,\n", o->send);
     if (err == SHOAL_OK) err = print_block(stream, error, o);
     if (err == SHOAL_OK && o->policy != NULL) err = print_policy(stream, error, o);
     fputs("  \"expires\": ", stream);
@@ -326,29 +329,57 @@ static agg_err print_recipe(FILE *stream, agg_error *error, const recipe_options
     return err == SHOAL_OK ? print_single(stream, error, &d) : err;
 }
 
-static agg_err check_and_write(agg_error *error, const char *path, const char *text, size_t len)
+// Writes the recipe's text. Returns: with SHOAL_OK, a text to free.
+static agg_err draft_text(char **text, size_t *len, agg_error *error, const recipe_options *options)
+{
+    FILE *stream = open_memstream(text, len);
+    if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    agg_err err = print_recipe(stream, error, options);
+    if (fclose(stream) != 0 && err == SHOAL_OK)
+        err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    if (err == SHOAL_OK) return SHOAL_OK;
+    free(*text);
+    *text = NULL;
+    return err;
+}
+
+static agg_err read_draft(agg_recipe *recipe, agg_error *error, const char *text, size_t len)
+{
+    return agg_recipe_from_bytes(recipe, error, "the new recipe", text, len);
+}
+
+// Chooses `send` by the draft without it.
+static agg_err choose_send(recipe_options *options, agg_error *error, const char *text, size_t len)
 {
     agg_recipe recipe;
-    agg_err err = agg_recipe_from_bytes(&recipe, error, "the new recipe", text, len);
+    agg_err err = read_draft(&recipe, error, text, len);
     if (err != SHOAL_OK) return err;
+    err = recipe_send_choose(&options->send, error, options, recipe.recipe);
     agg_recipe_release(&recipe);
-    return recipe_write(error, path, text, len);
+    return err;
 }
 
 agg_err recipe_new(agg_error *error, const recipe_options *options)
 {
     char *text = NULL;
     size_t len = 0;
-    agg_err err = cli_need(error, "id", options->id);
-    if (err == SHOAL_OK) err = cli_need(error, "expires", options->expires);
-    if (err == SHOAL_OK) err = check_query_options(error, options);
-    if (err != SHOAL_OK) return err;
-    FILE *stream = open_memstream(&text, &len);
-    if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
-    err = print_recipe(stream, error, options);
-    if (fclose(stream) != 0 && err == SHOAL_OK)
-        err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
-    if (err == SHOAL_OK) err = check_and_write(error, options->output, text, len);
+    agg_recipe recipe;
+    recipe_options o = *options;
+    agg_err err = cli_need(error, "id", o.id);
+    if (err == SHOAL_OK) err = cli_need(error, "expires", o.expires);
+    if (err == SHOAL_OK) err = check_query_options(error, &o);
+    if (err == SHOAL_OK) err = draft_text(&text, &len, error, &o);
+    if (err == SHOAL_OK) err = choose_send(&o, error, text, len);
+    if (err == SHOAL_OK && o.send != NULL) {
+        free(text);
+        err = draft_text(&text, &len, error, &o);
+    }
+    if (err == SHOAL_OK) err = read_draft(&recipe, error, text, len);
+    if (err == SHOAL_OK) {
+        err = recipe_judge(error, &recipe, &o);
+        agg_recipe_release(&recipe);
+    }
+    if (err == SHOAL_OK) err = recipe_write(error, o.output, text, len);
     free(text);
     return err;
 }

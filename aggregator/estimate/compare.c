@@ -12,6 +12,7 @@
 #include "normal_law.h"
 #include "recipe.h"
 #include "support_score.h"
+#include "window_picks.h"
 
 // One side of a comparison. Its numbers are x = origin + unit * count; for a share, unit is 1/n.
 typedef struct side {
@@ -19,6 +20,7 @@ typedef struct side {
     agg_debias debias;
     bool has_law; // debias gives the variance at any count
     double n, origin, unit;
+    const shoal_recipe *recipe;
     double threshold; // for release, in reports
 } side;
 
@@ -32,6 +34,15 @@ static double variance_of(const side *s, size_t i)
 {
     double error = s->unit * s->counts[i].stderr_;
     return error * error;
+}
+
+// Returns: the variance that picking events of windows adds to x_i.
+static double picked_variance(const side *s, agg_compare_of of, size_t i)
+{
+    double x = s->counts[i].count, variance = of == AGG_COMPARE_MEANS
+                                                  ? agg_picks_mean_variance(s->recipe, s->n, x)
+                                                  : agg_picks_variance(s->recipe, s->n, x);
+    return s->unit * s->unit * variance;
 }
 
 // Returns: the variance of x_i if x were the truth.
@@ -53,11 +64,13 @@ static double pooled(const side *a, const side *b, size_t i, double x, double y,
 }
 
 // Returns: the variance of one side if nothing changed, from the coins and from who happened to
-// report.
+// report. The reports of one window are drawn together.
 static double null_variance(agg_compare_of of, const side *s, size_t i, double same)
 {
-    if (of == AGG_COMPARE_MEANS) return variance_of(s, i);
-    return variance_at(s, i, same) + (of == AGG_COMPARE_SHARES ? same * (1 - same) / s->n : same);
+    double design = fmax(1, agg_picks_design(s->recipe));
+    if (of == AGG_COMPARE_MEANS) return variance_of(s, i) + picked_variance(s, of, i);
+    double drawn = of == AGG_COMPARE_SHARES ? same * (1 - same) / s->n : same;
+    return variance_at(s, i, same) + design * drawn;
 }
 
 // Returns: the deviation of x from its value if nothing changed, in standard deviations. An excess
@@ -104,7 +117,8 @@ static agg_compare_row make_row(const agg_compare *c, const side *a, const side 
                            .a = a->origin + a->counts[i].count * a->unit,
                            .b = b->origin + b->counts[i].count * b->unit};
     row.difference = row.b - row.a;
-    row.stderr_ = sqrt(variance_of(a, i) + variance_of(b, i));
+    row.stderr_ = sqrt(variance_of(a, i) + picked_variance(a, c->of, i) + variance_of(b, i) +
+                       picked_variance(b, c->of, i));
     row.low = row.difference - quantile * row.stderr_;
     row.high = row.difference + quantile * row.stderr_;
     judge(&row, c->of, a, b, i);
@@ -206,6 +220,7 @@ static agg_err read_side(side *s, agg_error *error, const agg_compare_side *in, 
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
     *s = (side){.n = (double)in->acc->n,
                 .unit = 1,
+                .recipe = in->recipe->recipe,
                 .threshold = (double)in->recipe->recipe->release_threshold};
     set_unit(s, of, in->recipe->recipe);
     s->counts = agg_alloc(error, in->dictionary->n, sizeof *s->counts);
@@ -252,6 +267,30 @@ uint64_t agg_compare_memory(const agg_recipe *a, const agg_recipe *b, size_t n_v
     return of_sides > at_end ? of_sides : at_end;
 }
 
+// Refuses sides that cannot be compared, whatever they hold.
+static agg_err check_sides(agg_error *error, const agg_compare_side *a, const agg_compare_side *b,
+                           double confidence)
+{
+    if (!(confidence > 0 && confidence < 1))
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                        "the confidence must lie between 0 and 1");
+    if (a->recipe->recipe->epochs > 0 || b->recipe->recipe->epochs > 0)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipe %s is one epoch of a run, and its reports are read together with "
+                        "those of the epochs before it: use shoal track",
+                        a->recipe->recipe->epochs > 0 ? a->recipe->id : b->recipe->id);
+    if (is_mean(a->recipe) != is_mean(b->recipe))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "a mean and counts cannot be compared");
+    if (a->recipe->recipe->pick != b->recipe->recipe->pick ||
+        a->recipe->recipe->window != b->recipe->recipe->window)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "recipes %s and %s pick events in different ways (send.pick, send.window), "
+                        "so that their counts are no counts of the same thing",
+                        a->recipe->id, b->recipe->id);
+    return SHOAL_OK;
+}
+
 agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a,
                         const agg_compare_side *b, const agg_compare_options *options)
 {
@@ -263,21 +302,12 @@ agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compar
                              .confidence = options->confidence > 0 ? options->confidence : 0.95,
                              .multiple = options->multiple,
                              .n_dictionary = a->dictionary->n};
-    if (!(compare->confidence > 0 && compare->confidence < 1))
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
-                        "the confidence must lie between 0 and 1");
-    if (a->recipe->recipe->epochs > 0 || b->recipe->recipe->epochs > 0)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s is one epoch of a run, and its reports are read together with "
-                        "those of the epochs before it: use shoal track",
-                        a->recipe->recipe->epochs > 0 ? a->recipe->id : b->recipe->id);
-    if (is_mean(a->recipe) != is_mean(b->recipe))
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "a mean and counts cannot be compared");
+    agg_err err = check_sides(error, a, b, compare->confidence);
+    if (err != SHOAL_OK) return err;
     if (is_mean(a->recipe)) compare->of = AGG_COMPARE_MEANS;
     if (b->dictionary->n != a->dictionary->n)
         return agg_fail_core(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME);
-    agg_err err = agg_estimate_check(error, a->recipe, a->acc);
+    err = agg_estimate_check(error, a->recipe, a->acc);
     if (err == SHOAL_OK) err = agg_estimate_check(error, b->recipe, b->acc);
     if (err == SHOAL_OK) err = check_apart(error, a, b);
     if (err == SHOAL_OK) err = make_rows(compare, error, a, b, options);

@@ -10,7 +10,9 @@
 //
 // The interval d -+ z sd covers the difference between the true counts or shares of the two sets of
 // reports. It assumes independent coins, so that the variances add, and an n large enough for the
-// normal law.
+// normal law. A side whose reports answer for windows adds the variance of its picks to V, and the
+// design effect of its slots to the second term of z (window_picks.h). The interval is then about
+// the two crowds.
 //
 // The test asks whether the two sets could come from one population that did not change. Then
 // x_a/n_a and x_b/n_b differ by the coins and by who happened to report. A row's z is d over its
@@ -94,7 +96,8 @@ typedef struct agg_compare {
 // Compares two accumulators value by value.
 //   compare: its rows point into a->dictionary, which must outlive it
 // Returns: AGG_ERR_COHORT with exit code 3 if either side is below its recipe's minimum cohort;
-// SHOAL_ERR_RECIPE_HASH; AGG_ERR_USAGE if the two accumulators contain the same reports.
+// SHOAL_ERR_RECIPE_HASH; AGG_ERR_USAGE if the two accumulators contain the same reports, or if the
+// recipes differ in send.pick or send.window.
 // Privacy: post-processing. If one side of a value is withheld, the other side's number and
 // `detected` may be shown, but not the difference, from which the withheld count would follow.
 agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a,

@@ -12,6 +12,7 @@
 #include "marginal.h"
 #include "normal_law.h"
 #include "recipe.h"
+#include "window_picks.h"
 
 static bool is_mean(const agg_estimate *e)
 {
@@ -101,6 +102,7 @@ static agg_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulato
     double z = -agg_normal_quantile((1 - e->confidence) / 2);
     agg_err err = count_items(counts, error, e, acc, dictionary, n_threads);
     if (err != SHOAL_OK) return err;
+    agg_picks_widen(counts, dictionary->n, e->recipe->recipe, (double)e->n);
     if (is_mean(e)) scale_mean(counts, e->recipe->recipe);
     for (size_t i = 0; i < dictionary->n; i++)
         e->rows[i] = make_row(dictionary->values[i], dictionary->items[i], &counts[i], z);

@@ -4,7 +4,8 @@
 //
 // A row contains an unbiased count, which may be negative, its standard error, a normal interval,
 // and whether the count is distinguishable from zero. The mechanism's own file *_estimate.c gives
-// the formula of the variance.
+// the formula of the variance. Where reports answer for windows, the error contains the drawing of
+// a window's event, and counts are sums of shares of windows (window_picks.h).
 //
 // The interval covers the true count of one row with the stated confidence. It assumes that reports
 // are independent and n is large enough for the normal law: n q (1-q) well above 10, where q is the

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "chi_square.h"
 #include "estimate.h"
 #include "joint_covariance.h"
 #include "joint_em.h"
 #include "joint_wald.h"
 #include "recipe.h"
+#include "window_picks.h"
 
 static const agg_text other = {"Other", 5}, rest = {"<other>", 7}, the_rest = {"<Other>", 7};
 
@@ -125,6 +127,23 @@ static agg_err find_rates(agg_joint_analysis *a, agg_error *error,
     return err;
 }
 
+// Divides the statistic by the design effect of the slots of one window (window_picks.h), which
+// bounds the variance of every linear statistic of the reports.
+static void allow_for_slots(agg_joint_wald *wald, const shoal_recipe *recipe)
+{
+    double design = agg_picks_design(recipe);
+    if (design <= 1 || wald->df == 0) return;
+    wald->statistic /= design;
+    wald->p_value = agg_chi_square_tail(wald->statistic, (double)wald->df);
+}
+
+static void widen(agg_joint_covariance *covariance, const shoal_recipe *recipe)
+{
+    double design = agg_picks_design(recipe);
+    size_t n = covariance->n_cells;
+    for (size_t i = 0; design > 1 && i < n * n; i++) covariance->matrix[i] *= design;
+}
+
 static agg_err test_pairs(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
                           const double *p, const agg_joint_covariance *covariance)
 {
@@ -135,6 +154,7 @@ static agg_err test_pairs(agg_joint_analysis *a, agg_error *error, const agg_joi
             agg_err err = r->is_em_wald ? agg_joint_wald_em(&wald, error, covariance, i, j)
                                         : agg_joint_wald_linear(&wald, error, data, p, i, j);
             if (err != SHOAL_OK) return err;
+            if (!r->is_em_wald) allow_for_slots(&wald, r->recipe->recipe);
             a->pairs[r->n_pairs++] =
                 (agg_joint_independence){i, j, wald.statistic, (uint32_t)wald.df, wald.p_value};
         }
@@ -148,6 +168,7 @@ static agg_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg_j
     agg_joint_covariance covariance;
     agg_err err = agg_joint_covariance_make(&covariance, error, data, p, n_threads);
     if (err != SHOAL_OK) return err;
+    widen(&covariance, r->recipe->recipe);
     r->rank = covariance.rank;
     r->n_free = covariance.n_free;
     agg_joint_cells(a->cells, &covariance, r->confidence);

@@ -3,6 +3,11 @@
 // table (joint_em.h), its standard errors and intervals (joint_covariance.h), and the test of
 // independence of each pair of variables (joint_wald.h). Pure: no files, no clock; the number of
 // threads does not change a result.
+//
+// Where reports answer for windows (send.pick "uniform"), shares are of windows, and one without
+// events counts as none of each variable's categories. The errors hold for a crowd whose windows
+// are independent. The covariance is multiplied by the design effect of the slots of one window
+// (window_picks.h), which bounds the variance of every linear statistic.
 #ifndef JOINT_ANALYSIS_H
 #define JOINT_ANALYSIS_H
 

@@ -10,6 +10,7 @@
 #include "guarantee_print.h"
 #include "recipe.h"
 #include "round_text.h"
+#include "window_picks.h"
 
 #define N_NUMBERS 7u // numbers of a row
 #define N_SHOWN 6u   // numbers in a table, which leaves out z
@@ -88,6 +89,7 @@ static void print_json(FILE *stream, const agg_compare *c)
     fprintf(stream, "\"of\":\"%s\",\"confidence\":", of_name(c->of));
     agg_print_number(stream, c->confidence);
     fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(c->multiple));
+    if (agg_picks_windows(c->recipe_a->recipe)) fputs("\"unit\":\"windows\",", stream);
     if (c->recipe_a->recipe->release_threshold > 0 || c->recipe_b->recipe->release_threshold > 0)
         fprintf(stream, "\"withheld\":%zu,", c->n_withheld);
     if (c->guarantee_a != NULL) print_json_guarantees(stream, c);
@@ -159,10 +161,12 @@ static void print_table(FILE *stream, const agg_compare *c)
             (unsigned long long)c->n_a, c->recipe_a->recipe->cost_micro / 1e6);
     fprintf(stream, "b: %s, %llu reports, epsilon %g\n", c->recipe_b->id,
             (unsigned long long)c->n_b, c->recipe_b->recipe->cost_micro / 1e6);
-    fprintf(stream, "b less a, %s, %g %% intervals\n\n",
+    fprintf(stream, "b less a, %s%s, %g %% intervals\n\n",
             c->of == AGG_COMPARE_SHARES   ? "shares in %"
-            : c->of == AGG_COMPARE_COUNTS ? "reports"
+            : c->of == AGG_COMPARE_COUNTS ? agg_picks_unit(c->recipe_a->recipe)
                                           : "means",
+            agg_picks_windows(c->recipe_a->recipe) && c->of != AGG_COMPARE_COUNTS ? " of windows"
+                                                                                  : "",
             100 * c->confidence);
     agg_print_cell(stream, "value", 5, width);
     for (size_t j = 0; j < N_SHOWN; j++) fprintf(stream, "  %10s", names[j]);

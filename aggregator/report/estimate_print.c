@@ -10,6 +10,7 @@
 #include "guarantee_print.h"
 #include "item_label.h"
 #include "recipe.h"
+#include "window_picks.h"
 
 static void print_field(FILE *stream, const char *name, double x)
 {
@@ -85,6 +86,15 @@ static void print_json_row(FILE *stream, const agg_estimate *e, const agg_estima
     fputc('}', stream);
 }
 
+// Prints what counts are a number of. Results without the member are of reports.
+static void print_json_unit(FILE *stream, const agg_estimate *e)
+{
+    if (!agg_picks_windows(e->recipe->recipe)) return;
+    fprintf(stream, "\"unit\":\"%s\",", agg_picks_unit(e->recipe->recipe));
+    print_field(stream, "design_effect", agg_picks_design(e->recipe->recipe));
+    fputc(',', stream);
+}
+
 static void print_json_post(FILE *stream, const agg_post *post)
 {
     char note[AGG_POST_NOTE_MAX];
@@ -113,6 +123,7 @@ static void print_json(FILE *stream, const agg_estimate *e)
     fputc(',', stream);
     print_field(stream, "confidence", e->confidence);
     fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(e->multiple));
+    print_json_unit(stream, e);
     if (e->post.rule != AGG_POST_NONE) print_json_post(stream, &e->post);
     if (e->recipe->recipe->release_threshold > 0)
         fprintf(stream, "\"withheld\":%zu,", e->n_withheld);
@@ -144,12 +155,15 @@ static void print_ndjson(FILE *stream, const agg_estimate *e)
     }
 }
 
+// A result of windows has the unit as its last column.
 static void print_csv(FILE *stream, const agg_estimate *e)
 {
     columns head = columns_of(e, NULL);
+    bool is_windows = agg_picks_windows(e->recipe->recipe);
     fputs("value", stream);
     for (size_t j = 0; j < head.n; j++) fprintf(stream, ",%s", head.names[j]);
-    fputs(is_mean(e) ? "\n" : ",detected\n", stream);
+    fputs(is_mean(e) ? "" : ",detected", stream);
+    fputs(is_windows ? ",unit\n" : "\n", stream);
     for (size_t i = 0; i < e->n_rows; i++) {
         const agg_estimate_row *row = &e->rows[i];
         columns c = columns_of(e, row);
@@ -159,7 +173,7 @@ static void print_csv(FILE *stream, const agg_estimate *e)
             agg_print_number(stream, c.numbers[j]);
         }
         if (!is_mean(e)) fprintf(stream, ",%s", row->detected ? "true" : "false");
-        fputc('\n', stream);
+        fputs(is_windows ? ",windows\n" : "\n", stream);
     }
 }
 
@@ -178,6 +192,7 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
     columns c = columns_of(e, NULL);
     const shoal_recipe *r = e->recipe->recipe;
     const shoal_name *variable = variable_of(e);
+    char note[AGG_PICKS_NOTE_MAX];
     fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals", e->recipe->id,
             (unsigned long long)e->n, e->epsilon, 100 * e->confidence);
     if (variable != NULL) fprintf(stream, "\nvariable %.*s", (int)variable->len, variable->bytes);
@@ -187,6 +202,7 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
     if (is_mean(e))
         fprintf(stream, "\nmean of numbers from %.10g to %.10g", (double)r->low_micro / 1e6,
                 (double)r->high_micro / 1e6);
+    for (size_t i = 0; agg_picks_note(note, r, i); i++) fprintf(stream, "\n%s", note);
     fputs("\n\n", stream);
     agg_print_cell(stream, "value", 5, width);
     for (size_t i = 0; i < c.n; i++)

@@ -15,6 +15,9 @@
 // JSON is one object and a newline: {"schema":1, "recipe", "recipe_hash", "n", "epsilon",
 // "confidence", "multiple", "rows":[...]}, and before "rows", if they apply:
 //   "post":{"name", "note"}   post-processing; rows then have "raw"
+//   "unit":"windows", "design_effect"  where reports answer for windows (window_picks.h); counts
+//   are
+//                             of reports elsewhere
 //   "withheld"                the number of withheld rows, if the recipe has a release threshold
 //   "variable"                the variable that is counted, in a recipe with variables
 //   "by"                      the field whose buckets are the rows
@@ -22,7 +25,8 @@
 //   "guarantees"              guarantee_print.h
 // If the recipe has an encoding, a row has "cell": the labels of its buckets, by field.
 //
-// NDJSON has one row a line. CSV follows RFC 4180 and has a header. Both leave the guarantees out;
+// NDJSON has one row a line. CSV follows RFC 4180 and has a header; a result of windows has "unit"
+// as its last column. Both leave the guarantees out;
 // a table ends with them.
 //
 // Returns: AGG_ERR_IO if the stream fails.

@@ -9,6 +9,7 @@
 
 #include "guarantee_print.h"
 #include "recipe.h"
+#include "window_picks.h"
 
 #define MATRIX_COLUMNS 7u // categories of the second variable that fit a terminal's width
 
@@ -174,6 +175,7 @@ static void print_json(FILE *stream, const agg_joint_result *r)
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
             r->recipe->id, r->recipe->hash_hex, (unsigned long long)r->n);
     print_member(stream, "epsilon", r->recipe->recipe->cost_micro / 1e6);
+    if (agg_picks_windows(r->recipe->recipe)) fputs(",\"unit\":\"windows\"", stream);
     fputc(',', stream);
     print_member(stream, "confidence", r->confidence);
     fputc(',', stream);
@@ -353,6 +355,10 @@ static void print_table(FILE *stream, const agg_joint_result *r)
             "error\n\n",
             r->recipe->id, (unsigned long long)r->n, r->recipe->recipe->cost_micro / 1e6,
             100 * r->confidence);
+    if (agg_picks_windows(r->recipe->recipe))
+        fputs("shares are of windows; one without events has no value of any variable, which makes "
+              "variables\ndependent\n\n",
+              stream);
     if (r->n_axes == 2 && r->axes[1].n <= MATRIX_COLUMNS)
         print_matrix(stream, r);
     else

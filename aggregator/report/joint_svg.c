@@ -8,6 +8,7 @@
 #include "joint_print.h"
 #include "recipe.h"
 #include "svg.h"
+#include "window_picks.h"
 
 #define LABEL_CHARACTERS 24u // characters after which the name of a category is cut
 #define LABEL_W 168.0
@@ -281,7 +282,8 @@ static void draw_head(const drawing *d, double width, double height)
           "height=\"100%\" fill=\"#ffffff\"/>\n",
           d->stream);
     text(d->stream, 24, 36, 18, "start", ink, words);
-    snprintf(words, sizeof words, "shares of %llu reports, epsilon %g a report",
+    snprintf(words, sizeof words, "shares of %s%llu reports, epsilon %g a report",
+             agg_picks_windows(r->recipe->recipe) ? "the windows of " : "",
              (unsigned long long)r->n, r->recipe->recipe->cost_micro / 1e6);
     text(d->stream, 24, 58, 13, "start", faint, words);
 }

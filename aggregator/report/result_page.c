@@ -3,6 +3,7 @@
 // keeps its size at any width.
 #include "result_page.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -16,6 +17,7 @@
 #include "recipe.h"
 #include "result_style.h"
 #include "sha256.h"
+#include "window_picks.h"
 
 // The axis that all bars of a section share.
 typedef struct axis {
@@ -216,6 +218,7 @@ static void put_key(FILE *out, size_t n_mute)
 static void put_facts(FILE *out, const agg_page_section *section)
 {
     const agg_estimate *e = section->estimate;
+    char note[AGG_PICKS_NOTE_MAX];
     fputs("<ul class=\"facts\"><li><b>", out);
     put_count(out, (double)e->n);
     fprintf(out,
@@ -232,6 +235,12 @@ static void put_facts(FILE *out, const agg_page_section *section)
         fprintf(out, "</li><li>%llu block%s, %s to %s", (unsigned long long)e->blocks->n,
                 e->blocks->n == 1 ? "" : "s", e->blocks->first, e->blocks->last);
     fputs("</li></ul>\n", out);
+    for (size_t i = 0; agg_picks_note(note, e->recipe->recipe, i); i++) {
+        note[0] = (char)toupper((unsigned char)note[0]);
+        fputs("<p class=\"note\">", out);
+        put_string(out, note);
+        fputs(".</p>\n", out);
+    }
 }
 
 // Returns: the lower end in a bucket's label "[low, high)".

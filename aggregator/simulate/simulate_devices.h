@@ -7,11 +7,16 @@
 
 #include "agg_error.h"
 #include "recipe_json.h"
+#include "window_simulation.h"
 
 typedef struct simulate_devices_options {
     const char *counts, *seed;
     const char *output; // file of the reports; "-": standard output
-    const char *truth;  // file of value<TAB>count lines, what was really drawn; NULL: none
+    const char *truth;  // file of value<TAB>count lines, what was really drawn; NULL: none. With
+                        // windows and send.pick "uniform" the count is what these windows hold, and
+                        // a third column has what the crowd's windows hold on average
+    const agg_windows *windows; // NULL: none. Its openings are read from `openings`
+    const char *openings;       // file of value<TAB>count lines, or NULL
     uint64_t n_devices, first;
     uint32_t n_events; // events of one device
     bool is_ndjson;

@@ -13,6 +13,7 @@
 #include "recipe.h"
 #include "sha256.h"
 #include "trie.h"
+#include "value_draw.h"
 
 #define BATCH_RECORDS 65536u
 #define BATCH_BYTES ((size_t)16 << 20)
@@ -57,14 +58,13 @@ static void batch_id(uint8_t id[16], const agg_simulation *s, uint64_t number)
     memcpy(id, digest, 16);
 }
 
-// Values of `drawn` for devices that drew no cell:
-#define NOTHING (UINT32_MAX - 2)   // the contribution reports that there is nothing (more)
+// Values of `drawn` for devices that drew no cell, besides those of window_simulation.h:
 #define AT_RANDOM (UINT32_MAX - 1) // no event matched, and the device answered at random
 #define OUTSIDE UINT32_MAX         // the device sends to another part
 
 typedef struct device_round {
-    agg_err (*run)(uint8_t *records, uint32_t *drawn, const struct device_round *r,
-                   uint64_t device);
+    agg_err (*run)(uint8_t *records, uint32_t *drawn, struct device_round *r, uint64_t device,
+                   unsigned part);
     const agg_simulation *simulation;
     const uint64_t *upto;           // running sums of the counts
     uint8_t secrets[32], coins[32]; // seeds
@@ -73,6 +73,8 @@ typedef struct device_round {
     uint32_t per_device; // records
     uint8_t *records;
     uint32_t *drawn; // the index in drawn.counts of each record of the round, or one of the above
+    agg_window_law law;                        // with windows
+    agg_window_tally tallies[AGG_THREADS_MAX]; // with windows, of each thread
     agg_err err[AGG_THREADS_MAX];
 } device_round;
 
@@ -87,22 +89,10 @@ size_t agg_drawn_size(const agg_simulation *simulation)
                                   : simulation->counts->n;
 }
 
-// Returns: the first value whose running sum is above the draw.
-static uint32_t find_value(const uint64_t *upto, size_t n, uint64_t draw)
+static agg_err run_device(uint8_t *record, uint32_t *drawn, device_round *r, uint64_t device,
+                          unsigned part)
 {
-    size_t low = 0, high = n - 1;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (upto[middle] > draw)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return (uint32_t)low;
-}
-
-static agg_err run_device(uint8_t *record, uint32_t *drawn, const device_round *r, uint64_t device)
-{
+    (void)part;
     const agg_simulation *s = r->simulation;
     bool is_permanent = shoal_recipe_is_permanent(s->recipe->recipe);
     shoal_permanent permanent;
@@ -112,7 +102,7 @@ static agg_err run_device(uint8_t *record, uint32_t *drawn, const device_round *
         shoal_rng_bytes(&rng, permanent.secret, sizeof permanent.secret);
     }
     shoal_rng_init_stream(&rng, s->seed, device);
-    *drawn = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
+    *drawn = agg_draw_value(r->upto, s->counts->n, &rng);
     const agg_text *value = &s->counts->values[*drawn];
     size_t width = s->counts->width;
     if (width == 1 && !agg_recipe_is_closed(s->recipe))
@@ -135,7 +125,7 @@ static uint32_t draw_events(uint32_t matching[AGG_EVENTS_MAX], uint32_t *n_match
     shoal_rng_init_stream(&rng, s->seed, device);
     *n_matching = 0;
     for (uint32_t i = 0; i < s->n_events; i++) {
-        uint32_t event = find_value(r->upto, s->counts->n, shoal_rng_below(&rng, s->counts->total));
+        uint32_t event = agg_draw_value(r->upto, s->counts->n, &rng);
         uint8_t kind = s->counts->kinds[event];
         if (kind & AGG_EVENT_MATCHES && kind & AGG_EVENT_IN_PART) matching[(*n_matching)++] = event;
         if (i == 0) first = event;
@@ -143,9 +133,10 @@ static uint32_t draw_events(uint32_t matching[AGG_EVENTS_MAX], uint32_t *n_match
     return s->counts->kinds[first] & AGG_EVENT_IN_PART ? first : OUTSIDE;
 }
 
-static agg_err run_device_with_events(uint8_t *record, uint32_t *drawn, const device_round *r,
-                                      uint64_t device)
+static agg_err run_device_with_events(uint8_t *record, uint32_t *drawn, device_round *r,
+                                      uint64_t device, unsigned part)
 {
+    (void)part;
     const agg_simulation *s = r->simulation;
     const shoal_recipe *recipe = s->recipe->recipe;
     uint32_t matching[AGG_EVENTS_MAX], n = 0;
@@ -160,9 +151,10 @@ static agg_err run_device_with_events(uint8_t *record, uint32_t *drawn, const de
 }
 
 // Draws all words of a device and writes a record for each contribution.
-static agg_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const device_round *r,
-                                  uint64_t device)
+static agg_err run_device_of_trie(uint8_t *records, uint32_t *drawn, device_round *r,
+                                  uint64_t device, unsigned part)
 {
+    (void)part;
     const agg_simulation *s = r->simulation;
     const shoal_recipe *recipe = s->recipe->recipe;
     uint32_t words[AGG_EVENTS_MAX], n = 0;
@@ -175,11 +167,17 @@ static agg_err run_device_of_trie(uint8_t *records, uint32_t *drawn, const devic
     for (uint32_t i = 0; i < r->per_device && err == SHOAL_OK; i++) {
         drawn[i] = OUTSIDE;
         if (is_outside) continue;
-        drawn[i] = items[i] == SHOAL_ITEM_NONE ? NOTHING : (uint32_t)items[i];
+        drawn[i] = items[i] == SHOAL_ITEM_NONE ? AGG_DRAWN_NOTHING : (uint32_t)items[i];
         err = shoal_record_randomize(records + (size_t)i * recipe->record_size, recipe, &items[i],
                                      1, NULL, &coins);
     }
     return err;
+}
+
+static agg_err run_device_in_windows(uint8_t *records, uint32_t *drawn, device_round *r,
+                                     uint64_t device, unsigned part)
+{
+    return agg_window_device(records, drawn, &r->tallies[part], &r->law, device);
 }
 
 static void run_devices(void *context, unsigned part, unsigned n_parts)
@@ -190,8 +188,8 @@ static void run_devices(void *context, unsigned part, unsigned n_parts)
     uint32_t stop = (uint32_t)((uint64_t)r->count * (part + 1) / n_parts);
     size_t size = (size_t)s->recipe->recipe->record_size * r->per_device;
     for (uint32_t i = start; i < stop && r->err[part] == SHOAL_OK; i++)
-        r->err[part] =
-            r->run(r->records + i * size, r->drawn + (size_t)i * r->per_device, r, r->first + i);
+        r->err[part] = r->run(r->records + i * size, r->drawn + (size_t)i * r->per_device, r,
+                              r->first + i, part);
 }
 
 // Counts the drawn values and closes the gaps of devices that send nothing. Returns: the number of
@@ -203,9 +201,9 @@ static uint32_t settle(agg_drawn *drawn, device_round *r)
     for (uint32_t i = 0; i < r->count * r->per_device; i++) {
         drawn->n_outside += r->drawn[i] == OUTSIDE && i % r->per_device == 0;
         drawn->n_random += r->drawn[i] == AT_RANDOM;
-        drawn->n_nothing += r->drawn[i] == NOTHING;
-        if (r->drawn[i] == OUTSIDE) continue;
-        if (r->drawn[i] < NOTHING) drawn->counts[r->drawn[i]]++;
+        drawn->n_nothing += r->drawn[i] == AGG_DRAWN_NOTHING;
+        if (r->drawn[i] == OUTSIDE || r->drawn[i] == AGG_DRAWN_SILENT) continue;
+        if (r->drawn[i] < AGG_DRAWN_SILENT) drawn->counts[r->drawn[i]]++;
         if (kept != i) memcpy(r->records + kept * size, r->records + i * size, size);
         kept++;
     }
@@ -214,10 +212,12 @@ static uint32_t settle(agg_drawn *drawn, device_round *r)
 
 static uint32_t records_per_device(const agg_simulation *s)
 {
-    return s->recipe->recipe->contributions > 0 ? s->recipe->recipe->contributions : 1;
+    const shoal_recipe *recipe = s->recipe->recipe;
+    if (s->windows != NULL) return s->windows->days * recipe->per_day;
+    return recipe->contributions > 0 ? recipe->contributions : 1;
 }
 
-// Returns: devices of one batch, at least one; no device has more than 64 records of 16 KiB.
+// Returns: devices of one batch, at least one; no device has more than 1000 records of 16 KiB.
 static uint32_t batch_devices(const agg_simulation *s)
 {
     size_t fit = BATCH_BYTES / s->recipe->recipe->record_size;
@@ -234,6 +234,7 @@ static agg_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, ui
     for (unsigned t = 0; t < AGG_THREADS_MAX; t++)
         if (r->err[t] != SHOAL_OK) return agg_fail_core(error, r->err[t], AGG_EXIT_RUNTIME);
     uint32_t count = settle(drawn, r);
+    drawn->n_reports += count;
     if (count == 0) return SHOAL_OK;
     size_t len = shoal_batch_size(s->recipe->recipe, count);
     batch_id(id, s, number);
@@ -261,15 +262,12 @@ static agg_err run_rounds(agg_drawn *drawn, agg_error *error, device_round *r, u
 
 static void start_round(device_round *r, agg_drawn *drawn, const agg_simulation *s, uint64_t *upto)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < s->counts->n; i++) {
-        sum += s->counts->counts[i];
-        upto[i] = sum;
-    }
+    agg_running_sums(upto, s->counts->counts, s->counts->n);
     memset(drawn->counts, 0, agg_drawn_size(s) * sizeof *drawn->counts);
-    drawn->n_random = drawn->n_nothing = drawn->n_outside = 0;
+    drawn->n_random = drawn->n_nothing = drawn->n_outside = drawn->n_reports = 0;
     r->per_device = records_per_device(s);
-    r->run = !has_events(s)                         ? run_device
+    r->run = s->windows != NULL                     ? run_device_in_windows
+             : !has_events(s)                       ? run_device
              : s->recipe->recipe->contributions > 0 ? run_device_of_trie
                                                     : run_device_with_events;
     r->simulation = s;
@@ -278,13 +276,71 @@ static void start_round(device_round *r, agg_drawn *drawn, const agg_simulation 
     derive_seed(r->coins, s, "shoal simulate coins", s->recipe->recipe->query_hash);
 }
 
+// ---- windows ----
+
+// What a simulation of windows needs beside the rest.
+typedef struct window_memory {
+    uint64_t *openings_upto; // NULL without openings
+    uint64_t *shares;        // of each thread, one after the other; NULL where they are not wanted
+} window_memory;
+
+static agg_err start_windows(device_round *r, window_memory *m, agg_drawn *drawn, agg_error *error)
+{
+    const agg_simulation *s = r->simulation;
+    size_t n = s->counts->n;
+    if (s->windows == NULL) return SHOAL_OK;
+    agg_window_law *law = &r->law;
+    *law = (agg_window_law){.recipe = s->recipe,
+                            .counts = s->counts,
+                            .windows = s->windows,
+                            .upto = r->upto,
+                            .openings_upto = r->upto,
+                            .unit = agg_windows_unit(s->windows)};
+    agg_running_sums(law->sizes_upto, s->windows->size_weights, s->windows->n_sizes);
+    derive_seed(law->crowd, s, "shoal simulate windows", NULL);
+    derive_seed(law->coins, s, "shoal simulate window coins", s->recipe->recipe->recipe_hash);
+    memcpy(law->secrets, r->secrets, sizeof law->secrets);
+    drawn->windows.n_windows = drawn->windows.n_active = drawn->windows.n_lost = 0;
+    if (s->windows->openings != NULL) {
+        m->openings_upto = agg_alloc(error, n, sizeof *m->openings_upto);
+        if (m->openings_upto == NULL) return AGG_ERR_MEMORY;
+        agg_running_sums(m->openings_upto, s->windows->openings, n);
+        law->openings_upto = m->openings_upto;
+    }
+    if (drawn->windows.shares == NULL) return SHOAL_OK;
+    m->shares = agg_alloc(error, n * s->n_threads, sizeof *m->shares);
+    if (m->shares == NULL) return AGG_ERR_MEMORY;
+    for (unsigned t = 0; t < s->n_threads; t++) r->tallies[t].shares = m->shares + n * t;
+    return SHOAL_OK;
+}
+
+// Adds up what the threads counted.
+static void end_windows(agg_drawn *drawn, const device_round *r)
+{
+    const agg_simulation *s = r->simulation;
+    agg_window_tally *all = &drawn->windows;
+    size_t n = s->counts->n;
+    if (s->windows == NULL) return;
+    if (all->shares != NULL) memset(all->shares, 0, n * sizeof *all->shares);
+    for (unsigned t = 0; t < s->n_threads; t++) {
+        const agg_window_tally *own = &r->tallies[t];
+        all->n_windows += own->n_windows;
+        all->n_active += own->n_active;
+        all->n_lost += own->n_lost;
+        for (size_t i = 0; all->shares != NULL && i < n; i++) all->shares[i] += own->shares[i];
+    }
+}
+
 uint64_t agg_simulation_memory(const agg_simulation *simulation)
 {
     const shoal_recipe *recipe = simulation->recipe->recipe;
     uint64_t most = batch_devices(simulation),
              n = (simulation->n_devices < most ? simulation->n_devices : most) *
                  records_per_device(simulation);
-    return simulation->counts->n * sizeof(uint64_t) + shoal_batch_size(recipe, (uint32_t)n) +
+    uint64_t sums =
+        1; // running sums; with windows also those of openings, and each thread's shares
+    if (simulation->windows != NULL) sums += 1 + simulation->n_threads;
+    return simulation->counts->n * sums * sizeof(uint64_t) + shoal_batch_size(recipe, (uint32_t)n) +
            n * sizeof(uint32_t);
 }
 
@@ -292,6 +348,10 @@ agg_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulat
                            agg_batch_sink sink, void *sink_context)
 {
     const agg_simulation *s = simulation;
+    if (s->windows != NULL) {
+        agg_err refused = agg_windows_check(error, s->windows, s->recipe);
+        if (refused != SHOAL_OK) return refused;
+    }
     uint32_t most = batch_devices(s) * records_per_device(s);
     if (s->recipe->recipe->n_parts != s->counts->width && agg_recipe_is_closed(s->recipe))
         return agg_fail(
@@ -301,11 +361,16 @@ agg_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulat
     uint8_t *batch = agg_alloc(error, shoal_batch_size(s->recipe->recipe, most), 1);
     uint32_t *index = agg_alloc(error, most, sizeof *index);
     agg_err err = upto == NULL || batch == NULL || index == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    window_memory windows = {NULL, NULL};
     if (err == SHOAL_OK) {
         device_round r = {.records = batch + SHOAL_BATCH_HEADER, .drawn = index};
         start_round(&r, drawn, s, upto);
-        err = run_rounds(drawn, error, &r, batch, sink, sink_context);
+        err = start_windows(&r, &windows, drawn, error);
+        if (err == SHOAL_OK) err = run_rounds(drawn, error, &r, batch, sink, sink_context);
+        if (err == SHOAL_OK) end_windows(drawn, &r);
     }
+    free(windows.openings_upto);
+    free(windows.shares);
     free(upto);
     free(batch);
     free(index);

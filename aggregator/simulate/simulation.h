@@ -20,6 +20,9 @@
 // them by shoal_trie_choose and sends one randomized record for each contribution, all from its
 // coins and one after the other. A real device answers one round only; to simulate that, give each
 // round other devices by `first`.
+//
+// Windows (window_simulation.h): a device has windows with any number of events, and reports as the
+// recipe's send.pick says.
 #ifndef SIMULATION_H
 #define SIMULATION_H
 
@@ -28,27 +31,30 @@
 #include "agg_error.h"
 #include "dictionary.h"
 #include "recipe_json.h"
+#include "window_simulation.h"
 
 typedef struct agg_simulation {
     const agg_recipe *recipe;
     const agg_dictionary *counts; // as agg_counts_load reads them
     uint8_t seed[32];
-    uint64_t first, n_devices; // devices first .. first + n_devices - 1
-    uint32_t n_events;         // events of a device, 1 .. AGG_EVENTS_MAX; 1 without an encoding
+    uint64_t first, n_devices;  // devices first .. first + n_devices - 1
+    uint32_t n_events;          // events of a device, 1 .. AGG_EVENTS_MAX; 1 without an encoding
+    const agg_windows *windows; // NULL: a device is one event, or n_events of them
     unsigned n_threads;
     void (*progress)(void *context, uint64_t devices); // may be NULL
     void *progress_context;
 } agg_simulation;
 
-#define AGG_EVENTS_MAX 1000u
-
 // What was really drawn.
 typedef struct agg_drawn {
-    uint64_t *counts;   // devices by value; by cell if the recipe has an encoding; for a trie
-                        // contributions by cell
-    uint64_t n_random;  // devices without a matching event, who answered at random
-    uint64_t n_nothing; // contributions to a trie that say "nothing to report"
-    uint64_t n_outside; // devices that send to another part
+    uint64_t *counts;         // devices by value; by cell if the recipe has an encoding; for a trie
+                              // contributions by cell
+    uint64_t n_random;        // devices without a matching event, who answered at random
+    uint64_t n_nothing;       // contributions to a trie, or reports of a window, that say "nothing"
+    uint64_t n_outside;       // devices that send to another part
+    uint64_t n_reports;       // all of them
+    agg_window_tally windows; // with windows; `shares` has room for as many numbers as `counts`, or
+                              // is NULL where they are not wanted
 } agg_drawn;
 
 // Returns: the length of agg_drawn's counts.
@@ -66,8 +72,8 @@ void agg_simulation_seed(uint8_t seed[32], const char *text);
 agg_err agg_simulation_run(agg_drawn *drawn, agg_error *error, const agg_simulation *simulation,
                            agg_batch_sink sink, void *sink_context) SHOAL_MUST_CHECK;
 
-// Returns: the peak bytes of a run, without the counts and agg_drawn. Reads only recipe, counts and
-// n_devices of `simulation`.
+// Returns: the peak bytes of a run, without the counts and agg_drawn. Reads only recipe, counts,
+// n_devices, n_threads and windows of `simulation`.
 uint64_t agg_simulation_memory(const agg_simulation *simulation);
 
 #endif

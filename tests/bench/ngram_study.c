@@ -230,7 +230,7 @@ static void collect(agg_accumulator *acc, const agg_recipe *recipe, const popula
     agg_dictionary counts;
     agg_error error;
     agg_folder folder;
-    agg_drawn out = {drawn, 0, 0, 0};
+    agg_drawn out = {.counts = drawn};
     for (uint32_t i = 0; i < p->n; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%s\t%.0f\n", p->strings[i],
                                 1 + 1e9 * p->shares[i]);

@@ -4,6 +4,10 @@
 // randomness: seeds and days are arguments. Depends on nothing. core.js adds what an edge worker
 // needs.
 
+import { Ledger } from './ledger.js';
+
+export { Ledger };
+
 /**
  * @typedef {{[key: string]: any}} RecipeJson a recipe file, parsed
  * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number},
@@ -327,7 +331,8 @@ export class Recipe {
     /** Last valid day, days since 1970-01-01 UTC. @readonly */ this.expiresDay = w[11];
     /** @readonly */ this.text = {
       form: w[12] ? 'NFC' : 'none',
-      case: w[13] ? 'lower' : 'keep',
+      case: ['keep', 'lower', 'fold'][w[13]],
+      /** @type {string | undefined} */ locale: json.text?.locale,
       min: w[14],
       max: w[15],
     };
@@ -449,52 +454,5 @@ export class Recipe {
       parameters: { ...this.parameters },
       records: [record],
     };
-  }
-}
-
-/**
- * The budget ledger: bytes in, bytes out; days since 1970-01-01 UTC. Store the new bytes durably
- * before randomizing.
- */
-export class Ledger {
-  #module;
-
-  /** @param {Module} module */
-  constructor(module) {
-    this.#module = module;
-  }
-
-  /** An empty ledger made on `day`. @param {number} day @returns {Uint8Array} */
-  init(day) {
-    const module = this.#module;
-    const cap = module.x.ledger_size_max();
-    module.reserve(cap);
-    return module.take(0, module.length(module.x.ledger_init(module.base, cap, day)));
-  }
-
-  /**
-   * Pays for one report; throws budget, fresh, expired or ledger.
-   * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} day @returns {Uint8Array}
-   */
-  debit(ledger, recipe, day) {
-    const module = this.#module;
-    const cap = module.x.ledger_size_max();
-    module.reserve(cap);
-    module.put(ledger);
-    return module.take(
-      0,
-      module.length(module.x.ledger_debit(module.base, ledger.length, cap, recipe.handle, day)),
-    );
-  }
-
-  /**
-   * Returns null if a debit would succeed, else the error that it would throw.
-   * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} day @returns {ShoalError | null}
-   */
-  refusal(ledger, recipe, day) {
-    const module = this.#module;
-    module.put(ledger);
-    const err = module.x.ledger_allows(module.base, ledger.length, recipe.handle, day);
-    return err ? module.error(err) : null;
   }
 }

@@ -118,6 +118,7 @@ export class Events {
   async #privatize(core, recipe, value, era) {
     const context = this.#context;
     const { deps } = context;
+    if (context.isMore(recipe)) return 'outdated';
     if (recipe.send.pick === 'uniform') {
       return (await this.#windows)?.take(recipe, value, era) ?? 'no-window';
     }
@@ -154,7 +155,10 @@ export class Events {
       await tx.put('state', 'ledger', ledger);
       return recipe.isPermanent ? { secret: await context.secretOf(tx) } : {};
     });
-    if (paid?.code) this.#spent.set(recipe.hash, { day, code: paid.code });
+    // The person may agree at any time, and another page may reserve for this day yet; the other
+    // reasons hold all day.
+    if (paid?.code && !['outdated', 'cap'].includes(paid.code))
+      this.#spent.set(recipe.hash, { day, code: paid.code });
     return paid ?? { code: 'no-consent' };
   }
 }

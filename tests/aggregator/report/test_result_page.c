@@ -242,6 +242,23 @@ static void what_a_result_promises_stands_below_it(void **state)
     free(text);
 }
 
+static void windows_say_so(void **state)
+{
+    shoal_recipe fields = {.n_parts = 0, .per_day = 1};
+    const agg_recipe recipe = {.recipe = &fields, .id = "page-test"};
+    agg_estimate_row row = row_of("tide", 4, 100, 10);
+    (void)state;
+    char *page = page_for(&recipe, &row, 1, 10, NULL);
+    assert_null(strstr(page, "windows"));
+    free(page);
+    fields.pick = SHOAL_PICK_UNIFORM;
+    fields.window = SHOAL_WINDOW_VISIT;
+    page = page_for(&recipe, &row, 1, 10, NULL);
+    assert_non_null(strstr(page, "<p class=\"note\">Counts are windows (visits): a report counts a "
+                                 "value&#39;s share of its window&#39;s events.</p>"));
+    free(page);
+}
+
 static void a_broken_stream_is_an_error(void **state)
 {
     (void)state;
@@ -262,6 +279,7 @@ int main(void)
         cmocka_unit_test(a_mean_is_no_count),
         cmocka_unit_test(histograms_follow_their_numbers),
         cmocka_unit_test(what_a_result_promises_stands_below_it),
+        cmocka_unit_test(windows_say_so),
         cmocka_unit_test(a_broken_stream_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
