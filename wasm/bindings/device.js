@@ -295,6 +295,20 @@ function setValues(module, handle, path, values) {
   }
 }
 
+/**
+ * The parameters that a report states: the recipe's numbers, and the length of its list.
+ * @param {{[name: string]: any}} parameters
+ */
+function statedOf(parameters) {
+  /** @type {{[name: string]: number}} */
+  const stated = {};
+  for (const [name, value] of Object.entries(parameters)) {
+    if (name === 'values') stated.size = value.length;
+    else if (value === +value) stated[name] = value;
+  }
+  return stated;
+}
+
 /** A checked recipe. Made by Core.recipe. */
 export class Recipe {
   /** @protected @type {Module} */ module;
@@ -353,15 +367,7 @@ export class Recipe {
     this.values = values
       ? new Map(values.map((/** @type {string} */ value, /** @type {number} */ i) => [value, i]))
       : null;
-    /**
-     * The parameters that a report states: the recipe's numbers, and the length of each list.
-     * @readonly @type {{[name: string]: number}}
-     */
-    this.parameters = {};
-    for (const [name, value] of Object.entries(parameters)) {
-      if (value === values) this.parameters.size = value.length;
-      else if (value === +value) this.parameters[name] = value;
-    }
+    /** What a report states of it. @readonly */ this.parameters = statedOf(parameters);
   }
 
   /**
