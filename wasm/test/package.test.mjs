@@ -46,7 +46,7 @@ const LIMITS = /** @type {const} */ ([
   ['shoal-plain.wasm', 16384],
   ['shoal-query.wasm', 19456],
   ['shoal-dap.wasm', 18432],
-  ['shoal-all.wasm', 39424],
+  ['shoal-all.wasm', 41472],
 ]);
 
 test('a first event with one recipe costs a page at most 30 KB', async (t) => {
