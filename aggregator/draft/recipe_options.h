@@ -19,7 +19,6 @@ typedef struct recipe_options {
     const char *keep_days; // days for which records are kept
     const char *block_minimum, *block_tick;
     const char *active, *pages; // share of windows with an event; "one" or "many" pages
-    const char *send;           // text of `send` that recipe_send.h chose; NULL: none
 } recipe_options;
 
 // Returns: where the option of a parameter is, or NULL where there is no such parameter.

@@ -325,6 +325,10 @@ test('recipe new: the pick by --active, said in one line', () => {
     writeFileSync(at('fresh.json'), text);
     good(['recipe', 'check', 'fresh.json']);
   }
+  const piped = spawnSync(bin, [...active, '--values', '-'], { cwd: folder, input: 'a\nb\n' });
+  const both = JSON.parse(piped.stdout.toString());
+  assert.deepEqual(both.parameters.values, ['a', 'b'], 'a list that can be read once');
+  assert.deepEqual(both.send, { pick: 'uniform', window: 'day' });
   refused(/--pages goes with --active/, [...fresh, '--pages', 'one']);
   refused(/--pages is one or many/, [...active, '--pages', 'two']);
   refused(/--active must be/, [...fresh, '--active', '1.1']);
