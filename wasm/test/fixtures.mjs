@@ -321,11 +321,12 @@ export const BROWSER_ARGS = [
 ];
 
 /**
- * @param {{isAutomated?: boolean}} [options] `isAutomated`: shall it say that a program drives it? The client sends nothing from such a browser.
+ * @param {{isAutomated?: boolean, ignoreDefaultArgs?: string[]}} [options] `isAutomated`: shall it say that a program drives it? The client sends nothing from such a browser.
  */
-export const launchBrowser = ({ isAutomated = false } = {}) =>
+export const launchBrowser = ({ isAutomated = false, ignoreDefaultArgs } = {}) =>
   chromium.launch({
     executablePath: BROWSER,
+    ignoreDefaultArgs,
     args: [
       ...BROWSER_ARGS,
       ...(isAutomated ? [] : ['--disable-blink-features=AutomationControlled']),
