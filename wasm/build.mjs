@@ -41,10 +41,12 @@ const chunks = {
     'queries',
     'tracking',
     'windows',
+    'recipe_set',
+    'erasing',
     'dap',
     'hpke',
   ],
-  bindings: ['web', 'signature', 'whole'],
+  bindings: ['web', 'signature', 'whole', 'set_core'],
 };
 const names = Object.values(chunks).flat();
 const { outputFiles } = await build({

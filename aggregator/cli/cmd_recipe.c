@@ -208,6 +208,7 @@ static agg_err run_new(agg_error *error, void *context, const command_words *wor
     (void)words;
     a->recipe.variables = a->variables.n > 0 ? a->variables.texts : NULL;
     a->recipe.n_variables = a->variables.n;
+    a->recipe.today = today();
     return recipe_new(error, &a->recipe);
 }
 

@@ -13,6 +13,7 @@
 #include "recipe_draft.h"
 #include "recipe_joint.h"
 #include "recipe_json.h"
+#include "recipe_judge.h"
 #include "recipe_send.h"
 #include "recipe_values.h"
 #include "recipe_write.h"
@@ -375,9 +376,10 @@ agg_err recipe_new(agg_error *error, const recipe_options *options)
     }
     if (err == SHOAL_OK) err = read_draft(&recipe, error, text, len);
     if (err == SHOAL_OK) {
+        err = recipe_judge(error, &recipe, &o);
         agg_recipe_release(&recipe);
-        err = recipe_write(error, o.output, text, len);
     }
+    if (err == SHOAL_OK) err = recipe_write(error, o.output, text, len);
     free(text);
     return err;
 }

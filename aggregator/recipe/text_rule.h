@@ -13,7 +13,8 @@
 #include "recipe_ref.h"
 #include "text_list.h"
 
-// Returns: whether the commands apply the rule to lists: the recipe states text.locale or case fold.
+// Returns: whether the commands apply the rule to lists: the recipe states text.locale or case
+// fold.
 bool agg_text_rule_is_applied(const shoal_recipe *recipe);
 
 // Returns: whether the rule leaves the text unchanged: valid UTF-8, in the recipe's form and case,

@@ -122,7 +122,7 @@ static void debit_run(book *b, const shoal_set_member *run, uint64_t eps_micro)
     uint8_t *row = book_reserved(b, run->hash);
     if (row == NULL) row = book_add_reservation(b, run);
     store32_le(row + RESERVED_DAY, b->newest);
-    add32(row + RESERVED_DEBITS, 1);
+    store32_le(row + RESERVED_DEBITS, 1);
     add64(row + RESERVED_EPS, eps_micro);
 }
 

@@ -15,16 +15,14 @@
  */
 
 export class Ledger {
-  #module;
-
   /** @param {Module} module */
   constructor(module) {
-    this.#module = module;
+    /** @protected */ this.module = module;
   }
 
   /** An empty ledger made on `day`. @param {number} day @returns {Uint8Array} */
   init(day) {
-    const module = this.#module;
+    const { module } = this;
     const cap = module.x.ledger_size_max();
     module.reserve(cap);
     return module.take(0, module.length(module.x.ledger_init(module.base, cap, day)));
@@ -38,11 +36,12 @@ export class Ledger {
    * @returns {Uint8Array}
    */
   change(name, ledger, ...rest) {
-    const { x, base } = this.#module;
+    const { module } = this;
+    const { x, base } = module;
     const cap = x.ledger_size_max();
-    this.#module.reserve(cap);
-    this.#module.put(ledger);
-    return this.#module.take(0, this.#module.length(x[name](base, ledger.length, cap, ...rest)));
+    module.reserve(cap);
+    module.put(ledger);
+    return module.take(0, module.length(x[name](base, ledger.length, cap, ...rest)));
   }
 
   /**
@@ -61,7 +60,7 @@ export class Ledger {
    * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} day @returns {ShoalError | null}
    */
   refusal(ledger, recipe, day) {
-    const module = this.#module;
+    const { module } = this;
     module.put(ledger);
     const err = module.x.ledger_allows(module.base, ledger.length, recipe.handle, day);
     return err ? module.error(err) : null;
@@ -80,7 +79,7 @@ export class Ledger {
 
   /** Hands a set to the module. @param {RecipeSet} set */
   fill({ recipes, policy, budget }) {
-    const module = this.#module;
+    const { module } = this;
     module.check(module.x.set_start(budget?.epsMicro ?? 0n, budget?.days ?? 0));
     for (const { handle } of recipes) module.check(module.x.set_add(handle));
     if (policy) module.check(module.x.set_add_policy(policy.handle));

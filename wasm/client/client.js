@@ -65,7 +65,10 @@ const tracking = () => import('./tracking.js');
  * @returns {Promise<Client>}
  */
 export async function init(options) {
-  if (typeof options?.endpoint !== 'string' || !Array.isArray(options.recipes)) {
+  if (
+    typeof options?.endpoint !== 'string' ||
+    !Array.isArray(options.recipes ?? (options.site && []))
+  ) {
     throw new ShoalError('argument', 1, 'endpoint and recipes are needed');
   }
   const client = new Client(options, await dependenciesOf(options));
@@ -82,7 +85,7 @@ export class Client {
 
   /** @param {Options} options @param {Dependencies} deps see init */
   constructor(options, deps) {
-    const context = new Context(options, deps);
+    const context = new Context(options, deps, this.#closed.signal);
     this.#context = context;
     this.#recipes = new PageRecipes(context, (recipes) => this.#bind(recipes, false));
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());
@@ -120,7 +123,7 @@ export class Client {
   async start() {
     const context = this.#context;
     // A page that is hidden may never come back; one that is shown or online again may have records
-    // that became due.
+    // that became due, and may be the first page of its day.
     this.#flushOn('visibilitychange', globalThis.document);
     this.#flushOn('online', globalThis);
     // A page that comes back from the cache learns what was decided meanwhile.
@@ -155,7 +158,8 @@ export class Client {
 
   /** @param {string} event @param {any} target */
   #flushOn(event, target) {
-    target?.addEventListener?.(event, () => void this.flush(), { signal: this.#closed.signal });
+    const woken = () => (void this.#context.open(), void this.flush());
+    target?.addEventListener?.(event, woken, { signal: this.#closed.signal });
   }
 
   /** Stops timers, listeners and requests; consent stays as it is. */
@@ -179,10 +183,8 @@ export class Client {
       await context.storeConsent();
       // The ledger is made now, so that a recipe that waits for a day waits from today on.
       const ready = await this.#recipes.ready();
-      if (ready) {
-        await this.#bind(ready.recipes, true);
-        await context.exclusive((tx) => context.ledgerOf(tx, ready.core));
-      }
+      if (ready) await this.#bind(ready.recipes, true);
+      await context.open();
     } catch (error) {
       context.noteError(error);
     }
@@ -255,23 +257,24 @@ export class Client {
    * Erases consent, records and the list of reports.
    *
    * The ledger cannot simply go: fresh storage would forget what was spent, so erasing would refill
-   * the budget. It cannot simply stay either, because it lists the days on which something was
-   * reported. So a mark that today is spent, whatever the recipe, replaces it, and the next ledger
-   * starts empty. The accountant of queries stays: what it lists was asked of everybody, and it
-   * lists no days but its first and its last.
+   * the budget. It cannot simply stay either, because it lists names and days. So all its sums are
+   * folded into one without a name, on the day of erasure, and nothing is spent until the next day.
+   * The accountant of queries stays: what it lists was asked of everybody, and it lists no days but
+   * its first and its last.
    */
   async erase() {
-    const day = today(this.#context.deps);
+    const context = this.#context;
+    const day = today(context.deps);
     await this.#stop('none', (tx) =>
       Promise.all([
         tx.clear('done'),
         tx.clear('log'),
         tx.delete('state', 'consent'),
-        tx.delete('state', 'ledger'),
         tx.put('state', 'erased', day),
       ]),
     );
-    this.#context.notes.clear();
+    context.notes.clear();
+    await (await chunk(import('./erasing.js'))).fold(context, day);
   }
 
   // ---- events ----
@@ -428,8 +431,14 @@ export class Client {
    * @returns {Promise<T[]>}
    */
   async #attempt(load, task, failed = (error) => (this.#context.noteError(error), [])) {
-    const call = { context: this.#context, outbox: this.#outbox, era: this.#context.era };
+    const call = {
+      context: this.#context,
+      outbox: this.#outbox,
+      recipes: this.#recipes,
+      era: this.#context.era,
+    };
     try {
+      if (this.#context.options.site) await this.#recipes.ready();
       return await task(await chunk(load()), call);
     } catch (error) {
       return failed(error);

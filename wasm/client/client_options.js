@@ -15,7 +15,9 @@ import { indexedDbStorage } from './storage.js';
  *
  * @typedef {object} Options
  * @property {string} endpoint base URL of the edge worker; https, or loopback
- * @property {(RecipeJson | PinnedRecipe)[]} recipes
+ * @property {(RecipeJson | PinnedRecipe)[]} [recipes]
+ * @property {PinnedRecipe} [site] the origin's recipe set, with its recipes, runs, policy and budget;
+ *   in place of the options recipes, runs and policy
  * @property {PolicyJson | PinnedRecipe} [policy] what queries may ask of this page's people
  * @property {(RecipeJson | PinnedRecipe)[]} [runs] what may be followed over epochs: for each run
  *   the recipe of one of its epochs

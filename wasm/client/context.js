@@ -10,6 +10,7 @@ import { agreedTo, holds, termOf } from './terms.js';
  * @typedef {import('../bindings/device.js').Recipe} Recipe
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').Options} Options
+ * @typedef {import('./page_recipes.js').Ready} Ready
  * @typedef {import('./storage.js').Transaction} Transaction
  * @typedef {import('./terms.js').Term} Term
  *
@@ -37,9 +38,11 @@ export class Context {
    */
   notes = new Map();
 
-  /** @param {Options} options @param {Dependencies} deps */
-  constructor(options, deps) {
-    /** @readonly */ this.options = options;
+  /** @param {Options} options @param {Dependencies} deps @param {AbortSignal} signal the end */
+  constructor(options, deps, signal) {
+    /** Ends with the client. @readonly */ this.signal = signal;
+    /** The page's core and recipes, once loaded. @type {Ready | null} */ this.page = null;
+    /** The set of a site adds its runs and its policy. @readonly */ this.options = { ...options };
     /** @readonly */ this.deps = deps;
     /** The URL that reports are posted to. @readonly */ this.url = reportsUrl(options.endpoint);
     /**
@@ -208,6 +211,26 @@ export class Context {
   }
 
   // ---- ledger ----
+
+  /**
+   * Reserves what the page may ask of a person today, durably, unless that was done. It is called
+   * when the page opens under consent or is shown, and never by an event, so that no refusal tells
+   * of one. What cannot be reserved is refused where it is spent.
+   */
+  async open() {
+    const { page, deps } = this;
+    if (!page || globalThis.document?.visibilityState === 'hidden') return;
+    try {
+      await this.exclusive(async (tx) => {
+        const day = today(deps);
+        if (day <= ((await tx.get('state', 'erased')) ?? -1)) return;
+        const ledger = page.core.ledger.reserve(await this.ledgerOf(tx, page.core), page.set, day);
+        await tx.put('state', 'ledger', ledger);
+      });
+    } catch (error) {
+      if (!/ledger|space/.test(/** @type {any} */ (error).code)) this.noteError(error);
+    }
+  }
 
   /**
    * Reads the stored ledger. If there is none, makes and stores a new one.

@@ -160,8 +160,9 @@ export class Events {
       await tx.put('state', 'ledger', ledger);
       return permanent ? { secret: await permanent.secretFor(tx, context, recipe) } : {};
     });
-    // The person may agree at any time; the other reasons hold all day.
-    if (paid?.code && paid.code !== 'outdated')
+    // The person may agree at any time, and another page may reserve for this day yet; the other
+    // reasons hold all day.
+    if (paid?.code && !['outdated', 'cap'].includes(paid.code))
       this.#spent.set(recipe.hash, { day, code: paid.code });
     return paid ?? { code: 'no-consent' };
   }

@@ -24,6 +24,7 @@ import { DAY_MS, chunk, randomBytes, today, uniform } from './basics.js';
  * @typedef {object} Call what one call of the page works with
  * @property {Context} context
  * @property {Outbox} outbox
+ * @property {PageRecipes} recipes
  * @property {number} era of the consent under which the call began
  */
 

@@ -4,6 +4,7 @@
 // a durable debit, an event, randomizing in the core, and the queue as for any record. This is a
 // chunk of its own, loaded if a page has a policy. Source: apple-2022 sections 4 to 4.3.
 import { isRefusal, isSampled, pick, randomBytes, readStored, today, toldAs } from './basics.js';
+import { chargeBooks } from './query_charges.js';
 import { sweep } from './query_events.js';
 import { heard, settle } from './query_log.js';
 import {
@@ -67,6 +68,7 @@ export function ask(call, queries) {
 /** @param {Call} call @param {RecipeJson[]} [queries] */
 async function askAll(call, queries) {
   const { context } = call;
+  await call.recipes.ready(); // the budget ledger is the page's core's
   const loaded = await load(context);
   // An opt-in of an earlier version has no terms.
   const joined = (await context.exclusive(optedIn)) ?? [];
@@ -213,6 +215,8 @@ async function debit(tx, context, loaded, query, row) {
   // A device that the sample leaves out drops the new ledger, so nothing is charged.
   if (await isLeftOut(tx, context, query, day))
     return settle(tx, now, row, 'sampled-out', { ...verdict, text: '' });
+  const code = await chargeBooks(tx, context, query, verdict.localEpsilon);
+  if (code) return settle(tx, now, row, code, { ...verdict, text: QUERY_REASONS[code] ?? '' });
   await tx.put('state', 'accountant', bytes);
   await settle(tx, now, row, 'accepted', verdict);
   await sweep(tx, policy, day);

@@ -40,6 +40,8 @@ export const QUERY_REASONS = {
   'bad-signature': "The query's signature is bad: its key did not sign this query.",
   'no-ed25519': "This browser cannot check the query's signature (Ed25519), so it is not answered.",
   'sampled-out': "Not sampled: the query's random sample left this device out.",
+  cap: "The site's budget leaves nothing for the analysis now.",
+  budget: 'Everything was erased today; queries are answered from the next UTC day on.',
 };
 
 /** @param {string} code @param {unknown} [cause] */

@@ -29,6 +29,8 @@ export const REASONS = {
     'The recipe gave its one permanent answer before consent ended, and gives no other until it expires.',
   'not-persisted':
     'This browser may delete what is stored here after days without a visit, so the recipe gives no permanent answer.',
+  cap: "The site's budget leaves nothing for this now: it was not reserved for today, or other days of its window used it.",
+  'set-refused': "The site's recipe set could not be loaded, or is not the one that was pinned.",
   expired: "The recipe's last day has passed.",
   ledger: 'The budget ledger cannot be read, so nothing may be spent.',
   'sampled-out': "The recipe's random sample left this event out.",

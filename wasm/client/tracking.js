@@ -343,17 +343,24 @@ async function drawn(tx, context, core, followed) {
   const isFirst = kept.state === null;
   const code = isFirst ? await whyNotJoin(tx, context, core, followed) : null;
   if (code) return { code };
+  const ledger = await context.ledgerOf(tx, core);
+  /** @type {Uint8Array} */
+  let paid;
+  try {
+    paid = isFirst
+      ? core.ledger.debit(ledger, recipe, day)
+      : core.ledger.change('ledger_go_on', ledger, recipe.handle, day);
+  } catch (error) {
+    return { code: /** @type {any} */ (error).code };
+  }
   const seed = randomBytes(deps, 32);
   const { refusal, text, state, record } = run.isNumber
     ? run.answerNumber(kept.state ?? run.start(), meanOf(kept.sums), seed)
     : run.answerCounts(kept.state ?? run.start(), new Map(kept.sums?.counts), seed);
   seed.fill(0);
   if (record === null) return { code: refusal ?? '', text };
-  if (isFirst) {
-    const ledger = core.ledger.debit(await context.ledgerOf(tx, core), recipe, day);
-    await tx.put('state', 'ledger', ledger);
-    await join(tx, run, { day });
-  }
+  await tx.put('state', 'ledger', paid);
+  if (isFirst) await join(tx, run, { day });
   await tx.put('events', keyOf(followed), { ...kept, state, sums: null });
   return { record };
 }

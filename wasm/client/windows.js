@@ -53,6 +53,23 @@ const KEEPALIVE_MAX = 60_000; // bytes that a page may have in flight when it go
 /** @param {Recipe} recipe @param {number} day */
 const keyOf = ({ hash }, day) => `${PREFIX}${hash}/${day}`;
 
+/**
+ * Loads what an event would load. Later, a request would tell of the first event.
+ * @param {Recipe[]} recipes
+ * @param {Context['deps']} deps
+ */
+function loadAhead(recipes, { sites }) {
+  const kinds = recipes.flatMap(({ json }) =>
+    [json, ...(json.variables ?? [])].map(({ value }) => value),
+  );
+  const has = (/** @type {string} */ kind) => kinds.includes(kind);
+  Promise.all([
+    has('word') && import('./observe.js'),
+    (has('host') || has('site')) && import('./address.js'),
+    has('site') && sites(),
+  ]).catch(() => {}); // the event tries again, and says so
+}
+
 export class Windows {
   #context;
   #outbox;
@@ -91,6 +108,7 @@ export class Windows {
       .sort((a, b) => (a.hash < b.hash ? -1 : 1));
     this.#document = context.options.document ?? globalThis.document;
     this.#signal = signal;
+    loadAhead(this.#recipes, context.deps);
     this.#listen();
   }
 
@@ -144,6 +162,7 @@ export class Windows {
 
   async #openAll() {
     const context = this.#context;
+    await context.open();
     for (const recipe of this.#recipes) {
       if (!context.isOn || !this.#isVisible) break;
       try {

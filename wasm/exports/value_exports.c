@@ -169,3 +169,13 @@ int32_t export_ledger_charge(uint32_t ledger, uint32_t len, uint32_t cap, uint32
                                         name_len, count, (uint64_t)eps_micro, day);
     return length_or(err, size);
 }
+
+// Returns: length of the ledger after it was erased.
+EXPORT(ledger_erase)
+int32_t export_ledger_erase(uint32_t ledger, uint32_t len, uint32_t cap, uint32_t day)
+{
+    if (len > cap || !inside(ledger, cap)) return failed(SHOAL_ERR_ARGUMENT);
+    size_t size = len;
+    shoal_err err = shoal_ledger_erase(at(ledger), &size, cap, day);
+    return length_or(err, size);
+}

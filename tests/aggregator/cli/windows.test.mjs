@@ -273,7 +273,7 @@ test('recipe new: the pick by --active, said in one line', () => {
   const plain = good(fresh);
   assert.equal(sendOf(plain.text), undefined);
   assert.match(plain.err, /^shoal: recipe: send\.pick first: it shows that something was typed/);
-  assert.equal(plain.err.split('\n').length, 2, 'one line');
+  assert.equal(plain.err.match(/^.*send\.pick.*$/gm)?.length, 1, 'one line');
   const active = [...fresh, '--active', '0.5'];
   const day = good(active);
   assert.deepEqual(sendOf(day.text), { pick: 'uniform', window: 'day' });
@@ -284,7 +284,7 @@ test('recipe new: the pick by --active, said in one line', () => {
   const rappor = good([...active, '--mechanism', 'rappor']);
   assert.equal(sendOf(rappor.text), undefined);
   assert.match(rappor.err, /first: a permanent answer/);
-  assert.equal(good([...fresh, '--mechanism', 'rappor']).err, '', 'nothing to choose');
+  assert.doesNotMatch(good([...fresh, '--mechanism', 'rappor']).err, /send\.pick/, 'no choice');
   const pair = good([...active, '--variable', 'a=:1:3', '--variable', 'b=:1:2']);
   assert.deepEqual(sendOf(pair.text), { pick: 'uniform', window: 'day' });
   const stable = good([...active, '--variable', 'a=:1:3', '--variable', 'b=rappor:2']);

@@ -26,7 +26,7 @@ import {
   says,
   turboshake,
 } from '../dap_fixtures.mjs';
-import { ENDPOINT, NOON, WASM, codes, fakeClock, settle } from '../fixtures.mjs';
+import { ENDPOINT, NOON, WASM, codes, fakeClock, settle, balances } from '../fixtures.mjs';
 
 /** @type {WebAssembly.Module} */
 let module;
@@ -565,7 +565,7 @@ test('an exact measurement is shared by its own name only, under consent, and is
     [['refused', true]],
   );
   assert.deepEqual(
-    (await client.ledger()).map(({ recipe, exact, count, limit }) => [
+    (await balances(client)).map(({ recipe, exact, count, limit }) => [
       recipe ?? exact,
       count,
       limit,

@@ -76,6 +76,22 @@ test('no event opens a window: background, prerendered and worker pages open non
   assert.deepEqual(codes(await client.record('typed-words', 'cod')), ['entered'], 'once activated');
 });
 
+test('what the first event needs is loaded before it, so no request tells of it', async () => {
+  let asked = 0;
+  const sites = async () => (asked++, { siteOf: (/** @type {string} */ host) => host });
+  const own = { recipe: 'visited', stream: 'visits' };
+  for (const [value, count] of /** @type {const} */ ([
+    ['site', 1],
+    ['host', 0],
+  ])) {
+    asked = 0;
+    const { tab } = browserOf({ recipes: [windowed('day', { ...own, value })], sites });
+    const { grant } = await tab();
+    await grant();
+    assert.equal(asked, count, value);
+  }
+});
+
 test('nothing before consent counts; events that come while a window opens wait for it', async () => {
   for (const window of /** @type {const} */ (['day', 'visit'])) {
     const { tab } = browserOf({ recipes: [windowed(window)] });

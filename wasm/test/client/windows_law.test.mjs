@@ -193,6 +193,7 @@ for (const window of /** @type {const} */ (['visit', 'day']))
   for (const reports of [1, 2, 3])
     test(`a ${window} of ${reports} reports tells any two contents apart by e^(${reports} epsilon) at most`, async () => {
       const recipe = recipeOf(window, reports);
+      /** @type {Awaited<ReturnType<typeof lawOf>>[]} */
       const laws = [];
       for (const content of CONTENTS[reports]) laws.push(await lawOf(recipe, content));
       assert.equal(largestRatio(laws), 2 ** reports, 'the bound is reached, and not passed');
@@ -215,6 +216,7 @@ for (const window of /** @type {const} */ (['visit', 'day']))
       const [one, other, both] = ['0', '1', '01'].map(of);
       if (reports === 1 && one && other && both)
         for (const [answer, count] of both.counts) {
+          /** @type {number[]} */
           const mean = [one, other].map(({ counts, total }) => (counts.get(answer) ?? 0) / total);
           assert.equal(count / both.total, (mean[0] + mean[1]) / 2);
         }
