@@ -112,6 +112,7 @@ const shoal_mechanism shoal_onehot_asymmetric_mechanism = {
     sound_print,
     sound_parse,
     faulty_epsilon,
+    NULL,
 };
 
 const agg_account agg_onehot_asymmetric_account = {
