@@ -48,13 +48,22 @@ function(shoal_test_program target)
     target_link_libraries(${target} PRIVATE shoal_core shoal_warnings m)
     if(EMSCRIPTEN)
         set_target_properties(${target} PROPERTIES SUFFIX .wasm) # a standalone program, no glue
-        target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/emscripten_open.c)
+        target_link_libraries(${target} PRIVATE shoal_emscripten_open)
         # emcc knows only the WASI imports that its own library uses. A test with an import that the
-        # runner lacks fails when it starts.
+        # runner lacks fails when it starts. With -O1 and 64-bit integers in imports emcc leaves the
+        # linked program as it is; otherwise it optimises each test for longer than the test runs.
         target_link_options(${target} PRIVATE -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH
-            -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0)
+            -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0 -O1 -sWASM_BIGINT)
+    endif()
+    if(WASI)
+        target_link_options(${target} PRIVATE -O0) # clang then does not call wasm-opt
     endif()
 endfunction()
+
+if(EMSCRIPTEN)
+    add_library(shoal_emscripten_open OBJECT ${PROJECT_SOURCE_DIR}/tests/emscripten_open.c)
+    target_link_libraries(shoal_emscripten_open PRIVATE shoal_warnings)
+endif()
 
 if(SHOAL_NATIVE)
     find_package(PkgConfig REQUIRED)

@@ -32,16 +32,20 @@ const chunks = {
     'loader',
     'site',
     'address',
+    'asks',
     'reasons',
     'statement',
     'memory_storage',
     'observe',
     'queries',
     'tracking',
+    'windows',
+    'recipe_set',
+    'erasing',
     'dap',
     'hpke',
   ],
-  bindings: ['web', 'signature', 'whole'],
+  bindings: ['web', 'signature', 'whole', 'set_core'],
 };
 const names = Object.values(chunks).flat();
 const { outputFiles } = await build({

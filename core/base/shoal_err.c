@@ -21,6 +21,7 @@ static const struct {
     [SHOAL_ERR_FRESH] = {"fresh", "Fresh storage waits for the next UTC day."},
     [SHOAL_ERR_EXPIRED] = {"expired", "The recipe's last day has passed."},
     [SHOAL_ERR_LEDGER] = {"ledger", "The budget ledger cannot be read, so nothing may be sent."},
+    [SHOAL_ERR_CAP] = {"cap", "The site's budget has no room for it now."},
 #ifndef SHOAL_WITHOUT_READING
     // Errors in records, batches and accumulators. Modules that read none save 220 bytes each after
     // gzip.

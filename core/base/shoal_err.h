@@ -32,6 +32,7 @@ typedef enum shoal_err {
     SHOAL_ERR_LEDGER = 18,       // the ledger cannot be read, so nothing may be sent
     SHOAL_ERR_OVERFLOW = 19,     // a count would no longer be exact
     SHOAL_ERR_EXTRA = 20,        // bytes follow the end
+    SHOAL_ERR_CAP = 21,          // the site's budget leaves nothing for this
     SHOAL_ERR_COUNT              // the number of errors; not an error itself
 } shoal_err;
 

@@ -68,6 +68,18 @@ shoal_err shoal_record_randomize_string(uint8_t *record, const shoal_recipe *rec
     return SHOAL_OK;
 }
 
+shoal_err shoal_record_randomize_none(uint8_t *record, const shoal_recipe *recipe, shoal_rng *rng)
+{
+    uint64_t items[SHOAL_PARTS_MAX];
+    if (compound_of_strings(recipe) != NULL) // it reads the empty string as "none"
+        return shoal_record_randomize_string(record, recipe, (const uint8_t *)"", 0, NULL, rng);
+    for (uint32_t i = 0; i < SHOAL_PARTS_MAX; i++) items[i] = SHOAL_ITEM_NONE;
+    // The variables of a joint recipe have a "none" of their own, also those of open domains.
+    if (recipe->n_parts == 1 && recipe->parts[0].domain == SHOAL_DOMAIN_OPEN)
+        items[0] = shoal_rng_u64(rng);
+    return shoal_record_randomize(record, recipe, items, recipe->n_parts, NULL, rng);
+}
+
 shoal_err shoal_record_check(const shoal_recipe *recipe, const uint8_t *record)
 {
     if (!is_finished(recipe)) return SHOAL_ERR_ARGUMENT;

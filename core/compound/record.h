@@ -35,6 +35,15 @@ shoal_err shoal_record_randomize_string(uint8_t *record, const shoal_recipe *rec
                                         const shoal_permanent *permanent,
                                         shoal_rng *rng) SHOAL_MUST_CHECK;
 
+// Randomizes "none", in any domain: what a window without an event reports.
+//   record, rng: as for shoal_record_randomize
+// Returns: ARGUMENT for a recipe with permanent coins, which has no windows.
+// Privacy: as for shoal_record_randomize. "None" of an open domain is the fingerprint of a string
+// that is drawn anew for every record. One fixed string would collide with itself in every row, and
+// add the square of its count to the variance of all others.
+shoal_err shoal_record_randomize_none(uint8_t *record, const shoal_recipe *recipe,
+                                      shoal_rng *rng) SHOAL_MUST_CHECK;
+
 // Returns: SHOAL_ERR_RECORD unless the recipe's randomizer could have written these
 // shoal_record_size bytes.
 shoal_err shoal_record_check(const shoal_recipe *recipe, const uint8_t *record) SHOAL_MUST_CHECK;

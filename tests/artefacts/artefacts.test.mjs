@@ -277,7 +277,10 @@ test('a device of before goes on: its budget, its records and its secret', async
     now: () => time,
   });
   assert.equal(client.consent.state, 'granted');
-  assert.deepEqual(await client.ledger(), device.ledger);
+  const balances = (await client.ledger()).filter(
+    (each) => !('account' in each || 'total' in each),
+  );
+  assert.deepEqual(balances, device.ledger);
   const told = (/** @type {any[]} */ reports) => reports.map(({ text: _, ...rest }) => rest);
   assert.deepEqual(told(await client.reports()), told(device.reports));
 

@@ -4,6 +4,10 @@
 // randomness: seeds and days are arguments. Depends on nothing. core.js adds what an edge worker
 // needs.
 
+import { Ledger } from './ledger.js';
+
+export { Ledger };
+
 /**
  * @typedef {{[key: string]: any}} RecipeJson a recipe file, parsed
  * @typedef {{key: string, recipe_hash: string, parameters: {[name: string]: number},
@@ -40,7 +44,7 @@ export const TYPE = 5;
 export const DUPLICATE = 6;
 
 export const VALUE_MAX = 256; // bytes of one string
-const INFO_WORDS = 18; // of the export recipe_info
+const INFO_WORDS = 20; // of the export recipe_info
 const PAGE = 65536;
 
 export const encoder = new TextEncoder();
@@ -321,6 +325,8 @@ export class Recipe {
       sample: w[5] / 1e6,
       delayS: w[6],
       fresh: w[7] ? 'allow' : 'wait',
+      pick: w[18] ? 'uniform' : 'first',
+      window: [null, 'visit', 'day'][w[19]], // null under `first`
     };
     /** Last valid day, days since 1970-01-01 UTC. @readonly */ this.expiresDay = w[11];
     /** @readonly */ this.text = {
@@ -336,10 +342,10 @@ export class Recipe {
     const { parameters = {} } = json; // a joint recipe's are its variables'
     const { values, length, n } = parameters;
     /**
-     * The most bytes of a string. A longer one is cut for n-grams, and refused for fragments.
+     * The most bytes of a string. Fragments take any: the core reports a longer one as "none".
      * @readonly @type {number}
      */
-    this.bytesMax = (!n && length) || VALUE_MAX;
+    this.bytesMax = length && !n ? Infinity : VALUE_MAX;
     /**
      * Indices by value; null if the recipe does not list values.
      * @readonly @type {Map<string, number> | null}
@@ -392,12 +398,13 @@ export class Recipe {
     let err;
     if (this.isOpen) {
       const { read, written } = encoder.encodeInto(value, module.value);
-      // For a text that does not fit, the core reports that it is too long, and wipes the memory.
+      // The core refuses a text that does not fit, and wipes the memory. Its start is "none" already.
+      const isRefused = read < value.length && this.bytesMax <= VALUE_MAX;
       err = x.randomize_text(
         base + record,
         handle,
         base,
-        read < value.length ? VALUE_MAX + 1 : written,
+        isRefused ? VALUE_MAX + 1 : written,
         at,
         own,
       );
@@ -447,52 +454,5 @@ export class Recipe {
       parameters: { ...this.parameters },
       records: [record],
     };
-  }
-}
-
-/**
- * The budget ledger: bytes in, bytes out; days since 1970-01-01 UTC. Store the new bytes durably
- * before randomizing.
- */
-export class Ledger {
-  #module;
-
-  /** @param {Module} module */
-  constructor(module) {
-    this.#module = module;
-  }
-
-  /** An empty ledger made on `day`. @param {number} day @returns {Uint8Array} */
-  init(day) {
-    const module = this.#module;
-    const cap = module.x.ledger_size_max();
-    module.reserve(cap);
-    return module.take(0, module.length(module.x.ledger_init(module.base, cap, day)));
-  }
-
-  /**
-   * Pays for one report; throws budget, fresh, expired or ledger.
-   * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} day @returns {Uint8Array}
-   */
-  debit(ledger, recipe, day) {
-    const module = this.#module;
-    const cap = module.x.ledger_size_max();
-    module.reserve(cap);
-    module.put(ledger);
-    return module.take(
-      0,
-      module.length(module.x.ledger_debit(module.base, ledger.length, cap, recipe.handle, day)),
-    );
-  }
-
-  /**
-   * Returns null if a debit would succeed, else the error that it would throw.
-   * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} day @returns {ShoalError | null}
-   */
-  refusal(ledger, recipe, day) {
-    const module = this.#module;
-    module.put(ledger);
-    const err = module.x.ledger_allows(module.base, ledger.length, recipe.handle, day);
-    return err ? module.error(err) : null;
   }
 }

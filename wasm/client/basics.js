@@ -5,6 +5,10 @@
 import { ShoalError } from '../bindings/device.js';
 
 export const DAY_MS = 86_400_000;
+// Locks of the pages that hold records of a visit in memory. Who ends consent steals the first, which
+// tells the pages, and then waits for the second (windows.js).
+export const VISITS = 'shoal-visits';
+export const VISITS_LIVE = 'shoal-visits-live';
 const STORAGE = 18; // the number of SHOAL_ERR_LEDGER: without storage no ledger can be read
 
 /** Days since 1970-01-01 UTC. @param {{now: () => number}} deps */

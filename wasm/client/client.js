@@ -8,11 +8,12 @@
 import { ShoalError } from '../bindings/device.js';
 import { chunk, isStorageFailure, storageFailure, today } from './basics.js';
 import { dependenciesOf } from './client_options.js';
-import { Context } from './context.js';
+import { Context, ENDED } from './context.js';
 import { Events } from './events.js';
 import { countsAddresses } from './items.js';
 import { Outbox } from './outbox.js';
 import { PageRecipes } from './page_recipes.js';
+import { bindTerms, termOf } from './terms.js';
 
 export { ShoalError };
 
@@ -23,6 +24,7 @@ export { ShoalError };
  * @typedef {import('../bindings/device.js').RecipeJson} RecipeJson
  * @typedef {import('../bindings/device.js').ReportJson} ReportJson
  * @typedef {import('../bindings/query_core.js').PolicyJson} PolicyJson
+ * @typedef {import('./asks.js').Ask} Ask
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').Options} Options
  * @typedef {import('./client_options.js').PinnedRecipe} PinnedRecipe
@@ -33,6 +35,7 @@ export { ShoalError };
  * @typedef {import('./query_charges.js').Charge} Charge
  * @typedef {import('./query_log.js').LogEntry} LogEntry
  * @typedef {import('./run_balance.js').RunBalance} RunBalance
+ * @typedef {import('./exact_balance.js').ExactBalance} ExactBalance
  * @typedef {import('./statement.js').Balance} Balance
  * @typedef {import('./statement.js').Entry} Entry
  * @typedef {import('./statement.js').LedgerEntry} LedgerEntry
@@ -41,8 +44,15 @@ export { ShoalError };
  * @typedef {import('./storage.js').Storage} Storage
  * @typedef {import('./storage.js').Transaction} Transaction
  * @typedef {import('./tracking.js').Track} Track
+ *
+ * @typedef {object} Exact
+ * @property {(task: ExactTask, options: {limit: number}) => Promise<Outcome[]>} optIn agrees that
+ *   this device shares exact values to the task, `limit` of them in all: `opted-in`, or why not
+ * @property {(task: ExactTask) => Promise<Outcome[]>} optOut ends that, and erases what waits:
+ *   `opted-out`, or why not
  */
 
+const asks = () => import('./asks.js');
 const dap = () => import('./dap.js');
 const observing = () => import('./observe.js');
 const queries = () => import('./queries.js');
@@ -55,7 +65,10 @@ const tracking = () => import('./tracking.js');
  * @returns {Promise<Client>}
  */
 export async function init(options) {
-  if (typeof options?.endpoint !== 'string' || !Array.isArray(options.recipes)) {
+  if (
+    typeof options?.endpoint !== 'string' ||
+    !Array.isArray(options.recipes ?? (options.site && []))
+  ) {
     throw new ShoalError('argument', 1, 'endpoint and recipes are needed');
   }
   const client = new Client(options, await dependenciesOf(options));
@@ -72,11 +85,11 @@ export class Client {
 
   /** @param {Options} options @param {Dependencies} deps see init */
   constructor(options, deps) {
-    const context = new Context(options, deps);
+    const context = new Context(options, deps, this.#closed.signal);
     this.#context = context;
-    this.#recipes = new PageRecipes(context);
+    this.#recipes = new PageRecipes(context, (recipes) => this.#bind(recipes, false));
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());
-    this.#events = new Events(context, this.#recipes, this.#outbox);
+    this.#events = new Events(context, this.#recipes, this.#outbox, this.#closed.signal);
     /** Runs: statistics that change over epochs. @type {Track} */
     this.track = {
       optIn: (analysis, yes) =>
@@ -85,6 +98,15 @@ export class Client {
         this.#consented(tracking, (runs, call) => runs.sample(call, stream, value)),
       answer: (recipes) => this.#consented(tracking, (runs, call) => runs.answer(call, recipes)),
     };
+    /** Opt-ins to exact sums, one for each task. @type {Exact} */
+    this.exact = {
+      optIn: (task, { limit }) => {
+        if (!Number.isSafeInteger(limit) || limit < 1)
+          throw wrongArgument('exact.optIn', 'limit', 'a whole number from 1', limit);
+        return this.#consented(dap, ({ optIn }, call) => optIn(call, task, limit));
+      },
+      optOut: (task) => this.#consented(dap, ({ optOut }, call) => optOut(call, task)),
+    };
     /** What the person decided. */
     this.consent = {
       /** @returns {ConsentState} */
@@ -92,6 +114,7 @@ export class Client {
         return context.state;
       },
       grant: () => this.#grant(),
+      asks: () => this.#asks(),
       withdraw: () => this.#stop('withdrawn'),
     };
   }
@@ -100,7 +123,7 @@ export class Client {
   async start() {
     const context = this.#context;
     // A page that is hidden may never come back; one that is shown or online again may have records
-    // that became due.
+    // that became due, and may be the first page of its day.
     this.#flushOn('visibilitychange', globalThis.document);
     this.#flushOn('online', globalThis);
     try {
@@ -113,12 +136,14 @@ export class Client {
     } catch (error) {
       context.noteError(error);
     }
+    if (context.isOn) void this.#events.open();
     void this.flush();
   }
 
   /** @param {string} event @param {any} target */
   #flushOn(event, target) {
-    target?.addEventListener?.(event, () => void this.flush(), { signal: this.#closed.signal });
+    const woken = () => (void this.#context.open(), void this.flush());
+    target?.addEventListener?.(event, woken, { signal: this.#closed.signal });
   }
 
   /** Stops timers, listeners and requests; consent stays as it is. */
@@ -139,12 +164,42 @@ export class Client {
       await context.storeConsent();
       // The ledger is made now, so that a recipe that waits for a day waits from today on.
       const ready = await this.#recipes.ready();
-      if (ready) await context.exclusive((tx) => context.ledgerOf(tx, ready.core));
+      if (ready) await this.#bind(ready.recipes, true);
+      await context.open();
     } catch (error) {
       context.noteError(error);
     }
+    if (context.isOn) void this.#events.open();
     void this.flush();
     return context.state;
+  }
+
+  /**
+   * Holds what the page asks for against what was agreed to.
+   * @param {Recipe[]} recipes
+   * @param {boolean} isGrant did the person say yes to this page just now?
+   */
+  async #bind(recipes, isGrant) {
+    const context = this.#context;
+    const { policy, runs } = context.options;
+    try {
+      const terms = recipes.map((recipe) => termOf(context.url, recipe));
+      context.more = await bindTerms(context, 'terms', terms, isGrant ? 'all' : 'first');
+    } catch (error) {
+      context.noteError(error);
+    }
+  }
+
+  /**
+   * Lists what this page asks for beyond what the person agreed to, so that it can ask anew. The
+   * list is empty without consent.
+   * @returns {Promise<Ask[]>}
+   */
+  async #asks() {
+    const ready = await this.#recipes.ready();
+    if (ready) await this.#bind(ready.recipes, false);
+    if (!ready || !this.#context.more.length) return [];
+    return this.#attempt(asks, (told, { context }) => told.asks(context));
   }
 
   /**
@@ -162,12 +217,13 @@ export class Client {
         await context.locked((tx) =>
           Promise.all([
             tx.put('state', 'consent', state),
-            ...['secret', 'analyses', 'keys'].map((key) => tx.delete('state', key)),
+            ...ENDED.map((key) => tx.delete('state', key)),
             tx.clear('queue'),
             tx.clear('events'),
             more?.(tx),
           ]),
         );
+        await context.endVisits();
       }
     } catch (error) {
       context.noteError(error);
@@ -181,23 +237,24 @@ export class Client {
    * Erases consent, records and the list of reports.
    *
    * The ledger cannot simply go: fresh storage would forget what was spent, so erasing would refill
-   * the budget. It cannot simply stay either, because it lists the days on which something was
-   * reported. So a mark that today is spent, whatever the recipe, replaces it, and the next ledger
-   * starts empty. The accountant of queries stays: what it lists was asked of everybody, and it
-   * lists no days but its first and its last.
+   * the budget. It cannot simply stay either, because it lists names and days. So all its sums are
+   * folded into one without a name, on the day of erasure, and nothing is spent until the next day.
+   * The accountant of queries stays: what it lists was asked of everybody, and it lists no days but
+   * its first and its last.
    */
   async erase() {
-    const day = today(this.#context.deps);
+    const context = this.#context;
+    const day = today(context.deps);
     await this.#stop('none', (tx) =>
       Promise.all([
         tx.clear('done'),
         tx.clear('log'),
         tx.delete('state', 'consent'),
-        tx.delete('state', 'ledger'),
         tx.put('state', 'erased', day),
       ]),
     );
-    this.#context.notes.clear();
+    context.notes.clear();
+    await (await chunk(import('./erasing.js'))).fold(context, day);
   }
 
   // ---- events ----
@@ -291,25 +348,19 @@ export class Client {
   }
 
   /**
-   * Shares a measurement, of which two servers learn EXACT sums. Nothing randomizes it, and it has
-   * no budget. Ask for consent to that.
+   * Shares a measurement, of which two servers learn EXACT sums. Nothing randomizes it, so there is
+   * no epsilon. It needs an opt-in to the task (`exact.optIn`), and counts against its limit.
    * @param {ExactTask} task
    * @param {Measurement} measurement
    * @returns {Promise<Outcome[]>} `queued`, or why not
    */
   shareExactly(task, measurement) {
-    return this.#consented(dap, async ({ exactReport }, { context, outbox, era }) => {
-      const exact = await exactReport(context, task, measurement);
-      const code = exact.report
-        ? await outbox.enqueue({ send: { delayS: 0 } }, exact.report, era, { seal: exact.seal })
-        : exact.code;
-      const recipe = task?.info ?? null;
-      return [code === 'queued' ? { recipe, code } : context.note(code, recipe)];
-    });
+    return this.#consented(dap, ({ share }, call) => share(call, task, measurement));
   }
 
   /** Erases events that are too old, and opens the ledger of queries on its first day. */
   async #tidy() {
+    await this.#events.tidy();
     const { policy, runs } = this.#context.options;
     if (policy) await this.#attempt(queries, (asked, call) => asked.tidy(call));
     if (runs) await this.#attempt(tracking, (asked, call) => asked.tidy(call));
@@ -360,8 +411,14 @@ export class Client {
    * @returns {Promise<T[]>}
    */
   async #attempt(load, task, failed = (error) => (this.#context.noteError(error), [])) {
-    const call = { context: this.#context, outbox: this.#outbox, era: this.#context.era };
+    const call = {
+      context: this.#context,
+      outbox: this.#outbox,
+      recipes: this.#recipes,
+      era: this.#context.era,
+    };
     try {
+      if (this.#context.options.site) await this.#recipes.ready();
       return await task(await chunk(load()), call);
     } catch (error) {
       return failed(error);

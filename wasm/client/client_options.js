@@ -15,7 +15,9 @@ import { indexedDbStorage } from './storage.js';
  *
  * @typedef {object} Options
  * @property {string} endpoint base URL of the edge worker; https, or loopback
- * @property {(RecipeJson | PinnedRecipe)[]} recipes
+ * @property {(RecipeJson | PinnedRecipe)[]} [recipes]
+ * @property {PinnedRecipe} [site] the origin's recipe set, with its recipes, runs, policy and budget;
+ *   in place of the options recipes, runs and policy
  * @property {PolicyJson | PinnedRecipe} [policy] what queries may ask of this page's people
  * @property {(RecipeJson | PinnedRecipe)[]} [runs] what may be followed over epochs: for each run
  *   the recipe of one of its epochs
@@ -35,6 +37,8 @@ import { indexedDbStorage } from './storage.js';
  *   of the two servers; by default WebCrypto's X25519 and AES-GCM
  * @property {() => Promise<{siteOf: (host: string) => string | null}>} [sites] the list of
  *   registrable domains
+ * @property {Document} [document] what says whether the page is visible, for windows; by default the
+ *   page's own. Without one, as in a worker, no window opens
  * @property {() => boolean} [gpc] does the browser send Global Privacy Control?
  * @property {(task: () => void, ms: number) => any} [setTimer]
  * @property {(timer: any) => void} [clearTimer]

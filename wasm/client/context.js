@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a client share: options and dependencies, consent, notes for explain(), storage
 // under the lock of all tabs, and the budget ledger.
-import { randomBytes, storageFailure, today, toldAs } from './basics.js';
+import { VISITS, VISITS_LIVE, randomBytes, storageFailure, today, toldAs } from './basics.js';
 import { reportsUrl } from './client_options.js';
+import { agreedTo, holds, termOf } from './terms.js';
 
 /**
  * @typedef {import('../bindings/device.js').Core} Core
  * @typedef {import('../bindings/device.js').Recipe} Recipe
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').Options} Options
+ * @typedef {import('./page_recipes.js').Ready} Ready
  * @typedef {import('./storage.js').Transaction} Transaction
+ * @typedef {import('./terms.js').Term} Term
  *
- * @typedef {'none' | 'granted' | 'withdrawn' | 'gpc'} ConsentState
+ * @typedef {'none' | 'granted' | 'outdated' | 'withdrawn' | 'gpc'} ConsentState `outdated`: granted,
+ *   but the page asks for more than was agreed to
  * @typedef {{recipe: string | null, code: string}} Outcome `queued`, or a code of explain()
  * @typedef {{code: string, recipe: string | null, count: number, text?: string, cause?: unknown}}
  *   Note `cause` is the error behind it, where there was one
  */
 
 const SECRET_BYTES = 32;
+/** What the store `state` holds under one consent only: its end erases these keys. */
+export const ENDED = ['secret', 'analyses', 'keys', 'exactIn', 'terms', 'optTerms'];
 
 export class Context {
   /** Consent as this page knows it. @type {ConsentState} */
   #consent = 'none';
   /** Grows with every withdrawal: work that began in an older era stops. */
   era = 0;
+  /** What this page asks for beyond what was agreed to. @type {Term[]} */
+  more = [];
   /**
    * Counts of what happened to events since the page was loaded, by code and recipe. They hold no
    * values.
@@ -31,9 +39,11 @@ export class Context {
    */
   notes = new Map();
 
-  /** @param {Options} options @param {Dependencies} deps */
-  constructor(options, deps) {
-    /** @readonly */ this.options = options;
+  /** @param {Options} options @param {Dependencies} deps @param {AbortSignal} signal the end */
+  constructor(options, deps, signal) {
+    /** Ends with the client. @readonly */ this.signal = signal;
+    /** The page's core and recipes, once loaded. @type {Ready | null} */ this.page = null;
+    /** The set of a site adds its runs and its policy. @readonly */ this.options = { ...options };
     /** @readonly */ this.deps = deps;
     /** The URL that reports are posted to. @readonly */ this.url = reportsUrl(options.endpoint);
   }
@@ -42,11 +52,12 @@ export class Context {
 
   /** @returns {ConsentState} */
   get state() {
-    return this.deps.gpc() ? 'gpc' : this.#consent;
+    if (this.deps.gpc()) return 'gpc';
+    return this.#consent === 'granted' && this.more.length ? 'outdated' : this.#consent;
   }
 
   get isOn() {
-    return this.state === 'granted';
+    return this.#consent === 'granted' && !this.deps.gpc();
   }
 
   /** Reads what was decided on an earlier page. Creates no database. */
@@ -58,7 +69,12 @@ export class Context {
 
   /** Stores consent; it holds in this page once it is stored. */
   async storeConsent() {
-    await this.transaction((tx) => tx.put('state', 'consent', 'granted'));
+    await this.transaction(async (tx) => {
+      // An earlier version may have ended consent, and left what it did not know.
+      if ((await tx.get('state', 'consent')) !== 'granted')
+        for (const key of ENDED) await tx.delete('state', key);
+      await tx.put('state', 'consent', 'granted');
+    });
     this.#consent = 'granted';
   }
 
@@ -146,7 +162,7 @@ export class Context {
    * Runs a task under a lock of all tabs.
    * @template T
    * @param {string} name
-   * @param {{ifAvailable?: boolean}} options
+   * @param {import('./storage.js').LockOptions} options
    * @param {(lock: any) => T | Promise<T>} task is given null where the lock is not available
    */
   underLock(name, options, task) {
@@ -177,7 +193,33 @@ export class Context {
       : undefined;
   }
 
+  /** Makes all tabs drop the records of their visits, and waits until they have. */
+  async endVisits() {
+    await this.underLock(VISITS, { steal: true }, () => {});
+    await this.underLock(VISITS_LIVE, {}, () => {});
+  }
+
   // ---- ledger ----
+
+  /**
+   * Reserves what the page may ask of a person today, durably, unless that was done. It is called
+   * when the page opens under consent or is shown, and never by an event, so that no refusal tells
+   * of one. What cannot be reserved is refused where it is spent.
+   */
+  async open() {
+    const { page, deps } = this;
+    if (!page || globalThis.document?.visibilityState === 'hidden') return;
+    try {
+      await this.exclusive(async (tx) => {
+        const day = today(deps);
+        if (day <= ((await tx.get('state', 'erased')) ?? -1)) return;
+        const ledger = page.core.ledger.reserve(await this.ledgerOf(tx, page.core), page.set, day);
+        await tx.put('state', 'ledger', ledger);
+      });
+    } catch (error) {
+      if (!/ledger|space/.test(/** @type {any} */ (error).code)) this.noteError(error);
+    }
+  }
 
   /**
    * Reads the stored ledger. If there is none, makes and stores a new one.
@@ -193,6 +235,21 @@ export class Context {
     return ledger;
   }
 
+  /** Does this page know that a recipe asks for more than was agreed to? @param {Recipe} recipe */
+  isMore(recipe) {
+    const { key, name } = termOf(this.url, recipe);
+    return this.more.some((term) => term.key === key && term.name === name);
+  }
+
+  /**
+   * Returns whether the person agreed to a term.
+   * @param {Transaction} tx
+   * @param {Term} term
+   */
+  async agrees(tx, term) {
+    return holds(await agreedTo(tx, term), term);
+  }
+
   /**
    * Returns why the recipe may not spend today, or null if it may.
    * @param {Transaction} tx
@@ -200,6 +257,7 @@ export class Context {
    * @param {Recipe} recipe
    */
   async refusal(tx, core, recipe) {
+    if (!(await this.agrees(tx, termOf(this.url, recipe)))) return 'outdated';
     const day = today(this.deps);
     if (day <= ((await tx.get('state', 'erased')) ?? -1)) return 'erased';
     return core.ledger.refusal(await this.ledgerOf(tx, core), recipe, day)?.code ?? null;

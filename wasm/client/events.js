@@ -2,7 +2,7 @@
 // Handles an event step by step: consent, sampling coin, a durable debit of the ledger, randomizing
 // in the core, and the queue. If a step fails, nothing is sent, and the outcome's code says which.
 // A raw value is in memory while it is randomized, and nowhere else.
-import { isSampled, randomBytes, today } from './basics.js';
+import { chunk, isSampled, randomBytes, today } from './basics.js';
 import { itemOf } from './items.js';
 import { sealingOf } from './page_recipes.js';
 
@@ -13,6 +13,7 @@ import { sealingOf } from './page_recipes.js';
  * @typedef {import('./context.js').Outcome} Outcome
  * @typedef {import('./outbox.js').Outbox} Outbox
  * @typedef {import('./page_recipes.js').PageRecipes} PageRecipes
+ * @typedef {import('./windows.js').Windows} Windows
  */
 
 export class Events {
@@ -24,12 +25,52 @@ export class Events {
    * @type {Map<string, {day: number, code: string}>}
    */
   #spent = new Map();
+  #closed;
+  /**
+   * What recipes that pick uniformly need, from the first consent on; null on a page without one.
+   * @type {Promise<Windows | null> | null}
+   */
+  #windows = null;
 
-  /** @param {Context} context @param {PageRecipes} recipes @param {Outbox} outbox */
-  constructor(context, recipes, outbox) {
+  /**
+   * @param {Context} context
+   * @param {PageRecipes} recipes
+   * @param {Outbox} outbox
+   * @param {AbortSignal} closed ends the client
+   */
+  constructor(context, recipes, outbox, closed) {
     this.#context = context;
     this.#recipes = recipes;
     this.#outbox = outbox;
+    this.#closed = closed;
+  }
+
+  /**
+   * Opens the windows of the page's recipes that pick uniformly. Called when the page has consent,
+   * and never by an event.
+   */
+  async open() {
+    this.#windows ??= this.#load();
+    await (await this.#windows)?.open();
+  }
+
+  /** @returns {Promise<Windows | null>} */
+  async #load() {
+    const context = this.#context;
+    try {
+      const ready = await this.#recipes.ready();
+      if (!ready?.recipes.some(({ send }) => send.pick === 'uniform')) return null;
+      const { Windows } = await chunk(import('./windows.js'));
+      return new Windows(context, this.#outbox, ready, this.#closed);
+    } catch (error) {
+      context.noteError(error);
+      return null;
+    }
+  }
+
+  /** Hands the records of windows that are over to the queue. */
+  async tidy() {
+    await (await this.#windows)?.tidy();
   }
 
   /**
@@ -59,7 +100,8 @@ export class Events {
   async #reportTo(core, recipe, value, era) {
     try {
       const code = await this.#privatize(core, recipe, value, era);
-      return code === 'queued' ? { recipe: recipe.id, code } : this.#context.note(code, recipe.id);
+      const isTaken = code === 'queued' || code === 'entered';
+      return isTaken ? { recipe: recipe.id, code } : this.#context.note(code, recipe.id);
     } catch (error) {
       return this.#context.noteError(error, recipe.id);
     }
@@ -75,6 +117,10 @@ export class Events {
   async #privatize(core, recipe, value, era) {
     const context = this.#context;
     const { deps } = context;
+    if (context.isMore(recipe)) return 'outdated';
+    if (recipe.send.pick === 'uniform') {
+      return (await this.#windows)?.take(recipe, value, era) ?? 'no-window';
+    }
     const item = await itemOf(recipe, value, deps.sites);
     if (item.code) return item.code;
     if (!isSampled(deps, recipe.send.sample)) return 'sampled-out';
@@ -108,7 +154,10 @@ export class Events {
       await tx.put('state', 'ledger', ledger);
       return recipe.isPermanent ? { secret: await context.secretOf(tx) } : {};
     });
-    if (paid?.code) this.#spent.set(recipe.hash, { day, code: paid.code });
+    // The person may agree at any time, and another page may reserve for this day yet; the other
+    // reasons hold all day.
+    if (paid?.code && !['outdated', 'cap'].includes(paid.code))
+      this.#spent.set(recipe.hash, { day, code: paid.code });
     return paid ?? { code: 'no-consent' };
   }
 }

@@ -24,9 +24,12 @@ function rememberedState() {
 
 /** @template {string} S @param {S} state */
 function remember(state) {
+  const known = rememberedState();
+  // Terms that are outdated are asked for anew; what was agreed to before goes on.
+  const kept = state === 'outdated' ? 'granted' : state;
   try {
-    if (state === 'granted' || rememberedState() !== 'none')
-      globalThis.localStorage?.setItem(KEY, state);
+    if (kept !== known && (kept === 'granted' || known !== 'none'))
+      globalThis.localStorage?.setItem(KEY, kept);
   } catch {
     // then the page asks again
   }
@@ -143,6 +146,8 @@ export function start({ client: importClient = () => import('./client.js'), ...o
   const loading = new Loading(options, importClient);
   /** @param {keyof Client} method */
   const hand = (method) => loading.hand((client, args) => client[method](...args));
+  /** @param {keyof Client['exact']} method */
+  const exactly = (method) => loading.hand((client, args) => client.exact[method](...args));
   /** @param {keyof Client['track']} method */
   const follow = (method) => loading.hand((client, args) => client.track[method](...args));
   const none = () => [];
@@ -158,6 +163,8 @@ export function start({ client: importClient = () => import('./client.js'), ...o
       },
       grant: async () =>
         loading.hasGpc ? 'gpc' : remember(await (await loading.load()).consent.grant()),
+      /** @type {Client['consent']['asks']} */
+      asks: async () => (loading.isKnown ? (await loading.load()).consent.asks() : []),
       withdraw: async () => {
         if (loading.isKnown) remember(await (await loading.load()).consent.withdraw());
         return loading.state;
@@ -170,6 +177,10 @@ export function start({ client: importClient = () => import('./client.js'), ...o
     /** @type {Client['shareExactly']} */ shareExactly: hand('shareExactly'),
     /** @type {Client['optIn']} */ optIn: hand('optIn'),
     /** @type {Client['ask']} */ ask: hand('ask'),
+    exact: {
+      /** @type {Client['exact']['optIn']} */ optIn: exactly('optIn'),
+      /** @type {Client['exact']['optOut']} */ optOut: exactly('optOut'),
+    },
     track: {
       /** @type {Client['track']['optIn']} */ optIn: follow('optIn'),
       /** @type {Client['track']['sample']} */ sample: follow('sample'),

@@ -12,23 +12,56 @@
  * @returns {import('./storage.js').Locks}
  */
 export function memoryLocks() {
-  /** @type {Map<string, Promise<unknown>>} */
-  const tails = new Map();
+  /**
+   * @typedef {{isShared: boolean, task: (lock: any) => any, resolve: (value: any) => void,
+   *   reject: (error: unknown) => void}} Request
+   * @type {Map<string, {held: Set<Request>, waiting: Request[]}>}
+   */
+  const lines = new Map();
+
+  /** @param {Iterable<Request>} held @param {Request} request */
+  const canJoin = (held, { isShared }) => [...held].every((other) => isShared && other.isShared);
+
+  /** @param {string} name */
+  const lineOf = (name) => {
+    const line = lines.get(name) ?? { held: new Set(), waiting: [] };
+    lines.set(name, line);
+    return line;
+  };
+
+  /** @param {string} name @param {Request} request */
+  const grant = (name, request) => {
+    const { held } = lineOf(name);
+    held.add(request);
+    Promise.resolve()
+      .then(() => request.task({ name }))
+      .then(request.resolve, request.reject)
+      .then(() => {
+        if (held.delete(request)) advance(name);
+      });
+  };
+
+  /** Grants what has become free. @param {string} name */
+  const advance = (name) => {
+    const { held, waiting } = lineOf(name);
+    while (waiting.length && canJoin(held, waiting[0]))
+      grant(name, /** @type {Request} */ (waiting.shift()));
+    if (!held.size) lines.delete(name);
+  };
+
   return {
-    request(name, options, task) {
-      if (options.ifAvailable && tails.has(name)) return Promise.resolve(task(null));
-      const run = (tails.get(name) ?? Promise.resolve()).then(() => task({ name }));
-      const tail = run
-        .then(
-          () => {},
-          () => {},
-        )
-        .then(() => {
-          if (tails.get(name) === tail) tails.delete(name);
-        });
-      tails.set(name, tail);
-      return run;
-    },
+    request: (name, { ifAvailable, mode, steal }, task) =>
+      new Promise((resolve, reject) => {
+        const request = { isShared: mode === 'shared', task, resolve, reject };
+        const { held, waiting } = lineOf(name);
+        if (steal) {
+          for (const other of held) other.reject(new DOMException('stolen', 'AbortError'));
+          held.clear();
+        }
+        if (steal || (!waiting.length && canJoin(held, request))) grant(name, request);
+        else if (ifAvailable) resolve(task(null));
+        else waiting.push(request);
+      }),
   };
 }
 

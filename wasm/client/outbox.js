@@ -24,6 +24,7 @@ import { DAY_MS, chunk, randomBytes, today, uniform } from './basics.js';
  * @typedef {object} Call what one call of the page works with
  * @property {Context} context
  * @property {Outbox} outbox
+ * @property {PageRecipes} recipes
  * @property {number} era of the consent under which the call began
  */
 
@@ -41,11 +42,8 @@ export class Outbox {
   #context;
   #recipes;
   #tidy;
-  /**
-   * Stops the request that is under way. There is at most one.
-   * @type {AbortController | undefined}
-   */
-  #posting;
+  /** What stops the requests that are under way. @type {Set<AbortController>} */
+  #posting = new Set();
   /** The flush that is under way. @type {Promise<void> | null} */
   #flushing = null;
   /** The flush after it. @type {Promise<void> | null} */
@@ -109,10 +107,47 @@ export class Outbox {
     await this.#flushing;
   }
 
-  /** Stops the timer and the request that is under way. */
+  /** Stops the timer and the requests that are under way. */
   abort() {
     this.#sleep();
-    this.#posting?.abort();
+    for (const stop of this.#posting) stop.abort();
+  }
+
+  /**
+   * Sends a record that is in no queue. The request begins before this returns, for a page that may
+   * be gone after that. A page that lives on keeps the record for another try, if nothing accepted
+   * it; a page that does not has sent it once or lost it.
+   * @param {string} id
+   * @param {Row} row
+   * @param {number} era of the consent that the record was made under
+   * @param {boolean} isTried false for a record that only goes to the queue
+   */
+  async sendNow(id, row, era, isTried) {
+    const context = this.#context;
+    const { deps } = context;
+    const { report } = row;
+    const answering = isTried ? this.#post(id, row, null) : null;
+    /** @param {(tx: Transaction) => Promise<unknown>} task */
+    const write = (task) => context.exclusive(async (tx) => era === context.era && task(tx));
+    try {
+      await write((tx) => this.#record(tx, id, { report, state: 'sent', at: deps.now() }));
+      const answer = await answering;
+      if (answer?.status === ACCEPTED) return;
+      const isRefused = answer && PERMANENT.includes(answer.status);
+      const code = isRefused ? 'edge-refused' : answer ? 'edge-busy' : 'offline';
+      context.note(code, report.key);
+      const due = deps.now() + Math.floor(FIRST_RETRY_MS * (1 + uniform(deps)));
+      await write(async (tx) => {
+        if (!(await tx.get('done', id))) return; // erased meanwhile
+        if (isRefused)
+          return tx.put('done', id, { report, state: 'refused', at: deps.now(), code });
+        await tx.delete('done', id);
+        await tx.put('queue', id, { ...row, due, tries: 1 });
+      });
+      if (!isRefused) this.#wake(due);
+    } catch (error) {
+      context.noteError(error, report.key);
+    }
   }
 
   async #flushUnderLock() {
@@ -195,13 +230,13 @@ export class Outbox {
   /**
    * @param {string} key
    * @param {Row} row
-   * @param {Recipe[]} recipes
+   * @param {Recipe[] | null} recipes null at a first try out of the queue
    * @returns {Promise<Answer | null>} null where nothing answered
    */
   async #post(key, row, recipes) {
     const { deps } = this.#context;
     const stop = new AbortController();
-    this.#posting = stop;
+    this.#posting.add(stop);
     const timer = deps.setTimer(() => stop.abort(), TIMEOUT_MS);
     try {
       const response = await this.#request(key, row, stop.signal);
@@ -215,6 +250,7 @@ export class Outbox {
     } catch {
       return null; // there is no network, or the request was stopped
     } finally {
+      this.#posting.delete(stop);
       deps.clearTimer(timer);
     }
   }
@@ -243,10 +279,11 @@ export class Outbox {
    * @param {string} key
    * @param {Row} row
    * @param {ArrayBuffer | null} body null where it broke off
-   * @param {Recipe[]} recipes
+   * @param {Recipe[] | null} recipes null leaves all complaints to the next try
    */
   async #judged(key, row, body, recipes) {
     if (body?.byteLength === 0) return ACCEPTED;
+    if (!recipes) return UNAVAILABLE;
     try {
       const dap = await chunk(import('./dap.js'));
       return await dap.judged(this.#context, key, row, body, recipes);
@@ -271,10 +308,20 @@ export class Outbox {
       // If the row is gone, it was erased meanwhile, and nothing about it is stored again.
       if (!(await tx.get('queue', key))) return;
       await tx.delete('queue', key);
-      await tx.put('done', key, { report: row.report, state, at: context.deps.now(), code });
-      const done = (await tx.entries('done')).sort(([, a], [, b]) => b.at - a.at);
-      for (const [old] of done.slice(DONE_MAX)) await tx.delete('done', old);
+      await this.#record(tx, key, { report: row.report, state, at: context.deps.now(), code });
     });
+  }
+
+  /**
+   * Adds a record to the list of finished reports, which keeps the last ones.
+   * @param {Transaction} tx
+   * @param {string} key
+   * @param {{report: ReportJson, state: string, at: number, code?: string}} finished
+   */
+  async #record(tx, key, finished) {
+    await tx.put('done', key, finished);
+    const done = (await tx.entries('done')).sort(([, a], [, b]) => b.at - a.at);
+    for (const [old] of done.slice(DONE_MAX)) await tx.delete('done', old);
   }
 
   /**

@@ -7,6 +7,7 @@ import { chunk, loadFailureCode } from './basics.js';
 /**
  * @typedef {import('../bindings/device.js').Recipe} Recipe
  * @typedef {import('../bindings/device.js').RecipeJson} RecipeJson
+ * @typedef {import('../bindings/ledger.js').RecipeSet} RecipeSet
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').PinnedRecipe} PinnedRecipe
  * @typedef {import('./context.js').Context} Context
@@ -14,8 +15,9 @@ import { chunk, loadFailureCode } from './basics.js';
  *
  * @typedef {{name: string | null, json: RecipeJson | string, hash?: string}} Source a recipe, and
  *   its hash where the page pins that
- * @typedef {{core: Core, recipes: Recipe[], refused: (string | null)[], isLacking: boolean}} Ready
- *   `isLacking`: does a refused recipe need more than the module has?
+ * @typedef {{core: Core, recipes: Recipe[], refused: (string | null)[], isLacking: boolean, set:
+ *   RecipeSet}} Ready `isLacking`: does a refused recipe need more than the module has? `set`: what
+ *   the page reserves
  */
 
 const RECIPE_MAX = 1 << 20; // characters
@@ -31,12 +33,18 @@ const pageModule = () =>
 
 export class PageRecipes {
   #context;
+  #bind;
   /** @type {Promise<Ready | null> | null} */
   #loading = null;
 
-  /** @param {Context} context */
-  constructor(context) {
+  /**
+   * @param {Context} context
+   * @param {(recipes: Recipe[]) => Promise<unknown>} bind holds what the page asks for against what
+   *   was agreed to, before anything is spent
+   */
+  constructor(context, bind) {
     this.#context = context;
+    this.#bind = bind;
   }
 
   /** The core and the accepted recipes; null without consent, or where they cannot be loaded. */
@@ -47,18 +55,24 @@ export class PageRecipes {
   /** @returns {Promise<Ready | null>} */
   async #load() {
     const context = this.#context;
-    const { keys } = context.options;
+    const { site, keys } = context.options;
     try {
-      const ready = await acceptAll(context);
+      const ready = site
+        ? await (await chunk(import('./recipe_set.js'))).acceptSet(context, site)
+        : await acceptAll(context);
+      context.page = ready;
       for (const name of ready.refused) context.note('recipe-refused', name);
-      // The keys of the two servers are fetched now and not at the first event, because the servers
-      // need not learn when that happens.
-      for (const recipe of ready.recipes)
-        sealingOf(context, recipe).catch((error) => context.noteError(error, recipe.id));
       if (keys) {
         const { keepSigned } = await import('../bindings/signature.js');
         await keepSigned(ready, keys, (code, name) => void context.note(code, name));
       }
+      await this.#bind(ready.recipes);
+      await context.open();
+      // The keys of the two servers are fetched now and not at the first event, because the servers
+      // need not learn when that happens.
+      for (const recipe of ready.recipes)
+        if (!context.isMore(recipe))
+          sealingOf(context, recipe).catch((error) => context.noteError(error, recipe.id));
       return ready;
     } catch (error) {
       context.note(loadFailureCode(error), null, undefined, error);
@@ -67,14 +81,24 @@ export class PageRecipes {
   }
 }
 
-/** @param {Context} context @returns {Promise<Ready>} */
-async function acceptAll({ options: { wasm, recipes }, deps }) {
+/**
+ * The core that the page gives, or the page's module.
+ * @param {import('./client_options.js').Options} options
+ * @param {Dependencies} deps
+ */
+export async function pageCore({ wasm }, deps) {
   if (!globalThis.WebAssembly) throw new Error('CSP: there is no WebAssembly');
+  return typeof wasm === 'function'
+    ? wasm()
+    : Core.create(await loadModule(wasm ?? pageModule(), deps.fetch));
+}
+
+/** @param {Context} context @returns {Promise<Ready>} */
+async function acceptAll({ options, deps }) {
+  const { wasm, recipes = [] } = options;
   const sources = await Promise.all(recipes.map((each) => sourceOf(deps, each)));
-  if (typeof wasm === 'function') return accept(await wasm(), sources);
-  const core = await Core.create(await loadModule(wasm ?? pageModule(), deps.fetch));
-  const ready = accept(core, sources);
-  if (!ready.isLacking) return ready;
+  const ready = accept(await pageCore(options, deps), sources);
+  if (!ready.isLacking || typeof wasm === 'function') return ready;
   // The page's module has what most recipes need. If one of them needs more, the whole module takes
   // its place, if it can be loaded.
   try {
@@ -91,7 +115,7 @@ async function acceptAll({ options: { wasm, recipes }, deps }) {
  * @param {Source[]} sources
  * @returns {Ready}
  */
-function accept(core, sources) {
+export function accept(core, sources) {
   /** @type {Map<string, Recipe>} */
   const recipes = new Map();
   const refused = [];
@@ -109,7 +133,8 @@ function accept(core, sources) {
       refused.push(name);
     }
   }
-  return { core, recipes: [...recipes.values()], refused, isLacking };
+  const list = [...recipes.values()];
+  return { core, recipes: list, refused, isLacking, set: { recipes: list } };
 }
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells the person what each analysis of the policy, and each of its fields, was charged for
 // queries.
+import { charged } from '../bindings/ledger_sum.js';
 import { readStored, today } from './basics.js';
 import { load, optedIn, queryLedgerOf } from './query_policy.js';
 
@@ -21,6 +22,36 @@ import { load, optedIn, queryLedgerOf } from './query_policy.js';
  * @property {number} itemEpsilon local epsilon of one report, at most
  * @property {Use} userEpsilon local epsilon of all reports of this person together
  */
+
+/**
+ * Charges a query to the budget ledger, which a cap bounds. Returns null, or the code that says why
+ * the query is refused.
+ * @param {Transaction} tx
+ * @param {Context} context
+ * @param {import('../bindings/query_core.js').Query} query
+ * @param {number} localEpsilon of one report
+ */
+export async function chargeBooks(tx, context, query, localEpsilon) {
+  const { page, deps } = context;
+  if (!page) return 'core-missing';
+  const { core } = page;
+  const reports = query.contributions || 1;
+  const cost = Math.round(localEpsilon * 1e6) * reports;
+  const day = today(deps);
+  const bytes = await context.ledgerOf(tx, core);
+  try {
+    await tx.put(
+      'state',
+      'ledger',
+      charged(core.ledger, bytes, query.analysis, reports, cost, day),
+    );
+    return null;
+  } catch (error) {
+    const { name, code } = /** @type {any} */ (error);
+    if (name !== 'ShoalError' || code === 'storage') throw error;
+    return code;
+  }
+}
 
 /** @param {Context} context @returns {Promise<Charge[]>} */
 export async function charges(context) {

@@ -2,8 +2,16 @@
 // The events that a person lets queries read. They are kept in the `events` store until retention,
 // opting out or the end of consent erases them. No outcome, note or error holds their values.
 import { today } from './basics.js';
-import { analysisOf, load, optedIn, queryLedgerOf, refused, streamOf } from './query_policy.js';
-import { RUN } from './served.js';
+import {
+  analysisOf,
+  load,
+  optedIn,
+  queryLedgerOf,
+  refused,
+  streamOf,
+  termOfAnalysis,
+} from './query_policy.js';
+import { bindTerms } from './terms.js';
 
 /**
  * @typedef {import('../bindings/query_core.js').Event} Event
@@ -18,7 +26,8 @@ const EVENTS_MAX = 1000; // events of a stream
 const EVENT_MAX = 1024; // bytes of an event's JSON
 
 // An event's key is "stream/day/until/number", so that retention and order are decided without
-// reading the event. No stream begins with the "~" of a run.
+// reading the event. No stream begins with the "~" of runs and
+// windows.
 
 /** @param {number} n @param {number} width */
 const padded = (n, width) => String(n).padStart(width, '0');
@@ -35,7 +44,7 @@ const padded = (n, width) => String(n).padStart(width, '0');
 export async function sweep(tx, policy, day) {
   const kept = [];
   for (const key of await tx.keys('events')) {
-    if (key.startsWith(RUN)) continue; // run_state.js erases those
+    if (key.startsWith('~')) continue; // run_state.js and windows.js erase those
     const [stream, from, until] = key.split('/');
     const age = day - Number(from);
     const longest = policy ? (streamOf(policy, stream)?.retention_days ?? 0) : Infinity;
@@ -107,7 +116,9 @@ export async function donate({ context }, stream, event) {
 export async function optIn({ context }, name, yes) {
   if (!yes) return optOut(context, name);
   const loaded = await load(context);
-  if (!analysisOf(loaded.policy, name)) throw refused('unknown-analysis');
+  const analysis = analysisOf(loaded.policy, name);
+  if (!analysis) throw refused('unknown-analysis');
+  await bindTerms(context, 'optTerms', [termOfAnalysis(context, analysis)], 'all');
   const isDone = await context.exclusive(async (tx) => {
     await queryLedgerOf(tx, loaded, today(context.deps));
     await tx.put('state', 'analyses', [...new Set([...(await optedIn(tx)), name])]);
@@ -133,7 +144,7 @@ async function optOut(context, name) {
     const read = others.map((other) => policy && analysisOf(policy, other)?.stream);
     await tx.put('state', 'analyses', others);
     for (const key of await tx.keys('events')) {
-      if (!key.startsWith(RUN) && !read.includes(key.split('/')[0])) await tx.delete('events', key);
+      if (!key.startsWith('~') && !read.includes(key.split('/')[0])) await tx.delete('events', key);
     }
     for (const [key, row] of await tx.entries('queue'))
       if (row.query === name) await tx.delete('queue', key);

@@ -8,6 +8,7 @@ export const CSP = "script-src 'self' 'wasm-unsafe-eval'";
 export const REASONS = {
   'no-consent': 'Consent has not been given.',
   gpc: 'The browser sends Global Privacy Control, which counts as no.',
+  outdated: 'The page asks for more than the person agreed to.',
   storage: 'Storage on this device failed, so no budget can be kept.',
   failed: 'The client itself failed, which is a defect; the entry carries the error as its cause.',
   'wasm-blocked': `The page's policy refuses WebAssembly. Add the header Content-Security-Policy: ${CSP}`,
@@ -21,9 +22,15 @@ export const REASONS = {
   budget: "The day's reports are spent.",
   fresh: 'Storage is fresh; reports begin on the next UTC day.',
   erased: 'Everything was erased today; reports begin on the next UTC day.',
+  cap: "The site's budget leaves nothing for this now: it was not reserved for today, or other days of its window used it.",
+  'set-refused': "The site's recipe set could not be loaded, or is not the one that was pinned.",
   expired: "The recipe's last day has passed.",
   ledger: 'The budget ledger cannot be read, so nothing may be spent.',
   'sampled-out': "The recipe's random sample left this event out.",
+  'no-window':
+    'No window of the day is open for the recipe: one opens with a page that is visible, when it is loaded or when the day begins.',
+  'window-over':
+    "The day's visit is over: it is the first visible page of the day, until that is first hidden.",
   'not-a-number': 'The value is not a finite number.',
   'text-rule': "The text is not one that the recipe's rule counts.",
   'too-long': 'The text has more bytes than the recipe takes.',
@@ -42,6 +49,8 @@ export const REASONS = {
   'too-heavy':
     'The record has more bits set than the two servers take, as about one in a million has; it is not sent.',
   'task-refused': 'The task of the two servers is not one that can be shared to.',
+  'not-opted-in': 'The person has not opted in to this.',
+  'exact-spent': 'As many exact values were shared to the task as the person agreed to.',
   'not-a-measurement': 'The value is not one that the task measures.',
   offline: 'The edge worker could not be reached; the records are kept.',
   'edge-busy': 'The edge worker asked to wait; the records are kept.',

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells a person what the client did: its reports, what they cost, and why something was not sent.
 // This module is a chunk of its own, loaded at the first call of reports, ledger or explain.
-import { spentOf } from '../bindings/ledger_sum.js';
-import { chunk, readStored, today } from './basics.js';
+import { accountsOf, capsOf, spentOf } from '../bindings/ledger_sum.js';
+import { DAY_MS, chunk, readStored, today } from './basics.js';
+import { exactBalances, explainExact } from './exact_balance.js';
 import { REASONS } from './reasons.js';
 import { promisesOf } from './verdict.js';
 
@@ -11,6 +12,7 @@ import { promisesOf } from './verdict.js';
  * @typedef {import('../bindings/device.js').ReportJson} ReportJson
  * @typedef {import('./context.js').Context} Context
  * @typedef {import('./context.js').Note} Note
+ * @typedef {import('./exact_balance.js').ExactBalance} ExactBalance
  * @typedef {import('./page_recipes.js').PageRecipes} PageRecipes
  * @typedef {import('./query_charges.js').Charge} Charge
  * @typedef {import('./run_balance.js').RunBalance} RunBalance
@@ -25,9 +27,26 @@ import { promisesOf } from './verdict.js';
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year:
  *   {count: number, epsilon: number}, verdict: import('./verdict.js').Promises}} Balance what a
  *   recipe has spent, and what its report, window and life promise a person
- * @typedef {Balance & Partial<Charge> & Partial<RunBalance>} LedgerEntry one of three kinds. An
- *   entry with `run` holds what that run has spent. An entry with `analysis` but no `run` holds
- *   what that analysis was charged for queries. Every other entry is a recipe's balance, and only
+ * @typedef {object} AccountEntry what was spent under one name, ever, also by recipes that left the
+ *   page
+ * @property {string | null} account the name of the analysis; null where the books have none
+ * @property {string} kind `recipe`, `run`, `analysis` (queries), `unnamed` (before names were
+ *   kept), or `erased` (the sum of everything before the books were erased)
+ * @property {string | null} valueKind what its recipes take
+ * @property {number} count
+ * @property {number} epsilon by basic composition
+ * @property {string} first day, YYYY-MM-DD
+ * @property {string} last day
+ * @typedef {object} TotalEntry all accounts together
+ * @property {{count: number, epsilon: number}} total
+ * @property {{epsilon: number, days: number, reserved: number, until: string}[]} caps in force: what
+ *   each allows in any so many days, what is reserved of it in those that end today, and its last
+ *   day if no page states it again
+ * @typedef {Balance & Partial<Charge> & Partial<RunBalance> & Partial<ExactBalance> &
+ *   Partial<AccountEntry> & Partial<TotalEntry>} LedgerEntry
+ *   one of four kinds. An entry with `run` holds what that run has spent. An entry with `analysis`
+ *   but no `run` holds what that analysis was charged for queries. An entry with `task` holds what
+ *   was shared exactly. Every other entry is a recipe's balance, and only
  *   these have the members of Balance.
  * @typedef {{state: string, at: number, report: ReportJson, code?: string}} Told a row of the
  *   stores `queue` or `done`, as `entry` puts it into words; `code` says why a report was refused
@@ -87,13 +106,15 @@ export async function reports(context) {
  * @returns {Promise<LedgerEntry[]>}
  */
 export async function ledger(context, recipes) {
+  await recipes.ready(); // a site's set brings runs and policy
   const { policy, runs } = context.options;
   /** @type {(() => Promise<any[]>)[]} */
-  const parts = [() => balancesOf(context, recipes)];
+  const parts = [() => balancesOf(context, recipes), () => exactBalances(context)];
   if (policy && context.isOn)
     parts.push(async () => (await chunk(import('./queries.js'))).charges(context));
   if (runs && context.isOn)
     parts.push(async () => (await chunk(import('./tracking.js'))).balances(context));
+  parts.push(() => booksOf(context, recipes));
   const lists = await Promise.all(
     parts.map(async (part) => {
       try {
@@ -135,6 +156,42 @@ async function balancesOf(context, pageRecipes) {
 }
 
 /**
+ * Reads all that was ever spent, by name, and its total with the caps in force.
+ * @param {Context} context
+ * @param {PageRecipes} pageRecipes
+ * @returns {Promise<(AccountEntry | TotalEntry)[]>}
+ */
+async function booksOf(context, pageRecipes) {
+  const ready = await pageRecipes.ready();
+  if (!ready) return [];
+  const stored = await context.exclusive((tx) => context.ledgerOf(tx, ready.core));
+  if (!stored) return [];
+  // Reserving nothing checks the bytes and reads every version of them. The result is not stored.
+  const day = today(context.deps);
+  const bytes = readStored(() => ready.core.ledger.reserve(stored, { recipes: [] }, day));
+  const epsilonOf = (/** @type {number} */ micro) => micro / 1e6;
+  const dateOf = (/** @type {number} */ day) => new Date(day * DAY_MS).toISOString().slice(0, 10);
+  const accounts = accountsOf(bytes).map(({ kind, name, field, first, last, count, epsMicro }) => ({
+    account: name,
+    kind,
+    valueKind: field,
+    count,
+    epsilon: epsilonOf(epsMicro),
+    first: dateOf(first),
+    last: dateOf(last),
+  }));
+  const caps = capsOf(bytes, day).map(({ epsMicro, days, until, usedMicro }) => ({
+    epsilon: epsilonOf(epsMicro),
+    days,
+    reserved: epsilonOf(usedMicro),
+    until: dateOf(until),
+  }));
+  const sum = (/** @type {'count' | 'epsilon'} */ member) =>
+    Math.round(accounts.reduce((total, each) => total + each[member], 0) * 1e6) / 1e6;
+  return [...accounts, { total: { count: sum('count'), epsilon: sum('epsilon') }, caps }];
+}
+
+/**
  * Lists the reasons for which nothing, or not everything, was sent. They are the reasons that hold
  * now and the notes of what happened since the page was loaded.
  * @param {Context} context
@@ -154,8 +211,10 @@ export async function explain(context, recipes) {
     void reasons.set(`${code} ${recipe}`, { code, recipe, count, text });
   if (!context.isOn) add(context.state === 'gpc' ? 'gpc' : 'no-consent', null, 0);
   try {
+    await recipes.ready(); // a site's set brings runs and policy
     await explainRecipes(context, recipes, add);
     await explainQueue(context, add);
+    await explainExact(context, add);
     if (context.options.runs && context.isOn)
       await (await chunk(import('./tracking.js'))).explain(context, add);
   } catch (error) {
@@ -179,7 +238,10 @@ async function explainRecipes(context, recipes, add) {
   await context.exclusive(async (tx) => {
     for (const recipe of ready.recipes) {
       const code = await context.refusal(tx, ready.core, recipe);
-      if (code) add(code, recipe.id, context.notes.get(`${code} ${recipe.id}`)?.count ?? 0);
+      // An open window has spent the day's reports. Where another recipe has, a note says so.
+      const isOpen = code === 'budget' && recipe.send.pick === 'uniform';
+      if (code && !isOpen)
+        add(code, recipe.id, context.notes.get(`${code} ${recipe.id}`)?.count ?? 0);
     }
   });
 }

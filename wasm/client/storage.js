@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Storage on the device, in IndexedDB: consent, ledgers and private records. Raw values are in
 // `events` only, where they stay until retention or consent ends, and only for analyses that the
-// person opted in to (query_events.js, run_state.js). A transaction is atomic over all tabs of the
+// person opted in to (query_events.js, run_state.js). Windows are there too, because every version
+// of the client erases that store when consent ends; they hold private records (windows.js). A transaction is atomic over all tabs of the
 // origin and on disk before it resolves. Depends on the idb library.
 import { openDB } from 'idb';
 
 /**
  * @typedef {'state' | 'queue' | 'done' | 'events' | 'log'} StoreName state: consent and ledgers;
- *   queue: records to send; done: finished reports; events: what queries may read, and the state of
- *   runs; log: the queries that came
+ *   queue: records to send; done: finished reports; events: what queries may read, the state of
+ *   runs, and windows; log: the queries that came
  * @typedef {object} Transaction
  * @property {(store: StoreName, key: string) => Promise<any>} get
  * @property {(store: StoreName) => Promise<string[]>} keys in order
@@ -24,9 +25,10 @@ import { openDB } from 'idb';
  *   nothing but tx; what it throws rolls everything back
  * @property {() => void} close
  *
+ * @typedef {{ifAvailable?: boolean, mode?: 'shared', steal?: boolean}} LockOptions
  * @typedef {object} Locks the part of navigator.locks that the client uses
- * @property {<T>(name: string, options: {ifAvailable?: boolean}, task: (lock: any) => T |
- *   Promise<T>) => Promise<T>} request
+ * @property {<T>(name: string, options: LockOptions, task: (lock: any) => T | Promise<T>) =>
+ *   Promise<T>} request
  *
  * @typedef {object} Row a record in `queue`; its key is the Idempotency-Key, or the id of a sealed
  *   report

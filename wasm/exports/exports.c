@@ -166,19 +166,23 @@ EXPORT(recipe_release) uint32_t export_recipe_release(uint32_t handle)
 
 // Writes the recipe's numbers as little-endian u32, in the order in which core.js reads them, then
 // its 32-byte hash.
-#define INFO_WORDS 18u
+#define INFO_WORDS 20u
 EXPORT(recipe_info) uint32_t export_recipe_info(uint32_t handle, uint32_t out)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(out, INFO_WORDS * 4 + 32)) return SHOAL_ERR_ARGUMENT;
     const shoal_part *whole = shoal_recipe_value_part(r); // devices report values of this part
     const uint32_t words[INFO_WORDS] = {
-        r->record_size,     r->text_size,      r->cost_micro,
-        whole->size,        r->per_day,        r->sample_micro,
-        r->delay_s,         r->fresh,          r->batch_minimum,
-        r->batch_max_age_s, r->cohort_minimum, r->expires_day,
-        r->text_form,       r->text_case,      r->text_min,
-        r->text_max,        whole->domain,     (uint32_t)shoal_recipe_is_permanent(r),
+        r->record_size,    r->text_size,
+        r->cost_micro,     whole->size,
+        r->per_day,        r->sample_micro,
+        r->delay_s,        r->fresh,
+        r->batch_minimum,  r->batch_max_age_s,
+        r->cohort_minimum, r->expires_day,
+        r->text_form,      r->text_case,
+        r->text_min,       r->text_max,
+        whole->domain,     (uint32_t)shoal_recipe_is_permanent(r),
+        r->pick,           r->window,
     };
     put_words(out, words, INFO_WORDS);
     memcpy(at(out) + INFO_WORDS * 4, r->recipe_hash, 32);

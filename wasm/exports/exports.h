@@ -4,7 +4,9 @@
 //
 // - exports.c: recipes, and records of an item's index; in every module
 // - verdict_exports.c: what the reports of permanent coins cost; in the module that has them
-// - value_exports.c: strings, numbers, the budget ledger; for a page and the edge
+// - value_exports.c: strings, numbers, the budget ledger, the recipe set; for a page and the edge
+// - set_exports.c: the rest of the ledger and the set: policies and epochs of runs; in the whole
+//   module only
 // - query_exports.c: queries with their encoding, the policy, the accountant; for a page that
 //   answers queries
 // - edge_exports.c: reading records, making batches; for the edge
@@ -23,6 +25,7 @@
 
 #include "builder.h"
 #include "bytes.h"
+#include "recipe_set.h"
 #include "record.h"
 
 #define EXPORT(name) __attribute__((export_name(#name)))
@@ -73,6 +76,11 @@ uint32_t lease_end(lease *leases, uint32_t n, uint32_t handle);
 // handle; NULL if there is none.
 shoal_recipe_builder *building_recipe(uint32_t handle);
 const shoal_recipe *ready_recipe(uint32_t handle);
+
+// Returns: the finished policy of a handle, or NULL.
+const shoal_policy *ready_policy(uint32_t handle);
+
+extern shoal_recipe_set page_set; // the set that set_start began
 
 // The addresses of a record's randomness: 32 bytes of fresh seed and, unless it is 0, 32 bytes of
 // the device's own secret.

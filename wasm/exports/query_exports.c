@@ -128,6 +128,11 @@ static shoal_policy *policy_in(uint32_t handle, uint32_t state)
     return i < POLICIES ? &policies[i] : NULL;
 }
 
+const shoal_policy *ready_policy(uint32_t handle)
+{
+    return policy_in(handle, LEASE_READY);
+}
+
 // Returns: the handle of a new empty policy; SPACE if all slots are taken.
 EXPORT(policy_open) int32_t export_policy_open(void)
 {

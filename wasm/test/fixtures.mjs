@@ -241,6 +241,17 @@ export async function makeClient(more = {}) {
   return { client: await init(options), edge, clock, storage, options };
 }
 
+/**
+ * What ledger() lists of the page's recipes, runs, analyses and tasks, without the books of
+ * everything ever spent.
+ * @param {{ledger: () => Promise<any[]>}} client
+ * @returns {Promise<any[]>}
+ */
+export const balances = async (client) =>
+  (await client.ledger())
+    .filter((entry) => !('account' in entry || 'total' in entry))
+    .map(({ verdict: _, ...entry }) => entry);
+
 /** @param {any[]} outcomes */
 export const codes = (outcomes) => outcomes.map((outcome) => outcome.code);
 

@@ -139,14 +139,16 @@ test('it runs in Node from an empty project', async () => {
 
 test('its types pass tsc, and wrong use does not', async () => {
   const good = `
-    import { init, ShoalError, type Charge, type Client, type LogEntry, type Reason, type RunBalance } from 'shoal-client';
+    import { init, ShoalError, type Ask, type Charge, type Client, type ExactBalance, type ExactTask, type LogEntry, type Reason, type RunBalance } from 'shoal-client';
     import { QueryCore } from 'shoal-client/query';
     import { start } from 'shoal-client/loader';
     import { Core, type Recipe } from 'shoal-client/core';
     import { load } from 'shoal-client/web';
     export async function use(): Promise<string> {
       const client: Client = await init({ endpoint: 'https://e.example', recipes: [{ url: 'r.json', hash: '00' }, { recipe: 'x' }] });
-      const state: 'none' | 'granted' | 'withdrawn' | 'gpc' = client.consent.state;
+      const state: 'none' | 'granted' | 'outdated' | 'withdrawn' | 'gpc' = client.consent.state;
+      const asks: Ask[] = [...(await client.consent.asks())];
+      const anew: string = asks.map(({ recipe, more, before }) => recipe + more[0] + before?.epsilon).join();
       const outcomes: { recipe: string | null; code: string }[] = await client.record('s', null);
       const reasons: Reason[] = await client.explain();
       const stop: () => void = client.observe(document.body);
@@ -161,9 +163,12 @@ test('its types pass tsc, and wrong use does not', async () => {
       const followed = [...(await runs.track.optIn('settings')), ...(await runs.track.sample('views', 1)), ...(await runs.track.answer()), ...pairs];
       const [run]: RunBalance[] = (await client.ledger()).filter((entry): entry is typeof entry & RunBalance => entry.run !== undefined);
       const spent: string = followed[0].code + run.text + run.votes.used;
-      const exact = await asking.shareExactly({ version: 'dap-18', info: 'ages', leader: 'https://l.example', helper: 'https://h.example', time_precision_s: 3600,
-        min_batch_size: 100, vdaf: { type: 'sum-vec', length: 2, max: 15 } }, [1, 15]);
-      const sealed: string | undefined = exact[0].code + (await client.reports())[0].report.servers?.helper;
+      const task: ExactTask = { version: 'dap-18', info: 'ages', leader: 'https://l.example', helper: 'https://h.example', time_precision_s: 3600,
+        min_batch_size: 100, vdaf: { type: 'sum-vec', length: 2, max: 15 } };
+      const joined = [...(await asking.exact.optIn(task, { limit: 5 })), ...(await client.exact.optOut(task))];
+      const [shared]: ExactBalance[] = (await client.ledger()).filter((entry): entry is typeof entry & ExactBalance => entry.task !== undefined);
+      const exact = await asking.shareExactly(task, [1, 15]);
+      const sealed: string | undefined = joined[0].code + shared.limit + exact[0].code + (await client.reports())[0].report.servers?.helper;
       const charges = (await client.ledger()).filter((entry): entry is typeof entry & Charge => entry.analysis !== undefined);
       const end: () => void = asking.observe(document.body, (word: string) => asking.donate('s', { word }));
       end();
@@ -173,7 +178,7 @@ test('its types pass tsc, and wrong use does not', async () => {
       const core: Core = await load();
       const recipe: Recipe = core.recipe({});
       const bytes: Uint8Array = recipe.sealBatch(recipe.recordFromText(recipe.randomize('x', new Uint8Array(32))), new Uint8Array(16));
-      return [told, state, outcomes[0].code, reasons[0].text, sent[0], bytes.length, (await client.ledger())[0].today.epsilon].join() + ShoalError.name;
+      return [told, anew, state, outcomes[0].code, reasons[0].text, sent[0], bytes.length, (await client.ledger())[0].today.epsilon].join() + ShoalError.name;
     }`;
   const bad = `
     import { init } from 'shoal-client';

@@ -100,19 +100,18 @@ static double faulty_probability(const shoal_part *part, const uint8_t *record, 
 }
 
 const shoal_mechanism shoal_onehot_asymmetric_mechanism = {
-    shoal_onehot_asymmetric_id,
-    "onehot-asymmetric",
-    {0, 0},
-    {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
-    {0, 0},
-    0,
-    faulty_prepare,
-    faulty_randomize,
-    sound_check,
-    sound_print,
-    sound_parse,
-    faulty_epsilon,
-    NULL,
+    .id = shoal_onehot_asymmetric_id,
+    .name = "onehot-asymmetric",
+    .open = {0, 0},
+    .closed = {SHOAL_TAKES_EPSILON | SHOAL_TAKES_LIST, 0},
+    .number = {0, 0},
+    .is_permanent = false,
+    .prepare = faulty_prepare,
+    .randomize = faulty_randomize,
+    .check = sound_check,
+    .print = sound_print,
+    .parse = sound_parse,
+    .epsilon = faulty_epsilon,
 };
 
 const agg_account agg_onehot_asymmetric_account = {

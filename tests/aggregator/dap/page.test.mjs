@@ -242,6 +242,7 @@ test(
     await device.consent.grant();
     for (const [name, { value }] of Object.entries(kinds)) {
       const task = JSON.parse(readFileSync(pair.at(`${name}.json`), 'utf8'));
+      await device.exact.optIn(task, { limit: n });
       for (let i = 0; i < n; i++)
         assert.equal((await device.shareExactly(task, value(i)))[0].code, 'queued', name);
     }

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { Core, ShoalError } from '../../bindings/core.js';
 import { Core as DeviceCore } from '../../bindings/device.js';
 import { load, loadModule } from '../../bindings/node.js';
+import { randomizeNone } from '../../bindings/none_record.js';
 import { itemsRecipe, wordsRecipe } from '../fixtures.mjs';
 import { expectedRecords, makeRecords, readVectors } from '../vectors.mjs';
 
@@ -172,7 +173,13 @@ test('a recipe shows its defaults and its report', async () => {
   const core = await load();
   const { send, ...plain } = wordsRecipe();
   const recipe = core.recipe(JSON.stringify(plain));
-  assert.deepEqual(recipe.send, { sample: 1, delayS: 86400, fresh: 'wait' });
+  assert.deepEqual(recipe.send, {
+    sample: 1,
+    delayS: 86400,
+    fresh: 'wait',
+    pick: 'first',
+    window: null,
+  });
   assert.deepEqual(recipe.batch, { minimum: 500, maxAgeS: 86400 });
   assert.deepEqual(recipe.text, { form: 'NFC', case: 'lower', min: 1, max: 32 });
   assert.equal(recipe.cohort.minimum, 1000);
@@ -386,4 +393,50 @@ test('the ledger pays once, in bytes', async () => {
   broken[40] ^= 1;
   assert.throws(() => core.ledger.debit(broken, recipe, 103), { code: 'ledger' });
   assert.throws(() => core.ledger.debit(new Uint8Array(0), recipe, 103), { code: 'ledger' });
+});
+
+test('none can be randomized in any domain, and not with permanent coins', async () => {
+  const core = await load();
+  const seed = () => Uint8Array.from({ length: 32 }, (_, i) => i);
+  let kinds = 0;
+  for (const { recipe: json } of vectors) {
+    const recipe = core.recipe(json);
+    if (recipe.isPermanent) {
+      assert.throws(() => randomizeNone(recipe, seed()), { code: 'argument' }, json.mechanism);
+    } else {
+      const record = randomizeNone(recipe, seed());
+      assert.equal(recipe.recordToText(recipe.recordFromText(record)), record, json.mechanism);
+      // A list has a value of that kind already; fragments read the empty string as none.
+      const isList = !recipe.isOpen && !recipe.isNumber && !json.variables && !json.encoding;
+      if (isList && !/thresh/.test(json.mechanism))
+        (assert.equal(record, recipe.randomize(null, seed()), json.mechanism), kinds++);
+      if (json.mechanism === 'sfp') (assert.equal(record, recipe.randomize('', seed())), kinds++);
+      assert.throws(() => randomizeNone(recipe, new Uint8Array(31)), { code: 'argument' });
+    }
+    core.release(recipe);
+  }
+  assert.ok(kinds >= 10, `${kinds}`);
+  // "None" of an open domain is another string each time: in one row, all columns have their share.
+  const open = core.recipe(
+    wordsRecipe({ mechanism: 'olh', parameters: { epsilon: 12, k: 1, g: 8 } }),
+  );
+  const columns = new Set();
+  for (let i = 0; i < 200; i++)
+    columns.add(randomizeNone(open, crypto.getRandomValues(new Uint8Array(32))));
+  const one = new Set();
+  for (let i = 0; i < 200; i++)
+    one.add(open.randomize('cod', crypto.getRandomValues(new Uint8Array(32))));
+  assert.ok(columns.size > one.size, `${columns.size} records of none, ${one.size} of a word`);
+  core.release(open);
+});
+
+test('a recipe says what it picks, and from which window', async () => {
+  const core = await load();
+  const send = (/** @type {any} */ more) =>
+    core.recipe(wordsRecipe({ send: { delay_s: 0, ...more } })).send;
+  assert.deepEqual([send({}).pick, send({}).window], ['first', null]);
+  for (const window of ['visit', 'day']) {
+    const { pick, window: own } = send({ pick: 'uniform', window });
+    assert.deepEqual([pick, own], ['uniform', window]);
+  }
 });

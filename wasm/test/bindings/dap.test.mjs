@@ -26,7 +26,7 @@ import {
   says,
   turboshake,
 } from '../dap_fixtures.mjs';
-import { ENDPOINT, NOON, WASM, codes, fakeClock, settle } from '../fixtures.mjs';
+import { ENDPOINT, NOON, WASM, codes, fakeClock, settle, balances } from '../fixtures.mjs';
 
 /** @type {WebAssembly.Module} */
 let module;
@@ -542,6 +542,7 @@ test('an exact measurement is shared by its own name only, under consent, and is
   const { client, network, storage, clock } = await makeDapClient();
   assert.deepEqual(codes(await client.shareExactly(ageTask, 777)), ['no-consent']);
   await client.consent.grant();
+  assert.deepEqual(codes(await client.exact.optIn(ageTask, { limit: 9 })), ['opted-in']);
   const before = JSON.stringify(await stored(storage));
   assert.deepEqual(await client.shareExactly(ageTask, 777), [{ recipe: 'ages', code: 'queued' }]);
   const after = await stored(storage);
@@ -564,8 +565,15 @@ test('an exact measurement is shared by its own name only, under consent, and is
     [['refused', true]],
   );
   assert.deepEqual(
-    (await client.ledger()).map(({ recipe }) => recipe),
-    ['colours'],
+    (await balances(client)).map(({ recipe, exact, count, limit }) => [
+      recipe ?? exact,
+      count,
+      limit,
+    ]),
+    [
+      ['colours', undefined, undefined],
+      ['ages', 1, 9],
+    ],
     'no budget that would claim an epsilon',
   );
   for (const [task, value, code] of /** @type {any[]} */ ([
@@ -599,6 +607,112 @@ test('an exact measurement is shared by its own name only, under consent, and is
       JSON.stringify([task, value]),
     );
   }
+  client.close();
+});
+
+/** @param {any} client @returns {Promise<any[]>} what ledger() says of exact sums */
+const exactOf = async (client) =>
+  (await client.ledger()).filter((/** @type {any} */ { task }) => task !== undefined);
+
+test('an exact sum has an opt-in of its own, with a limit that is counted before a report exists', async () => {
+  const { client, network, storage } = await makeDapClient();
+  assert.deepEqual(codes(await client.exact.optIn(ageTask, { limit: 2 })), ['no-consent']);
+  await client.consent.grant();
+  for (const limit of [0, -1, 1.5, NaN, '2', undefined])
+    assert.throws(() => client.exact.optIn(ageTask, /** @type {any} */ ({ limit })), {
+      code: 'argument',
+      field: 'limit',
+    });
+  await settle(); // the recipe's own keys are fetched when the page is loaded
+  const asked = network.keyRequests.length;
+  assert.deepEqual(await client.shareExactly(ageTask, 7), [
+    { recipe: 'ages', code: 'not-opted-in' },
+  ]);
+  assert.equal(
+    network.keyRequests.length,
+    asked,
+    'nothing is fetched for a task without an opt-in',
+  );
+  assert.deepEqual(await exactOf(client), []);
+  assert.deepEqual(
+    codes(await client.exact.optIn(/** @type {any} */ ({ ...ageTask, info: 7 }), { limit: 2 })),
+    ['task-refused'],
+  );
+
+  assert.deepEqual(await client.exact.optIn(ageTask, { limit: 2 }), [
+    { recipe: 'ages', code: 'opted-in' },
+  ]);
+  const [told] = await exactOf(client);
+  const { task, text, ...rest } = told;
+  assert.match(task, /^[0-9a-f]{64}$/);
+  assert.match(text, /^"ages": 0 of 2 exact values were shared, without noise/);
+  assert.deepEqual(rest, {
+    exact: 'ages',
+    optedIn: true,
+    count: 0,
+    limit: 2,
+    operators: [LEADER, HELPER],
+  });
+  const other = { ...ageTask, vdaf: { ...ageTask.vdaf, max: 2000 } };
+  assert.deepEqual(codes(await client.shareExactly(other, 7)), ['not-opted-in'], 'another task');
+  // What is in storage when the report is sealed: the count must be there, the report not yet.
+  let seen = /** @type {any} */ (null);
+  const sealing = {
+    ...hpke,
+    seal: async (/** @type {any[]} */ ...args) => {
+      seen = await stored(storage);
+      return /** @type {any} */ (hpke).seal(...args);
+    },
+  };
+  const second = await makeDapClient({ storage, network, hpke: async () => sealing });
+  assert.deepEqual(codes(await second.client.shareExactly(ageTask, 7)), ['queued']);
+  assert.deepEqual([seen.state.exact, Object.keys(seen.queue).length], [{ [task]: 1 }, 0]);
+  second.client.close();
+  assert.deepEqual(codes(await client.shareExactly(ageTask, 8)), ['queued']);
+  assert.deepEqual(codes(await client.shareExactly(ageTask, 9)), ['exact-spent']);
+  const why = (await client.explain()).find(({ code }) => code === 'exact-spent');
+  assert.match(String(why?.text), /as the person agreed to/);
+  assert.equal((await exactOf(client))[0].count, 2);
+  assert.equal(Object.keys((await stored(storage)).queue).length, 2);
+  assert.deepEqual(codes(await client.exact.optOut(ageTask)), ['opted-out']);
+  assert.deepEqual((await stored(storage)).queue, {}, 'what waited is erased');
+  assert.deepEqual(codes(await client.shareExactly(ageTask, 9)), ['not-opted-in']);
+  client.close();
+});
+
+test('withdrawing and erasing end an exact opt-in and refill no limit', async () => {
+  const { client, storage } = await makeDapClient();
+  for (const end of [() => client.consent.withdraw(), () => client.erase()]) {
+    await client.consent.grant();
+    assert.deepEqual(codes(await client.shareExactly(ageTask, 1)), ['not-opted-in']);
+    await client.exact.optIn(ageTask, { limit: 1 });
+    const before = (await exactOf(client))[0].count;
+    assert.deepEqual(codes(await client.shareExactly(ageTask, 1)), [
+      before ? 'exact-spent' : 'queued',
+    ]);
+    await end();
+    assert.equal((await stored(storage)).state.exactIn, undefined);
+  }
+  await client.consent.grant();
+  const [left] = await exactOf(client);
+  assert.deepEqual([left.exact, left.optedIn, left.count, left.operators], [null, false, 1, []]);
+  await client.exact.optIn(ageTask, { limit: 1 });
+  assert.deepEqual(codes(await client.shareExactly(ageTask, 1)), ['exact-spent']);
+  client.close();
+});
+
+test('an opt-in holds for the task that was agreed to, also where the file states its id', async () => {
+  const { client } = await makeDapClient();
+  await client.consent.grant();
+  const named = { ...ageTask, task_id: 'ab'.repeat(32) };
+  await client.exact.optIn(named, { limit: 9 });
+  assert.deepEqual(codes(await client.shareExactly(named, 1)), ['queued']);
+  for (const more of [
+    { min_batch_size: 2 },
+    { helper: 'https://other.example/dap' },
+    { info: 'b' },
+  ])
+    assert.deepEqual(codes(await client.shareExactly({ ...named, ...more }, 1)), ['not-opted-in']);
   client.close();
 });
 

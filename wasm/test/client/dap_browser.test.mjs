@@ -112,8 +112,13 @@ async function freshPage(recipes) {
 /** @param {Page} page @param {string} method @param {any[]} args @returns {Promise<any>} */
 const call = (page, method, ...args) =>
   page.evaluate(
-    ([name, list]) =>
-      /** @type {any} */ (globalThis).shoal[String(name)](.../** @type {any[]} */ (list)),
+    ([path, list]) =>
+      String(path)
+        .split('.')
+        .reduce(
+          (owner, name) => owner[name],
+          /** @type {any} */ (globalThis).shoal,
+        )(.../** @type {any[]} */ (list)),
     /** @type {const} */ ([method, args]),
   );
 
@@ -275,6 +280,12 @@ test('what waits is ciphertext and the record, and goes with consent', async () 
       return reportLength(await loadDapModule(), (await load()).recipe(recipe()));
     }),
   );
+  assert.deepEqual(await call(page, 'shareExactly', exact, 1), [
+    { recipe: 'ages', code: 'not-opted-in' },
+  ]);
+  assert.deepEqual(await call(page, 'exact.optIn', exact, { limit: 2 }), [
+    { recipe: 'ages', code: 'opted-in' },
+  ]);
   assert.deepEqual(await call(page, 'shareExactly', exact, 8_123_456_789), [
     { recipe: 'ages', code: 'queued' },
   ]);

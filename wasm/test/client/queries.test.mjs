@@ -705,7 +705,10 @@ test('erase() refills no budget, and forgets events, choices and the log', async
   await client.ask([json]);
   await client.erase();
   const left = await stored(storage);
-  assert.match(left.state, /^\[\["accountant","shoalacq[^]*"\],\["erased",\d+\]\]$/);
+  assert.match(
+    left.state,
+    /^\[\["accountant","shoalacq[^]*"\],\["erased",\d+\],\["ledger","shoalled[^]*"\]\]$/,
+  );
   assert.deepEqual([left.queue, left.done, left.events, left.log], ['[]', '[]', '[]', '[]']);
   assert.ok(
     !left.state.includes('keyboard') && !left.state.includes('ngrams'),

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Erases the budget ledger. This is a chunk of its own, loaded by erase().
+import { erased } from '../bindings/ledger_sum.js';
+import { readStored, storageFailure } from './basics.js';
+import { pageCore } from './page_recipes.js';
+
+/** @typedef {import('./context.js').Context} Context */
+
+/**
+ * Folds the ledger into one sum on a day, by whichever core there is: erasing needs no consent.
+ * @param {Context} context
+ * @param {number} day
+ */
+export async function fold(context, day) {
+  const { options, deps, page } = context;
+  const hasLedger = async () =>
+    (await context.hasStorage()) && (await context.transaction((tx) => tx.get('state', 'ledger')));
+  if (!(await hasLedger())) return;
+  const core =
+    page?.core ??
+    (await pageCore(options, deps).catch((cause) => {
+      throw storageFailure(cause, 'the ledger is not erased, because its module was not loaded');
+    }));
+  await context.locked(async (tx) => {
+    const bytes = await tx.get('state', 'ledger');
+    if (bytes)
+      await tx.put(
+        'state',
+        'ledger',
+        readStored(() => erased(core.ledger, bytes, day)),
+      );
+  });
+}

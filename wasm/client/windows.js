@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows of recipes that pick uniformly: each report answers for one event of a window, or for none
+// where there was none. This is a chunk of its own, loaded if a page has such a recipe.
+//
+// A window opens with the first visible page of a UTC day. Opening pays for all of its reports,
+// tosses the sampling coin of each, and makes for each a record of "none": a slot. Every event draws
+// a number u and makes a record for every slot, with coins of the slot's own. The slot keeps the
+// record of the largest u, so each event is as likely to stay as any other, and nothing is counted.
+// An event that the recipe does not count takes the same way, and is never kept.
+//
+// A window of a `visit` is in the memory of one page, sealed at once and sent when that page is first
+// hidden. A window of a `day` is in storage, for all tabs, and sent once its day is over. What is
+// refused and when anything is sent follows from dates and visibility, never from events.
+import { randomizeNone } from '../bindings/none_record.js';
+import { toHex } from '../bindings/device.js';
+import { DAY_MS, VISITS, VISITS_LIVE, isSampled, randomBytes, today, uniform } from './basics.js';
+import { itemOf } from './items.js';
+import { sealingOf } from './page_recipes.js';
+
+/**
+ * @typedef {import('../bindings/device.js').Core} Core
+ * @typedef {import('../bindings/device.js').Recipe} Recipe
+ * @typedef {import('../bindings/device.js').ReportJson} ReportJson
+ * @typedef {import('./context.js').Context} Context
+ * @typedef {import('./dap.js').Sealing} Sealing
+ * @typedef {import('./outbox.js').Outbox} Outbox
+ * @typedef {import('./storage.js').Row} Row
+ * @typedef {import('./storage.js').Transaction} Transaction
+ *
+ * @typedef {object} Slot of a day
+ * @property {string} id the Idempotency-Key of its report
+ * @property {number} u of the record that it keeps; -1 for "none"
+ * @property {string} record
+ * @typedef {object} Kept the row of a window in the store `events`
+ * @property {number} expires the recipe's last day
+ * @property {Slot[] | null} [slots] of a day's window: null while it is paid for but has no records
+ *
+ * @typedef {object} VisitSlot
+ * @property {string} id
+ * @property {number} u
+ * @property {Row | null} row what is sent; null where a record cannot be sealed
+ * @typedef {object} Visit
+ * @property {Recipe} recipe
+ * @property {number} era of the consent that it was opened under
+ * @property {NonNullable<Sealing['seal']> | undefined} seal
+ * @property {VisitSlot[]} slots
+ */
+
+const PREFIX = '~window/'; // keys of the store `events`: the prefix, the recipe's hash, the day
+const HOUR_MS = 3_600_000;
+const KEEPALIVE_MAX = 60_000; // bytes that a page may have in flight when it goes
+
+/** @param {Recipe} recipe @param {number} day */
+const keyOf = ({ hash }, day) => `${PREFIX}${hash}/${day}`;
+
+/**
+ * Loads what an event would load. Later, a request would tell of the first event.
+ * @param {Recipe[]} recipes
+ * @param {Context['deps']} deps
+ */
+function loadAhead(recipes, { sites }) {
+  const kinds = recipes.flatMap(({ json }) =>
+    [json, ...(json.variables ?? [])].map(({ value }) => value),
+  );
+  const has = (/** @type {string} */ kind) => kinds.includes(kind);
+  Promise.all([
+    has('word') && import('./observe.js'),
+    (has('host') || has('site')) && import('./address.js'),
+    has('site') && sites(),
+  ]).catch(() => {}); // the event tries again, and says so
+}
+
+export class Windows {
+  #context;
+  #outbox;
+  #core;
+  /** In the order of their hashes, so that what is paid for first follows from the page alone. */
+  #recipes;
+  #document;
+  #signal;
+  /** The visits of this page, by recipe hash. @type {Map<string, Visit>} */
+  #visits = new Map();
+  /** Why a recipe has no window, by its hash. @type {Map<string, {day: number, code: string}>} */
+  #refused = new Map();
+  /** The opening that is under way. @type {Promise<void> | null} */
+  #opening = null;
+  /** Was the page ever put aside, so that it is a restored one from then on? */
+  #isRestored = false;
+  /** Does this page hold the locks of visits? */
+  #isHeld = false;
+  /** Releases them. @type {() => void} */
+  #release = () => {};
+  /** @type {any} */
+  #timer;
+
+  /**
+   * @param {Context} context
+   * @param {Outbox} outbox
+   * @param {{core: Core, recipes: Recipe[]}} ready
+   * @param {AbortSignal} signal ends listeners and timers
+   */
+  constructor(context, outbox, { core, recipes }, signal) {
+    this.#context = context;
+    this.#outbox = outbox;
+    this.#core = core;
+    this.#recipes = recipes
+      .filter(({ send }) => send.pick === 'uniform')
+      .sort((a, b) => (a.hash < b.hash ? -1 : 1));
+    this.#document = context.options.document ?? globalThis.document;
+    this.#signal = signal;
+    loadAhead(this.#recipes, context.deps);
+    this.#listen();
+  }
+
+  /** Is this a page that a person can see? A worker is none, nor is a page that is prerendered. */
+  get #isVisible() {
+    const shown = this.#document;
+    return shown?.visibilityState === 'visible' && !(/** @type {any} */ (shown).prerendering);
+  }
+
+  #listen() {
+    const signal = this.#signal;
+    const shown = this.#document;
+    const changed = () => (this.#isVisible ? void this.open() : this.#end());
+    for (const name of ['visibilitychange', 'prerenderingchange'])
+      shown?.addEventListener(name, changed, { signal });
+    const hidden = (/** @type {any} */ { persisted }) => {
+      this.#isRestored ||= persisted;
+      this.#end();
+    };
+    (shown?.defaultView ?? globalThis).addEventListener?.('pagehide', hidden, { signal });
+    signal.addEventListener('abort', () => {
+      this.#context.deps.clearTimer(this.#timer);
+      this.#drop();
+    });
+  }
+
+  /**
+   * Opens the windows of today that are not open yet, if the page is visible. Nothing else opens
+   * one; in particular no event does, so a window tells nothing about events.
+   */
+  open() {
+    this.#wake();
+    this.#opening ??= this.#openAll().finally(() => (this.#opening = null));
+    return this.#opening;
+  }
+
+  /** Opens the next day's windows when it begins, in a page that stays open. */
+  #wake() {
+    const { now, setTimer, clearTimer } = this.#context.deps;
+    if (this.#signal.aborted) return;
+    clearTimer(this.#timer);
+    const left = DAY_MS - (now() % DAY_MS); // the clock may be set meanwhile, hence the hour
+    this.#timer = setTimer(
+      () => {
+        void this.open();
+        void this.#outbox.flush();
+      },
+      Math.min(left, HOUR_MS),
+    );
+  }
+
+  async #openAll() {
+    const context = this.#context;
+    await context.open();
+    for (const recipe of this.#recipes) {
+      if (!context.isOn || !this.#isVisible) break;
+      try {
+        const isVisit = recipe.send.window === 'visit';
+        // What asks for more than the person agreed to pays for nothing.
+        const code = context.isMore(recipe)
+          ? 'outdated'
+          : await (isVisit ? this.#openVisit(recipe) : this.#openDay(recipe));
+        if (code) this.#refused.set(recipe.hash, { day: today(context.deps), code });
+        else this.#refused.delete(recipe.hash);
+      } catch (error) {
+        context.noteError(error, recipe.id);
+      }
+    }
+    if (!this.#visits.size) this.#release();
+  }
+
+  /**
+   * Pays for a window, durably, and marks it as opened, unless it is open already. All of its
+   * reports are paid for or none. Returns the row, or the code that says why there is none.
+   * @param {Recipe} recipe
+   * @param {number} era
+   * @returns {Promise<{code?: string, day?: number, row?: Kept, isNew?: boolean}>}
+   */
+  async #pay(recipe, era) {
+    const context = this.#context;
+    const paid = await context.exclusive(async (tx) => {
+      if (era !== context.era) return undefined;
+      const day = today(context.deps);
+      const key = keyOf(recipe, day);
+      /** @type {Kept | undefined} */
+      const known = await tx.get('events', key);
+      if (known) return { day, row: known };
+      const code = await this.#debit(tx, recipe, day);
+      if (code) return { code };
+      const row = { expires: recipe.expiresDay, slots: null };
+      await tx.put('events', key, row);
+      return { day, row, isNew: true };
+    });
+    return paid ?? { code: 'no-consent' };
+  }
+
+  /**
+   * Debits all reports of a window, or none. Returns why not.
+   * @param {Transaction} tx
+   * @param {Recipe} recipe
+   * @param {number} day
+   */
+  async #debit(tx, recipe, day) {
+    const context = this.#context;
+    const { ledger } = this.#core;
+    const code = await context.refusal(tx, this.#core, recipe);
+    if (code) return code;
+    let bytes = await context.ledgerOf(tx, this.#core);
+    for (let i = 0; i < recipe.limit.perDay; i++) {
+      const refused = ledger.refusal(bytes, recipe, day);
+      if (refused) return refused.code;
+      bytes = ledger.debit(bytes, recipe, day);
+    }
+    await tx.put('state', 'ledger', bytes);
+    return null;
+  }
+
+  /**
+   * Tosses the sampling coin of each report. Returns a slot for each that stays.
+   * @template T
+   * @param {Recipe} recipe
+   * @param {(id: string, record: string) => T} make
+   * @returns {T[]}
+   */
+  #slots(recipe, make) {
+    const { deps } = this.#context;
+    const slots = [];
+    for (let i = 0; i < recipe.limit.perDay; i++)
+      if (isSampled(deps, recipe.send.sample))
+        slots.push(make(toHex(randomBytes(deps, 16)), this.#draw(recipe, {}).record));
+    return slots;
+  }
+
+  /**
+   * Draws what one event brings to one slot, with coins that nothing else uses.
+   * @param {Recipe} recipe
+   * @param {{value?: any}} item without a value for "none"
+   */
+  #draw(recipe, item) {
+    const { deps } = this.#context;
+    const u = Number(new DataView(randomBytes(deps, 8).buffer).getBigUint64(0) >> 11n);
+    const seed = randomBytes(deps, 32);
+    const record =
+      'value' in item ? recipe.randomize(item.value ?? null, seed) : randomizeNone(recipe, seed);
+    seed.fill(0);
+    return { u, record };
+  }
+
+  /**
+   * Takes an event. Returns `entered`, or the code that says why it does not count.
+   * @param {Recipe} recipe
+   * @param {any} value
+   * @param {number} era of the consent under which the event came
+   */
+  async take(recipe, value, era) {
+    await this.#opening;
+    const { code, ...item } = await itemOf(recipe, value, this.#context.deps.sites);
+    const isVisit = recipe.send.window === 'visit';
+    // An event that is not counted brings "none", and is written like any other.
+    const brought = code === undefined ? { value: null, ...item } : {};
+    const isTaken = await (isVisit
+      ? this.#takeInVisit(recipe, brought, era)
+      : this.#takeInDay(recipe, brought, era));
+    return isTaken ? (code ?? 'entered') : this.#whyNot(recipe);
+  }
+
+  /** @param {Recipe} recipe */
+  #whyNot({ hash }) {
+    const known = this.#refused.get(hash);
+    if (!this.#context.isOn) return 'no-consent';
+    return known?.day === today(this.#context.deps) ? known.code : 'no-window';
+  }
+
+  // ---- the window of a day ----
+
+  /** @param {Recipe} recipe @returns {Promise<string | undefined>} why it is not open */
+  async #openDay(recipe) {
+    const context = this.#context;
+    const { era } = context;
+    const { code, day = 0, row } = await this.#pay(recipe, era);
+    // A page that died between payment and records has made none, so this one makes them.
+    if (code || row?.slots) return code;
+    const slots = this.#slots(recipe, (id, record) => ({ id, u: -1, record }));
+    await context.exclusive(async (tx) => {
+      const key = keyOf(recipe, day);
+      const now = await tx.get('events', key);
+      if (era === context.era && now && !now.slots) await tx.put('events', key, { ...now, slots });
+    });
+    return undefined;
+  }
+
+  /** @param {Recipe} recipe @param {{value?: any}} item @param {number} era */
+  async #takeInDay(recipe, item, era) {
+    const context = this.#context;
+    return context.exclusive(async (tx) => {
+      const key = keyOf(recipe, today(context.deps));
+      /** @type {Kept | undefined} */
+      const row = await tx.get('events', key);
+      if (era !== context.era || !row?.slots) return false;
+      for (const slot of row.slots) {
+        const drawn = this.#draw(recipe, item);
+        if ('value' in item && drawn.u > slot.u) Object.assign(slot, drawn);
+      }
+      await tx.put('events', key, row);
+      return true;
+    });
+  }
+
+  /**
+   * Moves the records of days that are over into the queue, and erases those of recipes that have
+   * expired. Each is sealed now, under the keys that the servers have now.
+   */
+  async tidy() {
+    const context = this.#context;
+    const day = today(context.deps);
+    /** @type {[string, Kept][]} */
+    const rows = await context.transaction(async (tx) =>
+      (await tx.entries('events')).filter(([key]) => key.startsWith(PREFIX)),
+    );
+    for (const [key, row] of rows) {
+      const [, hash, opened] = key.split('/');
+      const recipe = this.#recipes.find((each) => each.hash === hash);
+      if (day > row.expires || (Number(opened) < day && !row.slots))
+        await context.locked((tx) => tx.delete('events', key));
+      else if (Number(opened) < day && recipe) await this.#close(key, recipe, row.slots ?? []);
+    }
+  }
+
+  /** @param {string} key @param {Recipe} recipe @param {Slot[]} slots */
+  async #close(key, recipe, slots) {
+    const context = this.#context;
+    const { deps } = context;
+    const { code, seal } = await sealingOf(context, recipe);
+    if (code) return void context.note(code, recipe.id);
+    /** @type {[string, Row][]} */
+    const rows = [];
+    for (const { id, record } of slots) {
+      const row = await this.#sealed(recipe, id, record, seal);
+      const due = deps.now() + Math.floor(uniform(deps) * recipe.send.delayS * 1000);
+      if (row) rows.push([id, { ...row, due }]);
+    }
+    await context.exclusive(async (tx) => {
+      if (!(await tx.get('events', key))) return; // moved or erased meanwhile
+      await tx.delete('events', key);
+      for (const [id, row] of rows) await tx.put('queue', id, row);
+    });
+  }
+
+  /**
+   * Makes the row of the queue for a record; null where it cannot be sealed.
+   * @param {Recipe} recipe
+   * @param {string} id
+   * @param {string} record
+   * @param {Sealing['seal']} seal
+   * @returns {Promise<Row | null>}
+   */
+  async #sealed(recipe, id, record, seal) {
+    const { url, deps } = this.#context;
+    const report = recipe.report(record);
+    /** @type {any} */
+    const sealed = await seal?.(report, id);
+    if (!sealed?.code) return { report, endpoint: url, due: deps.now(), tries: 0, ...sealed };
+    this.#context.note(sealed.code, recipe.id);
+    return null;
+  }
+
+  // ---- the window of a visit ----
+
+  /** @param {Recipe} recipe @returns {Promise<string | undefined>} why it is not open */
+  async #openVisit(recipe) {
+    const context = this.#context;
+    const { era } = context;
+    // A visit that is under way goes on over midnight, and belongs to the day of its opening.
+    if (this.#visits.get(recipe.hash)?.era === era) return undefined;
+    if (this.#isRestored) return 'window-over';
+    const { code, seal } = await sealingOf(context, recipe);
+    if (code) return code;
+    await this.#hold();
+    const { code: refused, isNew } = await this.#pay(recipe, era);
+    if (refused || !isNew) return refused ?? 'window-over';
+    /** @type {VisitSlot[]} */
+    const slots = [];
+    for (const [id, record] of this.#slots(recipe, (...made) => made))
+      slots.push({ id, u: -1, row: await this.#sealed(recipe, id, record, seal) });
+    if (era !== context.era || !this.#isHeld) return 'no-consent'; // it was withdrawn meanwhile
+    this.#visits.set(recipe.hash, { recipe, era, seal, slots });
+    if (!this.#isVisible) this.#end(); // it was hidden meanwhile
+    return undefined;
+  }
+
+  /**
+   * Holds the locks that say that this page has records in memory. Who ends consent steals the one,
+   * so that this page drops them, and waits for the other, which is released after that.
+   */
+  async #hold() {
+    const { locks } = this.#context.deps;
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    const held = new Promise((resolve) => {
+      this.#release = () => {
+        this.#isHeld = false;
+        resolve(undefined);
+      };
+    });
+    for (const name of [VISITS_LIVE, VISITS])
+      await new Promise((taken, failed) => {
+        locks
+          .request(name, { mode: 'shared' }, () => (taken(undefined), held))
+          .catch((error) => (failed(error), this.#drop()));
+      });
+  }
+
+  /** Forgets the records of this page's visits. */
+  #drop() {
+    this.#visits.clear();
+    this.#release();
+  }
+
+  /** @param {Recipe} recipe @param {{value?: any}} item @param {number} era */
+  async #takeInVisit(recipe, item, era) {
+    const visit = this.#visits.get(recipe.hash);
+    if (!visit || visit.era !== era) return false;
+    const drawn = visit.slots.map(() => this.#draw(recipe, item));
+    const rows = await Promise.all(
+      visit.slots.map(({ id }, i) => this.#sealed(recipe, id, drawn[i].record, visit.seal)),
+    );
+    if (this.#visits.get(recipe.hash) !== visit) return false; // it ended meanwhile
+    visit.slots.forEach((slot, i) => {
+      if ('value' in item && drawn[i].u > slot.u)
+        Object.assign(slot, { u: drawn[i].u, row: rows[i] });
+    });
+    return true;
+  }
+
+  /**
+   * Ends the visits of this page and sends their records, at once: the page may not live to see
+   * another task.
+   */
+  #end() {
+    const context = this.#context;
+    let room = KEEPALIVE_MAX;
+    for (const { recipe, era, slots } of this.#visits.values()) {
+      this.#refused.set(recipe.hash, { day: today(context.deps), code: 'window-over' });
+      if (!context.isOn || era !== context.era || today(context.deps) > recipe.expiresDay) continue;
+      for (const { id, row } of slots) {
+        if (!row) continue;
+        room -= row.body?.length ?? JSON.stringify(row.report).length;
+        void this.#outbox.sendNow(id, row, era, room >= 0);
+      }
+    }
+    this.#visits.clear();
+    if (!this.#opening) this.#release();
+  }
+}
