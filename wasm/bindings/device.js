@@ -296,18 +296,16 @@ function setValues(module, handle, path, values) {
 }
 
 /**
- * The parameters that a report states: the recipe's numbers, and the length of its list.
- * @param {{[name: string]: any}} parameters
+ * @param {RecipeJson} json @param {number[]} words of the export recipe_info
+ * @returns {import('./text.js').TextRule}
  */
-function statedOf(parameters) {
-  /** @type {{[name: string]: number}} */
-  const stated = {};
-  for (const [name, value] of Object.entries(parameters)) {
-    if (name === 'values') stated.size = value.length;
-    else if (value === +value) stated[name] = value;
-  }
-  return stated;
-}
+const textRuleOf = ({ text }, words) => ({
+  form: words[12] ? 'NFC' : 'none',
+  case: ['keep', 'lower', 'fold'][words[13]],
+  locale: text?.locale,
+  min: words[14],
+  max: words[15],
+});
 
 /** A checked recipe. Made by Core.recipe. */
 export class Recipe {
@@ -343,13 +341,7 @@ export class Recipe {
       window: [null, 'visit', 'day'][w[19]], // null under `first`
     };
     /** Last valid day, days since 1970-01-01 UTC. @readonly */ this.expiresDay = w[11];
-    /** @readonly */ this.text = {
-      form: w[12] ? 'NFC' : 'none',
-      case: ['keep', 'lower', 'fold'][w[13]],
-      /** @type {string | undefined} */ locale: json.text?.locale,
-      min: w[14],
-      max: w[15],
-    };
+    /** @readonly */ this.text = textRuleOf(json, w);
     /** Does it take any string, not only listed items? @readonly */ this.isOpen = w[16] === 1;
     /** Does it take numbers? @readonly */ this.isNumber = json.value === 'number';
     /** Does the device need a secret of its own for it? @readonly */ this.isPermanent = !!w[17];
@@ -367,7 +359,15 @@ export class Recipe {
     this.values = values
       ? new Map(values.map((/** @type {string} */ value, /** @type {number} */ i) => [value, i]))
       : null;
-    /** What a report states of it. @readonly */ this.parameters = statedOf(parameters);
+    /**
+     * The parameters that a report states: the recipe's numbers, and the length of each list.
+     * @readonly @type {{[name: string]: number}}
+     */
+    this.parameters = {};
+    for (const [name, value] of Object.entries(parameters)) {
+      if (value === values) this.parameters.size = value.length;
+      else if (value === +value) this.parameters[name] = value;
+    }
   }
 
   /**

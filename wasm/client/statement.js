@@ -209,7 +209,7 @@ export async function explain(context, recipes) {
    */
   const add = (code, recipe, count, text) =>
     void reasons.set(`${code} ${recipe}`, { code, recipe, count, text });
-  if (!context.isOn) add(context.state === 'gpc' ? 'gpc' : 'no-consent', null, 0);
+  if (context.off) add(context.off, null, 0);
   try {
     await recipes.ready(); // a site's set brings runs and policy
     await explainRecipes(context, recipes, add);
@@ -235,9 +235,16 @@ export async function explain(context, recipes) {
 async function explainRecipes(context, recipes, add) {
   const ready = await recipes.ready();
   if (!ready) return;
+  const hasPermanent = ready.recipes.some(({ isPermanent }) => isPermanent);
+  const permanent = hasPermanent ? await chunk(import('./permanent.js')) : null;
+  const never = await permanent?.whyNotHere(context);
   await context.exclusive(async (tx) => {
     for (const recipe of ready.recipes) {
-      const code = await context.refusal(tx, ready.core, recipe);
+      const code =
+        (await context.refusal(tx, ready.core, recipe)) ??
+        (recipe.isPermanent
+          ? (never ?? (await permanent?.refusal(tx, context, ready, recipe)))
+          : null);
       // An open window has spent the day's reports. Where another recipe has, a note says so.
       const isOpen = code === 'budget' && recipe.send.pick === 'uniform';
       if (code && !isOpen)

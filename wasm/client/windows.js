@@ -334,7 +334,8 @@ export class Windows {
       const recipe = this.#recipes.find((each) => each.hash === hash);
       if (day > row.expires || (Number(opened) < day && !row.slots))
         await context.locked((tx) => tx.delete('events', key));
-      else if (Number(opened) < day && recipe) await this.#close(key, recipe, row.slots ?? []);
+      else if (Number(opened) < day && recipe && !context.isMore(recipe))
+        await this.#close(key, recipe, row.slots ?? []);
     }
   }
 
