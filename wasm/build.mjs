@@ -37,6 +37,7 @@ const chunks = {
     'statement',
     'memory_storage',
     'observe',
+    'permanent',
     'queries',
     'tracking',
     'windows',

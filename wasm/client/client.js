@@ -126,15 +126,31 @@ export class Client {
     // that became due, and may be the first page of its day.
     this.#flushOn('visibilitychange', globalThis.document);
     this.#flushOn('online', globalThis);
+    // A page that comes back from the cache learns what was decided meanwhile.
+    const { signal } = this.#closed;
+    const shown = (/** @type {any} */ { persisted }) => persisted && void this.#resume();
+    /** @type {any} */ (globalThis).addEventListener?.('pageshow', shown, { signal });
+    // A page that is loaded ahead only reads, until it is shown.
+    void context.shown?.then(() => (signal.aborted ? undefined : this.#resume()));
+    await this.#resume();
+  }
+
+  /** Takes over what was decided on other pages, and goes on from there. */
+  async #resume() {
+    const context = this.#context;
     try {
       if (!(await context.hasStorage())) return;
-      if (context.state === 'gpc') {
+      if (context.state === 'gpc' && !context.shown) {
         await this.#stop('withdrawn');
         return;
       }
       await context.restoreConsent();
     } catch (error) {
       context.noteError(error);
+    }
+    if (context.off === 'no-consent') {
+      context.endEra();
+      this.#outbox.abort();
     }
     if (context.isOn) void this.#events.open();
     void this.flush();
@@ -159,7 +175,10 @@ export class Client {
   /** @returns {Promise<ConsentState>} */
   async #grant() {
     const context = this.#context;
+    await context.shown;
     if (context.state === 'gpc') return 'gpc';
+    // Now, because a browser may want a person's click for it. The answer changes nothing here.
+    void context.deps.persist().catch(() => {});
     try {
       await context.storeConsent();
       // The ledger is made now, so that a recipe that waits for a day waits from today on.
@@ -212,6 +231,7 @@ export class Client {
     const context = this.#context;
     context.endConsent(state);
     this.#outbox.abort();
+    await context.shown;
     try {
       if (await context.hasStorage()) {
         await context.locked((tx) =>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a client share: options and dependencies, consent, notes for explain(), storage
 // under the lock of all tabs, and the budget ledger.
-import { VISITS, VISITS_LIVE, randomBytes, storageFailure, today, toldAs } from './basics.js';
+import { VISITS, VISITS_LIVE, storageFailure, today, toldAs } from './basics.js';
 import { reportsUrl } from './client_options.js';
 import { agreedTo, holds, termOf } from './terms.js';
 
@@ -21,7 +21,6 @@ import { agreedTo, holds, termOf } from './terms.js';
  *   Note `cause` is the error behind it, where there was one
  */
 
-const SECRET_BYTES = 32;
 /** What the store `state` holds under one consent only: its end erases these keys. */
 export const ENDED = ['secret', 'analyses', 'keys', 'exactIn', 'terms', 'optTerms'];
 
@@ -46,6 +45,11 @@ export class Context {
     /** The set of a site adds its runs and its policy. @readonly */ this.options = { ...options };
     /** @readonly */ this.deps = deps;
     /** The URL that reports are posted to. @readonly */ this.url = reportsUrl(options.endpoint);
+    /**
+     * Resolves when a prerendered page is shown; undefined for one that is.
+     * @type {Promise<void> | undefined}
+     */
+    this.shown = deps.activation()?.then(() => (this.shown = undefined));
   }
 
   // ---- consent ----
@@ -56,8 +60,15 @@ export class Context {
     return this.#consent === 'granted' && this.more.length ? 'outdated' : this.#consent;
   }
 
+  /** Why nothing may be spent or sent in this page, or null if it may. */
+  get off() {
+    if (this.deps.gpc()) return 'gpc';
+    if (this.#consent !== 'granted') return 'no-consent';
+    return this.deps.automated() ? 'automated' : this.shown ? 'prerendered' : null;
+  }
+
   get isOn() {
-    return this.#consent === 'granted' && !this.deps.gpc();
+    return this.off === null;
   }
 
   /** Reads what was decided on an earlier page. Creates no database. */
@@ -119,9 +130,9 @@ export class Context {
     return { recipe, code };
   }
 
-  /** Notes that there is no consent. */
+  /** Notes why nothing is spent or sent. */
   noteOff() {
-    return this.note(this.state === 'gpc' ? 'gpc' : 'no-consent');
+    return this.note(this.off ?? 'no-consent');
   }
 
   /**
@@ -261,23 +272,6 @@ export class Context {
     const day = today(this.deps);
     if (day <= ((await tx.get('state', 'erased')) ?? -1)) return 'erased';
     return core.ledger.refusal(await this.ledgerOf(tx, core), recipe, day)?.code ?? null;
-  }
-
-  /**
-   * Returns the secret from which permanent answers are derived. It is drawn once, and kept until
-   * consent ends.
-   * @param {Transaction} tx
-   * @returns {Promise<Uint8Array>}
-   */
-  async secretOf(tx) {
-    const stored = await tx.get('state', 'secret');
-    if (stored) {
-      if (stored.length === SECRET_BYTES) return stored;
-      throw storageFailure(new RangeError('the stored secret is damaged'));
-    }
-    const secret = randomBytes(this.deps, SECRET_BYTES);
-    await tx.put('state', 'secret', secret);
-    return secret;
   }
 }
 

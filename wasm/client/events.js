@@ -50,8 +50,9 @@ export class Events {
    * and never by an event.
    */
   async open() {
-    this.#windows ??= this.#load();
-    await (await this.#windows)?.open();
+    const windows = await (this.#windows ??= this.#load());
+    if (windows) await windows.open();
+    else this.#windows = null; // the next opening tries again
   }
 
   /** @returns {Promise<Windows | null>} */
@@ -147,12 +148,18 @@ export class Events {
     const day = today(context.deps);
     const known = this.#spent.get(recipe.hash);
     if (known?.day === day) return known;
+    const ready = { core, recipes: (await this.#recipes.ready())?.recipes ?? [] };
+    const permanent = recipe.isPermanent ? await chunk(import('./permanent.js')) : null;
+    const never = await permanent?.whyNotHere(context);
+    if (never) return { code: never };
     const paid = await context.exclusive(async (tx) => {
-      const code = await context.refusal(tx, core, recipe);
+      const code =
+        (await context.refusal(tx, core, recipe)) ??
+        (await permanent?.refusal(tx, context, ready, recipe));
       if (code) return { code };
       const ledger = core.ledger.debit(await context.ledgerOf(tx, core), recipe, day);
       await tx.put('state', 'ledger', ledger);
-      return recipe.isPermanent ? { secret: await context.secretOf(tx) } : {};
+      return permanent ? { secret: await permanent.secretFor(tx, context, recipe) } : {};
     });
     // The person may agree at any time, and another page may reserve for this day yet; the other
     // reasons hold all day.

@@ -28,7 +28,11 @@ function remember(state) {
   // Terms that are outdated are asked for anew; what was agreed to before goes on.
   const kept = state === 'outdated' ? 'granted' : state;
   try {
-    if (kept !== known && (kept === 'granted' || known !== 'none'))
+    if (
+      kept !== known &&
+      !(/** @type {any} */ (globalThis.document)?.prerendering) &&
+      (kept === 'granted' || known !== 'none')
+    )
       globalThis.localStorage?.setItem(KEY, kept);
   } catch {
     // then the page asks again

@@ -26,6 +26,12 @@ test('a day: paid when it opens, whether anything happens or not; sent when it i
     await client.flush();
     await clock.advance(11 * 3_600_000);
     assert.equal(edge.requests.length, 0, 'not before the day is over');
+    const open = (await client.explain()).find(({ code }) => code === 'window-open');
+    assert.equal(open?.count, 3);
+    assert.ok(
+      !(await why(client)).includes('budget'),
+      'the day is paid, and that is as it should be',
+    );
     assert.equal(await spent(client), 3, 'events cost nothing more');
     await clock.advance(3_600_000 + 1000);
     assert.equal(edge.requests.length, 3);
