@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { startEdge } from '../../edge/test/runtimes.mjs';
 import { FakeAggregator, eventually, makeRecipe } from '../../edge/test/support.mjs';
+import { Core } from '../../wasm/bindings/device.js';
 import { load } from '../../wasm/bindings/node.js';
 import { init } from '../../wasm/client/client.js';
 import { memoryLocks, memoryStorage } from '../../wasm/client/memory_storage.js';
@@ -189,3 +190,79 @@ for (const [what, isOldEdge] of /** @type {const} */ ([
     },
   );
 }
+
+/** A client whose worker is a function, and what that function got. @param {any} more */
+function toldOptions(more) {
+  /** @type {any[]} */
+  const bodies = [];
+  const [words] = DEVICE_RECIPES;
+  const options = {
+    endpoint: 'https://edge.example',
+    recipes: [words],
+    storage: memoryStorage(),
+    locks: memoryLocks(),
+    gpc: () => false,
+    now: () => device.now,
+    setTimer: () => 0,
+    clearTimer: () => {},
+    fetch: async (/** @type {any} */ _, /** @type {any} */ request) => (
+      bodies.push(JSON.parse(request.body)),
+      new Response('{}', { status: 202 })
+    ),
+    ...more,
+  };
+  return { bodies, options };
+}
+
+test("today's client with a module of before, from a cache: nothing is spent or sent, and it says why", async (t) => {
+  const old = await WebAssembly.compile(readFileSync(join(unpacked(t, 'client'), 'shoal.wasm')));
+  const { bodies, options } = toldOptions({ wasm: () => Core.create(old) });
+  const client = await init(options);
+  await client.consent.grant();
+  assert.deepEqual(codes(await client.record('typed-words', 'cod')), ['core-missing']);
+  await client.flush();
+  assert.deepEqual(bodies, []);
+  const ledger = await options.storage.transaction((/** @type {any} */ tx) =>
+    tx.get('state', 'ledger'),
+  );
+  assert.equal(ledger, undefined, 'nothing is spent');
+  const why = await client.explain();
+  assert.ok(why.some(({ code }) => code === 'core-missing'));
+  client.close();
+});
+
+test("the client of before with today's module, from a cache: it counts what it sends, or sends nothing", async (t) => {
+  const { bodies, options } = toldOptions({
+    wasm: new URL('../../wasm/dist/shoal.wasm', import.meta.url),
+  });
+  const client = await earlierClient(t, options);
+  await client.consent.grant();
+  const [code] = codes(await client.record('typed-words', 'cod'));
+  await client.flush();
+  const [{ today }] = [...(await client.ledger()), { today: { count: 0 } }];
+  assert.equal(bodies.length, code === 'queued' ? 1 : 0);
+  assert.ok(today.count >= bodies.length, `${code}: ${bodies.length} sent, ${today.count} counted`);
+  assert.deepEqual(
+    codes(await client.record('typed-words', 'cod')).filter((each) => each === 'queued'),
+    [],
+    'no second report of the day',
+  );
+  client.close();
+});
+
+test('storage that today wrote is closed to the client of before, or counted by it', async (t) => {
+  const { bodies, options } = toldOptions({});
+  const today = await init({ ...options, wasm: load });
+  await today.consent.grant();
+  assert.deepEqual(codes(await today.record('typed-words', 'cod')), ['queued']);
+  today.close();
+  bodies.length = 0;
+  const old = unpacked(t, 'client');
+  const client = await earlierClient(t, {
+    ...options,
+    wasm: pathToFileURL(join(old, 'shoal.wasm')),
+  });
+  const [code] = codes(await client.record('typed-words', 'pike'));
+  assert.ok(['ledger', 'budget', 'storage'].includes(code), code);
+  client.close();
+});

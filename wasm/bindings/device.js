@@ -202,7 +202,10 @@ export class Core {
   static async create(source) {
     const instance =
       source instanceof WebAssembly.Module ? await WebAssembly.instantiate(source, {}) : source;
-    /** @type {any} */ (instance.exports)._initialize?.();
+    const x = /** @type {any} */ (instance.exports);
+    // A cache may hold a module of an earlier version, whose exports mean other things.
+    if (x.ledger_debit && !x.ledger_charge) throw new Error('the module is of an earlier version');
+    x._initialize?.();
     return /** @type {InstanceType<T>} */ (new this(instance));
   }
 
