@@ -85,10 +85,6 @@ typedef struct agg_account {
     // Returns: the central epsilon of n reports at delta, by a bound of the mechanism's own.
     //   local: epsilon of one report
     double (*central)(double local, double n, double delta);
-    // Writes the epsilon of any number of reports of one value. Mechanisms with a permanent answer
-    // have this function.
-    // Returns: SHOAL_ERR_RANGE if there is no bound.
-    shoal_err (*unlimited)(uint32_t *eps_micro, const shoal_part *part);
     // Makes every report of the part the permanent answer itself, which is what many reports of one
     // value reveal.
     // Returns: SHOAL_ERR_RANGE if the permanent answer hides nothing.

@@ -59,8 +59,9 @@ static agg_err judge_answer(agg_audit *audit, agg_error *error, unsigned n_threa
     audit->is_permanent = shoal_recipe_is_permanent(recipe);
     if (!audit->is_permanent) return SHOAL_OK;
     const agg_account *account = agg_account_of(recipe->parts[0].mechanism);
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(recipe->parts[0].mechanism);
     audit->unlimited =
-        account->unlimited(&micro, &recipe->parts[0]) == SHOAL_OK ? micro / 1e6 : INFINITY;
+        mechanism->unlimited(&micro, &recipe->parts[0]) == SHOAL_OK ? micro / 1e6 : INFINITY;
     twin = *recipe;
     if (account->reveal(&twin.parts[0]) != SHOAL_OK)
         return SHOAL_OK; // the permanent answer hides nothing

@@ -84,6 +84,7 @@ void agg_part_recipe_print(FILE *stream, const shoal_part *part, const agg_recip
         fprintf(stream, "  \"hash\": \"%s\",\n", takes & SHOAL_TAKES_POLY1 ? "poly1" : "affine1");
     if (takes & SHOAL_TAKES_SEED) fprintf(stream, "  \"seed\": \"%s\",\n", frame->seed_hex);
     fprintf(stream, "  \"limit\": {\"per_day\": %u},\n", frame->per_day);
+    if (frame->send != NULL) fprintf(stream, "  \"send\": %s,\n", frame->send);
     if (frame->cohort_minimum > 0)
         fprintf(stream, "  \"cohort\": {\"minimum\": %u},\n", frame->cohort_minimum);
     if (frame->block_minimum > 0)

@@ -20,8 +20,13 @@ typedef struct agg_recipe_frame {
     uint32_t per_day;
     uint32_t cohort_minimum; // 0: left out
     uint32_t block_minimum;  // 0: left out
+    const char *send;        // the text of `send`, such as AGG_SEND_DAY; NULL: left out
     const agg_text *values;  // the part's `size` listed values; NULL: the size is written instead
 } agg_recipe_frame;
+
+// `send` of a recipe whose reports answer for one event of a window.
+#define AGG_SEND_VISIT "{\"pick\": \"uniform\", \"window\": \"visit\", \"delay_s\": 0}"
+#define AGG_SEND_DAY "{\"pick\": \"uniform\", \"window\": \"day\"}"
 
 // Writes the recipe.
 //   part: with its mechanism's own fields set, as agg_account.propose gives it; it need not be

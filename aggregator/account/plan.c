@@ -9,6 +9,7 @@
 #include "agg_size.h"
 #include "normal_law.h"
 #include "probability.h"
+#include "recipe_choices.h"
 #include "row_count.h"
 
 typedef struct variants {
@@ -18,12 +19,12 @@ typedef struct variants {
 
 static agg_wish account_wish(const agg_plan_wish *wish)
 {
-    double n = agg_plan_reports(wish);
+    double n = agg_plan_reports(wish), held = n * agg_plan_active(wish);
     agg_wish out = {.eps_micro = wish->eps_micro,
                     .size = wish->size,
                     .is_number = wish->is_mean,
                     .n = n,
-                    .squares = n * n * wish->law.squares,
+                    .squares = held * held * wish->law.squares,
                     .cells = wish->memory > 0 ? wish->memory / 4 : (double)(1u << 28)};
     return out;
 }
@@ -64,12 +65,13 @@ static agg_err add_proposal(variants *all, agg_error *error, const agg_plan_wish
     return err;
 }
 
-// Returns: whether devices repeat a permanent answer. Its noise is the same in all reports of a
-// device, so the variances here, which add up over reports, are too small. Such a variant is not
-// picked.
-static bool is_repeated(const agg_plan_wish *wish, const agg_account *account)
+// Returns: whether the plan may not use a permanent answer. Its noise is the same in all reports of
+// a device, so the variances here, which add up over reports, are too small if there are several.
+// And no window is answered with permanent coins.
+static bool is_barred(const agg_plan_wish *wish, const agg_account *account)
 {
-    return wish->per_day * wish->days > 1 && shoal_mechanism_by_id(account->id)->is_permanent;
+    if (!shoal_mechanism_by_id(account->id)->is_permanent) return false;
+    return wish->is_uniform || (wish->mechanism == 0 && wish->per_day * wish->days > 1);
 }
 
 // Gathers every variant that a mechanism can make, whether it keeps the limits or not.
@@ -80,7 +82,7 @@ static agg_err gather(variants *all, agg_error *error, const agg_plan_wish *wish
     agg_err err = SHOAL_OK;
     for (uint32_t i = 0; (account = agg_account_at(i)) != NULL; i++) {
         shoal_part part;
-        if (wish->mechanism != 0 ? account->id != wish->mechanism : is_repeated(wish, account))
+        if (is_barred(wish, account) || (wish->mechanism != 0 && account->id != wish->mechanism))
             continue;
         for (uint32_t index = 0; err == SHOAL_OK && account->propose(&part, &own, index); index++)
             err = add_proposal(all, error, wish, part);
@@ -258,6 +260,38 @@ static agg_err try_once(agg_plan *plan, agg_error *error, const agg_plan_wish *w
     return err;
 }
 
+agg_pick_wish agg_plan_pick_wish(const agg_plan_wish *wish)
+{
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(wish->mechanism);
+    return (agg_pick_wish){.active = wish->active,
+                           .value = wish->is_mean    ? SHOAL_VALUE_NUMBER
+                                    : wish->size > 0 ? SHOAL_VALUE_ITEM
+                                                     : SHOAL_VALUE_WORD,
+                           .is_permanent = mechanism != NULL && mechanism->is_permanent,
+                           .is_mean = wish->is_mean};
+}
+
+// Judges a plan of the other pick, for the same devices and epsilon. Errors of counts become those
+// of shares of active windows. A mean over windows is another number, and is not compared.
+static agg_err try_other_pick(agg_plan *plan, agg_error *error, const agg_plan_wish *wish)
+{
+    agg_plan_wish other = *wish;
+    variants all = {NULL, 0, 0};
+    if (!(wish->active > 0) || wish->is_mean || plan->n_candidates == 0) return SHOAL_OK;
+    other.is_uniform = !wish->is_uniform;
+    agg_err err = gather(&all, error, &other);
+    const agg_plan_candidate *best = err == SHOAL_OK ? choose(&all, &other, 0) : NULL;
+    if (best != NULL) {
+        double own = plan->candidates[0].error / (agg_plan_reports(wish) * agg_plan_active(wish));
+        double its = best->error / (agg_plan_reports(&other) * agg_plan_active(&other));
+        plan->other_smallest = best->smallest;
+        plan->break_even =
+            wish->is_uniform ? agg_pick_break_even(own, its) : agg_pick_break_even(its, own);
+    }
+    free(all.at);
+    return err;
+}
+
 uint32_t agg_plan_split_budget(double budget, double reports)
 {
     double micro = floor(budget / reports * 1e6 *
@@ -278,6 +312,7 @@ agg_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish
         judge_plan(plan, wish, &all);
         find_needs(plan, wish);
         err = try_once(plan, error, wish);
+        if (err == SHOAL_OK) err = try_other_pick(plan, error, wish);
     }
     free(all.at);
     return err;

@@ -11,9 +11,15 @@
 // A value counts as detectable when it is detected with probability one half. Its expected count is
 // then at the bound of estimate.h's `detected`: z standard errors of a value that nobody holds,
 // corrected for all values that are queried together.
+//
+// Where the wish states the share of active windows, devices are those that open a window each day,
+// and shares are of active windows whatever the pick: under "first" these are the windows that
+// report, under "uniform" all windows do, and the variance of picking adds to that of the coins
+// (window_picks.h). pick_advice.h says which pick is advised.
 #ifndef PLAN_H
 #define PLAN_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +27,7 @@
 #include "account.h"
 #include "agg_error.h"
 #include "estimate.h"
+#include "pick_advice.h"
 #include "value_law.h"
 
 #define AGG_PLAN_TIE 1.03        // standard errors this close count as equal
@@ -46,6 +53,9 @@ typedef struct agg_plan_wish {
     double report_bytes;   // the most for a report as JSON; 0: no limit
     double memory;         // bytes of an accumulator's sketch, at most; 0: no limit
     uint32_t mechanism;    // 0: any
+    double active;         // share of windows with an event; 0: every device reports
+    bool is_uniform;       // send.pick; false where `active` is 0
+    bool is_visit;         // send.window of a uniform pick: a visit, else a day
     const char *id;        // the recipe's id, which every report carries
     uint32_t block;        // reports of the smallest block; 0: the minimum cohort
     const char *low,
@@ -87,10 +97,16 @@ typedef struct agg_plan {
                            // could have,
     double once_smallest; // and the smallest detectable share then (of a mean: the standard error);
                           // 0 elsewhere
+    double other_smallest; // with `active`: the smallest detectable share under the other pick; 0:
+                           // it has no answer, or the plan is for a mean
+    double break_even;     // with `active`: agg_pick_break_even; 0: uniform is closer anyway
     double least_report,
         least_memory; // the smallest that any variant takes, if none meets the limits
     const struct agg_guarantee *guarantee; // printed with the plan (guarantee.h); may be NULL
 } agg_plan;
+
+// Returns: what decides on the wish's pick.
+agg_pick_wish agg_plan_pick_wish(const agg_plan_wish *wish);
 
 // Chooses the mechanism and its parameters.
 // Returns: AGG_ERR_MEMORY.
@@ -100,10 +116,18 @@ agg_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish
 //   part: prepared
 void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const shoal_part *part);
 
-// Returns: the reports of all devices over the days.
+// Returns: the reports of all devices over the days; under "first" those of active windows, a whole
+// number.
 static inline double agg_plan_reports(const agg_plan_wish *wish)
 {
-    return wish->devices * wish->per_day * wish->days;
+    double all = wish->devices * wish->per_day * wish->days;
+    return wish->active > 0 && !wish->is_uniform ? fmax(1, round(all * wish->active)) : all;
+}
+
+// Returns: the share of the reports that the law's shares are of.
+static inline double agg_plan_active(const agg_plan_wish *wish)
+{
+    return wish->is_uniform ? wish->active : 1;
 }
 
 // Returns: whether the mechanism can answer the wish at all, whatever the limits on report and

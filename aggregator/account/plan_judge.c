@@ -120,8 +120,12 @@ static double estimate_time(const shoal_part *part, double asked)
 
 static double variance_of(const agg_plan_wish *wish, const shoal_part *part, double f)
 {
-    double n = agg_plan_reports(wish);
-    return agg_account_of(part->mechanism)->variance(part, n, f, n * n * wish->law.squares);
+    double n = agg_plan_reports(wish), held = n * agg_plan_active(wish), p = f / n;
+    double coins =
+        agg_account_of(part->mechanism)->variance(part, n, f, held * held * wish->law.squares);
+    if (!wish->is_uniform) return coins;
+    bool is_mean = part->domain == SHOAL_DOMAIN_NUMBER; // window_picks.h has both
+    return coins + (is_mean ? (wish->per_day - 1) * p * (1 - p) / n : wish->per_day * f * (1 - p));
 }
 
 // Returns: how many standard errors the bound of `detected` is when `rank` values are detected.
@@ -146,7 +150,7 @@ static double least_count(const agg_plan_wish *wish, double rank, double error)
 // the largest such rank.
 static double count_detected(const agg_plan_wish *wish, double error)
 {
-    double n = agg_plan_reports(wish), rank = wish->asked, passing = rank;
+    double n = agg_plan_reports(wish) * agg_plan_active(wish), rank = wish->asked, passing = rank;
     do {
         rank = passing;
         passing = fmin(rank, agg_value_law_above(&wish->law, least_count(wish, rank, error) / n));
@@ -154,25 +158,25 @@ static double count_detected(const agg_plan_wish *wish, double error)
     return passing;
 }
 
-// Returns: the share x whose estimate passes the bound with a probability of `confidence`: x - z
-// s(x) is at the bound.
-static double sure_share(const agg_plan_wish *wish, const shoal_part *part, double bound)
+// Returns: the count x whose estimate passes the bound with a probability of `confidence`: x - z
+// s(x) is at the bound; infinite if that is beyond all reports.
+static double sure_count(const agg_plan_wish *wish, const shoal_part *part, double bound)
 {
     double n = agg_plan_reports(wish), z = -agg_normal_quantile(1 - wish->confidence),
            count = bound;
     for (int i = 0; i < 50; i++) count = fmin(n, bound + z * sqrt(variance_of(wish, part, count)));
-    return bound + z * sqrt(variance_of(wish, part, count)) > n ? INFINITY : count / n;
+    return bound + z * sqrt(variance_of(wish, part, count)) > n ? INFINITY : count;
 }
 
 static void judge_counts(agg_plan_candidate *out, const agg_plan_wish *wish, const shoal_part *part)
 {
-    double n = agg_plan_reports(wish);
+    double held = agg_plan_reports(wish) * agg_plan_active(wish);
     out->error = sqrt(variance_of(wish, part, 0));
-    out->error_largest = sqrt(variance_of(wish, part, n * agg_value_law_share(&wish->law, 0)));
+    out->error_largest = sqrt(variance_of(wish, part, held * agg_value_law_share(&wish->law, 0)));
     out->n_detectable = count_detected(wish, out->error);
     double bound = least_count(wish, fmax(out->n_detectable, 1), out->error);
-    out->smallest = bound / n;
-    out->sure = sure_share(wish, part, bound);
+    out->smallest = bound / held;
+    out->sure = sure_count(wish, part, bound) / held;
 }
 
 void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const shoal_part *part)
@@ -187,7 +191,7 @@ void agg_plan_judge(agg_plan_candidate *out, const agg_plan_wish *wish, const sh
         judge_counts(out, wish, part);
     out->report_bytes = report_size(wish, part);
     out->record_bytes = part->record_size;
-    out->day_bytes = wish->devices * wish->per_day * out->report_bytes;
+    out->day_bytes = n / wish->days * out->report_bytes;
     out->memory = memory_of(part);
     out->fold_s = n * (read_record_s + fold_record_s + fold_byte_s * out->record_bytes);
     out->fold_json_s = out->fold_s + n * (parse_json_s - read_record_s);

@@ -173,6 +173,5 @@ const agg_account agg_rappor_account = {
     .rows = "cohorts",
     .columns = "bits",
     .draft_variable = draft_variable,
-    .unlimited = shoal_rappor_unlimited,
     .reveal = reveal,
 };

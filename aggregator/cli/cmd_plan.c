@@ -43,6 +43,13 @@ static const char help_text[] =
     "  --budget E          epsilon of a device in a period, divided among its reports\n"
     "  --period DAYS       for how long reports are gathered, default 1\n"
     "  --per-day R         reports of a device in a day, default 1\n"
+    "  --active SHARE      share of windows (visits, or days of a person) in which something "
+    "happens;\n"
+    "                      --devices are then those that open a window each day. Chooses between\n"
+    "                      send.pick first and uniform, and says why; shares are of active "
+    "windows\n"
+    "  --pages KIND        with --active: one (a single-page app, windows are visits) or many\n"
+    "                      (default, windows are days)\n"
     "  --report-bytes B    limit: bytes of a report as JSON\n"
     "  --memory BYTES      limit: the sketch of the aggregator\n"
     "  --detect SHARE      a share that must be told from zero, such as 0.001\n"
@@ -90,7 +97,7 @@ static const char help_modes[] =
 typedef struct arguments {
     const char *devices, *size, *counts, *zipf, *low, *high, *epsilon, *budget, *period, *per_day,
         *report_bytes, *memory, *detect, *asked, *confidence, *multiple, *mechanism, *format,
-        *honest, *block, *central, *recipe_out, *id, *expires, *output;
+        *honest, *block, *central, *active, *pages, *recipe_out, *id, *expires, *output;
     bool is_open, is_mean, is_all, is_surface;
     int64_t low_micro, high_micro;
     agg_plan_crowd crowd; // zeros without --honest
@@ -140,6 +147,10 @@ static agg_err check_arguments(agg_error *error, const arguments *a)
         return command_refuse(error, "--block and --central need --honest");
     if (a->block != NULL && a->central != NULL)
         return command_refuse(error, "--block or --central, not both");
+    if (a->pages != NULL && a->active == NULL)
+        return command_refuse(error, "--pages needs --active");
+    if (a->is_surface && a->active != NULL)
+        return command_refuse(error, "--active does not go with --surface");
     if (a->is_surface && a->honest != NULL)
         return command_refuse(error, "--honest does not go with --surface");
     if (!a->is_surface && a->format_number % 2 == 1)
@@ -286,6 +297,22 @@ static agg_err read_crowd(agg_plan_crowd *crowd, agg_error *error, const argumen
     return err;
 }
 
+// Reads the share of active windows, and chooses the pick by it.
+static agg_err read_windows(agg_plan_wish *w, agg_error *error, const arguments *a)
+{
+    static const char *const kinds[] = {"many", "one", NULL};
+    size_t kind = 0;
+    if (a->active == NULL) return SHOAL_OK;
+    agg_err err = cli_read_decimal(&w->active, error, "active", a->active, 0.000001, 1);
+    if (err == SHOAL_OK)
+        err = command_read_name(&kind, error, kinds, a->pages, "--pages is one or many");
+    if (err != SHOAL_OK) return err;
+    const agg_pick_wish pick = agg_plan_pick_wish(w);
+    w->is_uniform = agg_pick_is_uniform(agg_pick_advise(&pick));
+    w->is_visit = kind == 1;
+    return SHOAL_OK;
+}
+
 static agg_err make_wish(planning *p, agg_error *error, arguments *a)
 {
     agg_plan_wish *w = &p->wish;
@@ -297,6 +324,7 @@ static agg_err make_wish(planning *p, agg_error *error, arguments *a)
     agg_err err = read_range(p, error, a);
     if (err == SHOAL_OK) err = read_numbers(p, error);
     if (err == SHOAL_OK) err = make_law(p, error);
+    if (err == SHOAL_OK) err = read_windows(w, error, a);
     if (err == SHOAL_OK) err = read_crowd(&a->crowd, error, a);
     if (err == SHOAL_OK && w->devices * w->per_day * w->days > AGG_PLAN_REPORTS_MAX)
         return command_refuse(error, "more than 4,000,000,000 reports do not fit one accumulator");
@@ -413,6 +441,8 @@ static const command_option options[] = {REQUIRED_OPTION("devices", devices),
                                          OPTION("honest", honest),
                                          OPTION("block", block),
                                          OPTION("central", central),
+                                         OPTION("active", active),
+                                         OPTION("pages", pages),
                                          OPTION("recipe-out", recipe_out),
                                          OPTION("id", id),
                                          OPTION("expires", expires),

@@ -113,6 +113,13 @@ static const char new_help_more[] =
     "                       cohort\n"
     "  --block-tick S       let a block close every S seconds at most, default 86400\n"
     "  --per-day N          reports of a device in a day, default 1\n"
+    "  --active SHARE       share of windows (visits, or days of a person) in which something\n"
+    "                       happens: from 0.3 on a report answers for one event of a window, "
+    "drawn\n"
+    "                       uniformly (send.pick), and below for the first. On a terminal it is\n"
+    "                       asked for\n"
+    "  --pages KIND         with --active: one (a single-page app, windows are visits) or many\n"
+    "                       (default, windows are days)\n"
     "  -o, --output FILE    default: standard output\n";
 
 typedef struct arguments {
@@ -243,6 +250,7 @@ static agg_err run_new(agg_error *error, void *context, const command_words *wor
     (void)words;
     a->recipe.variables = a->variables.n > 0 ? a->variables.texts : NULL;
     a->recipe.n_variables = a->variables.n;
+    a->recipe.today = today();
     return recipe_new(error, &a->recipe);
 }
 
@@ -292,6 +300,8 @@ static const command_option new_fixed[] = {OPTION("id", recipe.id),
                                            OPTION("cohort-delta", recipe.cohort_delta),
                                            OPTION("block-minimum", recipe.block_minimum),
                                            OPTION("block-tick", recipe.block_tick),
+                                           OPTION("active", recipe.active),
+                                           OPTION("pages", recipe.pages),
                                            OUTPUT_OPTION(recipe.output),
                                            OPTION("policy", recipe.policy),
                                            OPTION("variable", variables)};

@@ -10,6 +10,7 @@
 #include "agg_size.h"
 #include "dictionary.h"
 #include "log.h"
+#include "ruled_texts.h"
 #include "text_rule.h"
 
 #define KNOWN_FILE_MAX ((size_t)1 << 28)
@@ -24,7 +25,9 @@ static int compare_texts(const void *a, const void *b)
     return agg_text_compare(*(const agg_text *)a, *(const agg_text *)b);
 }
 
-static agg_err take_lines(known_texts *out, agg_error *error, const agg_bytes *file)
+//   ruled: holds the texts that the recipe's text rule changed
+static agg_err take_lines(known_texts *out, agg_ruled_texts *ruled, agg_error *error,
+                          const agg_bytes *file, const agg_recipe *recipe)
 {
     const char *at = (const char *)file->data;
     size_t left = file->len;
@@ -38,7 +41,9 @@ static agg_err take_lines(known_texts *out, agg_error *error, const agg_bytes *f
             agg_err err =
                 agg_grow((void **)&out->texts, &out->cap, out->n + 1, sizeof *out->texts, error);
             if (err != SHOAL_OK) return err;
-            out->texts[out->n++] = (agg_text){at, len};
+            out->texts[out->n] = (agg_text){at, len};
+            err = agg_ruled_text(ruled, error, recipe->recipe, &out->texts[out->n++]);
+            if (err != SHOAL_OK) return err;
         }
         at += line;
         left -= line;
@@ -77,16 +82,18 @@ agg_err agg_known_texts_load(agg_list *known, agg_error *error, const char *path
 {
     agg_bytes file = {0};
     known_texts texts = {0};
+    agg_ruled_texts ruled = {NULL};
     if (path == NULL) return SHOAL_OK;
     agg_err err = agg_file_read(&file, error, path, KNOWN_FILE_MAX);
     if (err != SHOAL_OK) return err;
-    err = take_lines(&texts, error, &file);
+    err = take_lines(&texts, &ruled, error, &file, recipe);
     if (err == SHOAL_OK) {
         drop_repeated(&texts);
         say_changed(&texts, recipe);
         err = agg_list_copy(known, error, path, texts.texts, texts.n);
     }
     free(texts.texts);
+    agg_ruled_texts_release(&ruled);
     free(file.data);
     return err;
 }

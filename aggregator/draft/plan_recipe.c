@@ -41,6 +41,7 @@ static agg_err draft(agg_recipe *recipe, char **text, size_t *len, agg_error *er
                      const char *expires)
 {
     char seed_hex[65], date[16] = "";
+    const char *send = !w->is_uniform ? NULL : w->is_visit ? AGG_SEND_VISIT : AGG_SEND_DAY;
     agg_err err = recipe_fresh_seed(seed_hex, error);
     if (err == SHOAL_OK) err = last_day(date, error);
     if (err != SHOAL_OK) return err;
@@ -55,6 +56,7 @@ static agg_err draft(agg_recipe *recipe, char **text, size_t *len, agg_error *er
                                     .high = w->high,
                                     .expires = expires != NULL ? expires : date,
                                     .per_day = (uint32_t)w->per_day,
+                                    .send = send,
                                     .block_minimum = w->block > AGG_PLAN_COHORT ? w->block : 0,
                                     .values = values};
     err = print_text(text, len, error, plan, &frame);
@@ -109,7 +111,8 @@ agg_err agg_plan_crowd_run(agg_guarantee *guarantee, agg_plan_wish *wish, agg_er
     char *text = NULL;
     size_t len = 0;
     agg_err err = SHOAL_OK;
-    wish->block = (uint32_t)fmin(floor(wish->devices * wish->per_day / 2), AGG_PLAN_BLOCK_MAX);
+    wish->block =
+        (uint32_t)fmin(floor(agg_plan_reports(wish) / wish->days / 2), AGG_PLAN_BLOCK_MAX);
     if (crowd->block > 0) wish->block = crowd->block;
     if (crowd->central > 0) err = block_for(&wish->block, error, plan, crowd);
     if (wish->block < AGG_PLAN_COHORT) wish->block = AGG_PLAN_COHORT;

@@ -13,6 +13,8 @@
 #include "recipe_draft.h"
 #include "recipe_joint.h"
 #include "recipe_json.h"
+#include "recipe_judge.h"
+#include "recipe_send.h"
 #include "recipe_values.h"
 #include "recipe_write.h"
 
@@ -326,29 +328,71 @@ static agg_err print_recipe(FILE *stream, agg_error *error, const recipe_options
     return err == SHOAL_OK ? print_single(stream, error, &d) : err;
 }
 
-static agg_err check_and_write(agg_error *error, const char *path, const char *text, size_t len)
+// Writes the recipe's text. Returns: with SHOAL_OK, a text to free.
+static agg_err draft_text(char **text, size_t *len, agg_error *error, const recipe_options *options)
+{
+    FILE *stream = open_memstream(text, len);
+    if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    agg_err err = print_recipe(stream, error, options);
+    if (fclose(stream) != 0 && err == SHOAL_OK)
+        err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    if (err == SHOAL_OK) return SHOAL_OK;
+    free(*text);
+    *text = NULL;
+    return err;
+}
+
+static agg_err read_draft(agg_recipe *recipe, agg_error *error, const char *text, size_t len)
+{
+    return agg_recipe_from_bytes(recipe, error, "the new recipe", text, len);
+}
+
+// Puts `send` in front of the last member. The lists of the options may be pipes, so that nothing
+// is read twice.
+static agg_err insert_send(char **text, size_t *len, agg_error *error, const char *send)
+{
+    static const char last[] = "  \"expires\": ";
+    char *at = *text, *longer = NULL;
+    for (char *next; (next = strstr(at + 1, last)) != NULL;) at = next;
+    FILE *stream = open_memstream(&longer, len);
+    if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    fprintf(stream, "%.*s  \"send\": %s,\n%s", (int)(at - *text), *text, send, at);
+    agg_err err = fclose(stream) == 0
+                      ? SHOAL_OK
+                      : agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    free(*text);
+    *text = longer;
+    return err;
+}
+
+// Chooses `send` by the draft without it, and puts it in.
+static agg_err add_send(char **text, size_t *len, agg_error *error, const recipe_options *options)
 {
     agg_recipe recipe;
-    agg_err err = agg_recipe_from_bytes(&recipe, error, "the new recipe", text, len);
+    const char *send = NULL;
+    agg_err err = read_draft(&recipe, error, *text, *len);
     if (err != SHOAL_OK) return err;
+    err = recipe_send_choose(&send, error, options, recipe.recipe);
     agg_recipe_release(&recipe);
-    return recipe_write(error, path, text, len);
+    return err == SHOAL_OK && send != NULL ? insert_send(text, len, error, send) : err;
 }
 
 agg_err recipe_new(agg_error *error, const recipe_options *options)
 {
     char *text = NULL;
     size_t len = 0;
+    agg_recipe recipe;
     agg_err err = cli_need(error, "id", options->id);
     if (err == SHOAL_OK) err = cli_need(error, "expires", options->expires);
     if (err == SHOAL_OK) err = check_query_options(error, options);
-    if (err != SHOAL_OK) return err;
-    FILE *stream = open_memstream(&text, &len);
-    if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
-    err = print_recipe(stream, error, options);
-    if (fclose(stream) != 0 && err == SHOAL_OK)
-        err = agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
-    if (err == SHOAL_OK) err = check_and_write(error, options->output, text, len);
+    if (err == SHOAL_OK) err = draft_text(&text, &len, error, options);
+    if (err == SHOAL_OK) err = add_send(&text, &len, error, options);
+    if (err == SHOAL_OK) err = read_draft(&recipe, error, text, len);
+    if (err == SHOAL_OK) {
+        err = recipe_judge(error, &recipe, options);
+        agg_recipe_release(&recipe);
+    }
+    if (err == SHOAL_OK) err = recipe_write(error, options->output, text, len);
     free(text);
     return err;
 }

@@ -8,7 +8,8 @@
 #include "recipe_options.h"
 
 // Writes the recipe to options->output (NULL or "-": standard output), with a fresh random seed if
-// the mechanism needs one. The text is read back first and refused as a recipe file would be.
+// the mechanism needs one. The text is read back first and refused as a recipe file would be, or if
+// it has expired (recipe_judge.h).
 agg_err recipe_new(agg_error *error, const recipe_options *options) SHOAL_MUST_CHECK;
 
 #endif

@@ -4,6 +4,7 @@
 #define RECIPE_OPTIONS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "recipe_parameters.h"
 
@@ -18,6 +19,8 @@ typedef struct recipe_options {
     size_t n_variables;
     const char *keep_days; // days for which records are kept
     const char *block_minimum, *block_tick;
+    uint32_t today; // the day of writing, in days since 1970-01-01 UTC
+    const char *active, *pages; // share of windows with an event; "one" or "many" pages
 } recipe_options;
 
 // Returns: where the option of a parameter is, or NULL where there is no such parameter.

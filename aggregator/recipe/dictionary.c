@@ -29,15 +29,15 @@ static bool same(agg_text a, agg_text b)
     return a.len == b.len && memcmp(a.bytes, b.bytes, a.len) == 0;
 }
 
-// Returns: whether the set contains the text already; otherwise adds it under the index.
-static bool was_seen(seen_set *set, const agg_text *values, agg_text text, uint32_t index)
+// Returns: the index of the text in the set; adds it under `index` if the set does not contain it.
+static uint32_t find_or_add(seen_set *set, const agg_text *values, agg_text text, uint32_t index)
 {
     static const uint8_t key[16] = {0};
     size_t at = (size_t)shoal_fingerprint(key, (const uint8_t *)text.bytes, text.len) & set->mask;
     for (; set->slots[at] != 0; at = (at + 1) & set->mask)
-        if (same(values[set->slots[at] - 1], text)) return true;
+        if (same(values[set->slots[at] - 1], text)) return set->slots[at] - 1;
     set->slots[at] = index + 1;
-    return false;
+    return index;
 }
 
 typedef struct parsing {
@@ -49,6 +49,7 @@ typedef struct parsing {
     seen_set seen;
     bool has_counts;
     bool has_words; // the values are words, not events
+    bool is_ruled;  // the text rule is applied to values, so two lines may have one
 } parsing;
 
 static void say(const parsing *p, const char *name, size_t line, const char *what)
@@ -79,14 +80,15 @@ static agg_err read_count(uint64_t *count, agg_error *error, const char *text, s
     return SHOAL_OK;
 }
 
-static agg_err add_count(parsing *p, const char *text, size_t len)
+//   index: of the value; of an earlier one if the text rule makes both the same
+static agg_err add_count(parsing *p, uint32_t index, const char *text, size_t len)
 {
     uint64_t count = 0;
     agg_err err = read_count(&count, p->error, text, len);
     if (err != SHOAL_OK) return err;
     if (count > COUNT_MAX - p->out->total)
         return refuse(p->error, SHOAL_ERR_OVERFLOW, "the sum of the counts is over 2^53");
-    p->out->counts[p->out->n] = count;
+    p->out->counts[index] += count;
     p->out->total += count;
     return SHOAL_OK;
 }
@@ -156,6 +158,11 @@ static agg_err take_field(parsing *p, const char *name, size_t line, uint32_t i,
     uint64_t *item = &p->out->items[p->out->n * p->out->width + i];
     *item = SHOAL_ITEM_NONE;
     if (field.len == 0) return SHOAL_OK;
+    bool is_listed = variable->value == SHOAL_VALUE_ITEM && recipe->variables[i].n > 0;
+    agg_err err = SHOAL_OK;
+    if (variable->value != SHOAL_VALUE_NUMBER && !is_listed)
+        err = agg_ruled_text(&p->out->ruled, p->error, recipe->recipe, &field);
+    if (err != SHOAL_OK) return err;
     if (!agg_recipe_variable_item(item, recipe, i, field.bytes, field.len))
         return agg_fail(p->error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%.*s: %s",
                         (int)variable->name.len, variable->name.bytes,
@@ -206,19 +213,25 @@ static agg_err take_line(parsing *p, const char *name, size_t number, char *line
 {
     agg_dictionary *out = p->out;
     bool is_last = out->kinds != NULL || is_joint(p->recipe); // the tab before the count
+    uint32_t index = (uint32_t)out->n;
+    agg_err err = SHOAL_OK;
     char *tab = is_last ? memrchr(line, '\t', len) : memchr(line, '\t', len);
     agg_text value = {line, tab != NULL ? (size_t)(tab - line) : len};
     if (value.len == 0) return refuse(p->error, SHOAL_ERR_RANGE, "the value is empty");
     if (memchr(line, 0, len) != NULL) return refuse(p->error, SHOAL_ERR_TYPE, "holds a NUL byte");
     if (p->has_counts && tab == NULL)
         return refuse(p->error, SHOAL_ERR_TYPE, "a tab and a count are missing");
-    if (was_seen(&p->seen, out->values, value, (uint32_t)out->n)) {
+    size_t typed = value.len;
+    if (p->is_ruled) err = agg_ruled_text(&out->ruled, p->error, p->recipe->recipe, &value);
+    if (err != SHOAL_OK) return err;
+    if ((index = find_or_add(&p->seen, out->values, value, index)) < out->n) {
+        if (p->has_counts && p->is_ruled) return add_count(p, index, tab + 1, len - typed - 1);
         if (p->has_counts) return refuse(p->error, SHOAL_ERR_DUPLICATE, "the value came before");
         if (++out->n_repeated <= AGG_LOG_LINES_MAX)
             say(p, name, number, "the value came before; it is counted once");
         return SHOAL_OK;
     }
-    agg_err err = p->has_counts ? add_count(p, tab + 1, len - value.len - 1) : SHOAL_OK;
+    if (p->has_counts) err = add_count(p, index, tab + 1, len - typed - 1);
     if (err == SHOAL_OK) err = take_value(p, name, number, value);
     if (err != SHOAL_OK) return err;
     out->values[out->n++] = value;
@@ -278,11 +291,25 @@ static bool holds_words(const agg_recipe *recipe, const char *bytes, size_t len)
     return recipe->recipe->n_splits == 0 && (len < mark + 2 || memcmp(bytes + mark, "{\"", 2) != 0);
 }
 
+// Returns: whether devices apply the text rule to the values of lines: to strings and words, and
+// not to listed items, numbers and the fields of events. Joint recipes have theirs applied by
+// field.
+static bool is_ruled(const parsing *p)
+{
+    const shoal_recipe *r = p->recipe->recipe;
+    if (!agg_text_rule_is_applied(r) || is_joint(p->recipe)) return false;
+    if (p->has_words) return true;
+    if (r->encoding.n_fields > 0 || r->value == SHOAL_VALUE_NUMBER) return false;
+    return !agg_recipe_is_closed(p->recipe) ||
+           (p->recipe->values.n > 0 && r->value != SHOAL_VALUE_ITEM);
+}
+
 static agg_err parse_all(parsing *p, const char *name, const char *bytes, size_t len)
 {
     size_t lines = 1;
     for (size_t i = 0; i < len; i++) lines += bytes[i] == '\n';
     p->has_words = p->has_counts && holds_words(p->recipe, bytes, len);
+    p->is_ruled = is_ruled(p);
     agg_err err = reserve(p, lines, bytes, len);
     if (err == SHOAL_OK) err = take_lines(p, name, len);
     if (err != SHOAL_OK) return err;
@@ -296,7 +323,8 @@ agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const
                              const char *name, const char *bytes, size_t len, bool has_counts,
                              agg_log_fn warn, void *warn_context)
 {
-    parsing p = {dictionary, error, recipe, warn, warn_context, {NULL, 0}, has_counts, 0};
+    parsing p = {dictionary, error,      recipe, warn, warn_context,
+                 {NULL, 0},  has_counts, false,  false};
     memset(dictionary, 0, sizeof *dictionary);
     agg_err err = parse_all(&p, name, bytes, len);
     free(p.seen.slots);
@@ -350,5 +378,6 @@ void agg_dictionary_release(agg_dictionary *dictionary)
     free(dictionary->counts);
     free(dictionary->kinds);
     free(dictionary->pool);
+    agg_ruled_texts_release(&dictionary->ruled);
     memset(dictionary, 0, sizeof *dictionary);
 }

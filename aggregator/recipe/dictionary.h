@@ -8,6 +8,7 @@
 
 #include "log.h"
 #include "recipe_json.h"
+#include "ruled_texts.h"
 
 #define AGG_EVENT_MATCHES 1u // the event matches the recipe's query
 #define AGG_EVENT_IN_PART 2u // the event belongs to the recipe's part of a split collection
@@ -21,12 +22,14 @@ typedef struct agg_dictionary {
     uint64_t total;   // sum of counts, at most 2^53
     uint8_t *kinds;   // n, AGG_EVENT_* of each event; NULL if the values are not events
     char *pool;       // the values' bytes
-    size_t n_changed; // lines that the recipe's text rule would change, so that no device sends
-                      // them as they stand
+    agg_ruled_texts ruled; // the values that the text rule changed
+    size_t n_changed;  // lines that the recipe's text rule would change, so that no device sends
+                       // them as they stand
     size_t n_repeated; // lines of a dictionary that repeat a value and are left out
 } agg_dictionary;
 
-// Reads a dictionary file.
+// Reads a dictionary file. Where the recipe states text.locale or case fold, its text rule is
+// applied to the values, as devices apply it: a list may hold them as people type them.
 //   recipe: of one value; take agg_recipe_of_variable of a joint recipe
 //   warn: receives the first AGG_LOG_LINES_MAX lines that the text rule would change, and as many
 //   repeated lines; may be NULL
@@ -44,7 +47,8 @@ agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const 
 // in order, with a tab between two; an empty one stands for an event without that variable.
 //
 // Returns: an error that names the line for a missing tab, a count that is not a whole number, a
-// sum over 2^53, and a repeated or empty value; an error for a file whose sum is zero; and what
+// sum over 2^53, and a repeated or empty value (the counts of two spellings of which the text rule
+// makes one value are added up); an error for a file whose sum is zero; and what
 // agg_dictionary_load refuses of values.
 agg_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,
                         const char *path, agg_log_fn warn, void *warn_context) SHOAL_MUST_CHECK;

@@ -7,6 +7,7 @@
 #include <utf8proc.h>
 
 #include "recipe.h"
+#include "text_case.h"
 
 static bool is_composed(const char *bytes, size_t len)
 {
@@ -18,8 +19,36 @@ static bool is_composed(const char *bytes, size_t len)
     return is_same;
 }
 
+bool agg_text_rule_is_applied(const shoal_recipe *recipe)
+{
+    return recipe->text_locale.len > 0 || recipe->text_case == SHOAL_CASE_FOLD;
+}
+
+bool agg_text_rule_keeps_case(const shoal_recipe *recipe)
+{
+    return recipe->text_case == SHOAL_CASE_KEEP;
+}
+
+// Most texts of a list are plain lower-case ASCII, which every rule leaves alone.
+static bool is_plain(const char *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)bytes[i] >= 0x80 || (bytes[i] >= 'A' && bytes[i] <= 'Z')) return false;
+    return true;
+}
+
+static bool is_unchanged(const shoal_recipe *recipe, const char *bytes, size_t len)
+{
+    char ruled[AGG_RULED_TEXT_MAX];
+    size_t n = 0;
+    if (is_plain(bytes, len)) return len >= recipe->text_min && len <= recipe->text_max;
+    return agg_text_apply(ruled, &n, recipe, (agg_text){bytes, len}) && n == len &&
+           memcmp(ruled, bytes, len) == 0;
+}
+
 bool agg_text_is_kept(const shoal_recipe *recipe, const char *bytes, size_t len)
 {
+    if (agg_text_rule_is_applied(recipe)) return is_unchanged(recipe, bytes, len);
     const utf8proc_uint8_t *at = (const utf8proc_uint8_t *)bytes;
     size_t left = len, points = 0;
     bool is_ascii = true;

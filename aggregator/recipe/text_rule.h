@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text rule of a recipe: Unicode form, letter case and length. Devices apply the rule to every
-// text before they randomize it. The aggregator only checks which texts the rule leaves unchanged,
-// because no device ever sends the others.
+// text before they randomize it. The aggregator checks which texts the rule leaves unchanged,
+// because no device ever sends the others. Where a recipe states a locale or case folding, lists of
+// texts are read as people type them: the commands apply the rule, too (text_case.h). Without
+// either they take lists as they stand, as they always did.
 #ifndef TEXT_RULE_H
 #define TEXT_RULE_H
 
@@ -10,6 +12,13 @@
 
 #include "recipe_ref.h"
 #include "text_list.h"
+
+// Returns: whether the commands apply the rule to lists: the recipe states text.locale or case
+// fold.
+bool agg_text_rule_is_applied(const shoal_recipe *recipe);
+
+// Returns: whether devices leave the case of texts alone.
+bool agg_text_rule_keeps_case(const shoal_recipe *recipe);
 
 // Returns: whether the rule leaves the text unchanged: valid UTF-8, in the recipe's form and case,
 // and between text_min and text_max code points long.

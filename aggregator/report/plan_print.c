@@ -19,6 +19,8 @@ typedef struct printing {
     const agg_plan *plan;
     const agg_plan_wish *wish;
     double width;
+    agg_pick_wish pick;
+    bool has_pick; // the plan says which pick to take
 } printing;
 
 // Prints a whole number with commas: 1,000,000.
@@ -94,6 +96,11 @@ static void print_wish(const printing *p)
         fprintf(p->stream, " device%s, %g a day for %g day%s)", w->devices == 1 ? "" : "s",
                 w->per_day, w->days, w->days == 1 ? "" : "s");
     }
+    if (w->active > 0) {
+        fputs(" from ", p->stream);
+        print_whole(p->stream, w->devices * w->days);
+        fprintf(p->stream, " windows, %g %% of them active", 100 * w->active);
+    }
     fprintf(p->stream, "\n" LABEL "%g a report", "epsilon", p->plan->epsilon);
     if (w->budget > 0)
         fprintf(p->stream, ": a budget of %g over %g report%s of a device, by basic composition",
@@ -116,14 +123,43 @@ static void print_wish(const printing *p)
     fputc('\n', p->stream);
 }
 
+// Prints what to write into send.pick, and why; a line for each part of the sentence.
+static void print_pick(const printing *p)
+{
+    char sentence[AGG_PICK_SENTENCE_MAX];
+    if (!p->has_pick) return;
+    agg_pick_sentence(sentence, &p->pick, agg_pick_advise(&p->pick));
+    const char *label = "send", *at = sentence;
+    for (const char *end; (end = strstr(at, "; ")) != NULL; at = end + 2, label = "")
+        fprintf(p->stream, LABEL "%.*s;\n", label, (int)(end - at), at);
+    fprintf(p->stream, LABEL "%s\n", label, at);
+}
+
+// Prints what the other pick would see.
+static void print_other_pick(const printing *p)
+{
+    char a[24], b[24];
+    const agg_plan *plan = p->plan;
+    const char *other = p->wish->is_uniform ? "first" : "uniform";
+    if (plan->other_smallest <= 0) return;
+    fprintf(p->stream, LABEL "%s: smallest share %s of active windows", "instead", other,
+            percent(a, plan->other_smallest));
+    if (plan->break_even <= 0)
+        fputs("; uniform is closer whatever opens a day", p->stream);
+    else
+        fprintf(p->stream, "; %s is closer where openings are off by %s than %s", other,
+                p->wish->is_uniform ? "less" : "more", percent(b, plan->break_even));
+    fputc('\n', p->stream);
+}
+
 static void print_counts(const printing *p, const agg_plan_candidate *c)
 {
     char a[24], b[24];
     const agg_plan_wish *w = p->wish;
     fprintf(p->stream, LABEL "%s reports for a rare value, %s for the commonest\n",
             "standard error", error_text(a, p, c->error), error_text(b, p, c->error_largest));
-    fprintf(p->stream, LABEL "%s of reports is told from zero as often as not", "smallest share",
-            percent(a, c->smallest));
+    fprintf(p->stream, LABEL "%s of %s is told from zero as often as not", "smallest share",
+            percent(a, c->smallest), w->active > 0 ? "active windows" : "reports");
     if (c->sure <= 1)
         fprintf(p->stream, ", %s in %g of 100 collections", percent(b, c->sure),
                 100 * w->confidence);
@@ -169,7 +205,9 @@ static void print_nothing(const printing *p)
     char a[24];
     const agg_plan *plan = p->plan;
     fprintf(p->stream, LABEL "NOTHING: %s", "answer", plan->why);
-    if (plan->target > 0) fprintf(p->stream, " (%s of reports)", percent(a, plan->target));
+    if (plan->target > 0)
+        fprintf(p->stream, " (%s of %s)", percent(a, plan->target),
+                p->wish->active > 0 ? "active windows" : "reports");
     fputc('\n', p->stream);
     if (plan->n_candidates > 0) return;
     if (isfinite(plan->least_report))
@@ -264,12 +302,14 @@ static void print_table(const printing *p, bool is_all)
 {
     const agg_plan *plan = p->plan;
     print_wish(p);
+    print_pick(p);
     if (plan->is_nothing) print_nothing(p);
     if (plan->n_candidates > 0)
         print_candidate(p, &plan->candidates[0], plan->is_nothing ? "closest" : "answer");
     print_crowd(p);
     print_needs(p);
     print_once(p);
+    print_other_pick(p);
     if (is_all && plan->n_candidates > 0) print_all(p);
 }
 
@@ -361,6 +401,14 @@ static void print_json(const printing *p, bool is_all)
         put_number_or_null(stream, "needed_devices", plan->needed_devices);
         put_number_or_null(stream, "needed_epsilon", plan->needed_epsilon);
     }
+    if (w->active > 0) {
+        put_number(stream, "active", w->active);
+        put_text(stream, "pick", w->is_uniform ? "uniform" : "first");
+        if (!w->is_mean) {
+            put_number_or_null(stream, "other_pick_smallest_share", plan->other_smallest);
+            put_number_or_null(stream, "openings_break_even", plan->break_even);
+        }
+    }
     put_number(stream, "confidence", w->confidence);
     put_number_or_null(stream, "once_epsilon", plan->once_epsilon);
     put_number_or_null(stream, w->is_mean ? "once_stderr" : "once_smallest_share",
@@ -385,7 +433,12 @@ static void print_json(const printing *p, bool is_all)
 agg_err agg_plan_print(FILE *stream, agg_error *error, const agg_plan *plan,
                        const agg_plan_wish *wish, bool is_json, bool is_all, double width)
 {
-    const printing p = {stream, plan, wish, width};
+    const printing p = {.stream = stream,
+                        .plan = plan,
+                        .wish = wish,
+                        .width = width,
+                        .pick = agg_plan_pick_wish(wish),
+                        .has_pick = wish->active > 0 || (wish->size == 0 && !wish->is_mean)};
     if (is_json)
         print_json(&p, is_all);
     else

@@ -13,7 +13,9 @@
 //
 // JSON is one object and a newline: {"schema":1, "answer":NAME or "nothing", "why", "devices",
 // "reports", "epsilon", ..., "candidates":[...]}. The first candidate is the answer, or the closest
-// one if the answer is "nothing". Numbers read back as the same double.
+// one if the answer is "nothing". Numbers read back as the same double. Where the wish states the
+// share of active windows: "active", "pick", what the other pick would see, and
+// "openings_break_even" (agg_plan's break_even), null where uniform is closer anyway.
 //
 //   is_all: print the best plan of every mechanism, not the answer only
 //   width: of a mean's range, in the units of the number; else 1

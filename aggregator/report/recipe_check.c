@@ -40,9 +40,9 @@ static void print_parameters(const agg_recipe *recipe)
 // The permanent answer bounds what any number of reports of one value reveal.
 static void print_variable_unlimited(const shoal_part *part)
 {
-    const agg_account *account = agg_account_of(part->mechanism);
+    const shoal_mechanism *mechanism = shoal_mechanism_by_id(part->mechanism);
     uint32_t unlimited = 0;
-    if (account->unlimited != NULL && account->unlimited(&unlimited, part) == SHOAL_OK)
+    if (mechanism->unlimited != NULL && mechanism->unlimited(&unlimited, part) == SHOAL_OK)
         printf(", of all reports of one value %.8g", unlimited / 1e6);
 }
 

@@ -11,6 +11,7 @@
 #include "deletion.h"
 #include "part_print.h"
 #include "recipe.h"
+#include "verdict_text.h"
 
 static void print_report_cost(const shoal_recipe *r)
 {
@@ -36,7 +37,7 @@ static void print_unlimited(const shoal_recipe *r)
     if (!shoal_recipe_is_permanent(r) || r->n_variables > 0) return;
     const shoal_part *part = &r->parts[0];
     uint32_t answers = check != NULL && check->answers != NULL ? check->answers(r) : 1;
-    if (agg_account_of(part->mechanism)->unlimited(&unlimited, part) == SHOAL_OK)
+    if (shoal_mechanism_by_id(part->mechanism)->unlimited(&unlimited, part) == SHOAL_OK)
         printf("epsilon per value   %.8g (however many reports of it a person sends)\n",
                answers * (unlimited / 1e6));
     else
@@ -88,6 +89,36 @@ static void print_person_of_items(const shoal_recipe *r)
            r->contributions * eps, powers * pow(10, -(double)r->cohort_delta_exp));
 }
 
+static void print_verdict(const char *what, const shoal_verdict *verdict, const char *rest)
+{
+    char text[AGG_VERDICT_TEXT_MAX];
+    printf("%-19s %s%s\n", what, agg_verdict_text(text, verdict), rest);
+}
+
+// Prints what a report, a window and the recipe's life promise a person. What a person answers
+// once, or pays for as a whole, has one verdict.
+static void print_verdicts(const shoal_recipe *r, uint32_t today)
+{
+    shoal_promise promise;
+    shoal_promise_of(&promise, r, today);
+    if (r->epochs > 0 || r->version > 0) {
+        print_verdict(r->epochs > 0 ? "verdict, run" : "verdict, answer", &promise.window, "");
+        return;
+    }
+    print_verdict("verdict, report", &promise.report, "");
+    if (r->contributions > 0)
+        print_verdict("verdict, person", &promise.window, "");
+    else if (r->pick == SHOAL_PICK_UNIFORM)
+        print_verdict("verdict, window", &promise.window,
+                      r->window == SHOAL_WINDOW_VISIT ? ", about all that was done in the visit"
+                                                      : ", about all that was done in the day");
+    else
+        print_verdict("verdict, day", &promise.window, "");
+    if (r->contributions == 0 && r->expires_day >= today)
+        print_verdict("verdict, life", &promise.life,
+                      shoal_recipe_is_permanent(r) ? ", about one value" : "");
+}
+
 // A device answers one round of an analysis, once.
 static void print_item_cost(const shoal_recipe *r)
 {
@@ -107,16 +138,19 @@ void recipe_cost_print(const shoal_recipe *r, uint32_t today)
     unsigned days = r->expires_day >= today ? r->expires_day - today + 1 : 0;
     if (r->contributions > 0) {
         print_item_cost(r);
+        print_verdicts(r, today);
         return;
     }
     if (r->epochs > 0) {
         printf("epsilon per person  %.8g, of all epochs together; debited once\n", each);
+        print_verdicts(r, today);
         print_cohort(r);
         return;
     }
     print_report_cost(r);
     if (r->version != 0) {
         printf("epsilon per person  %g (a query is answered once)\n", each);
+        print_verdicts(r, today);
         print_cohort(r);
         return;
     }
@@ -125,5 +159,6 @@ void recipe_cost_print(const shoal_recipe *r, uint32_t today)
     printf("epsilon per person  %g (%u days until it expires, every report sent)\n",
            each * r->per_day * days, days);
     print_unlimited(r);
+    print_verdicts(r, today);
     print_cohort(r);
 }

@@ -134,6 +134,9 @@ typedef struct shoal_mechanism {
     shoal_err (*parse)(uint8_t *record, const shoal_part *part, const char *text, size_t *position);
     // Computes the epsilon really drawn from the thresholds, rounded up to micro-units.
     shoal_err (*epsilon)(uint32_t *eps_micro, const shoal_part *part);
+    // Computes the epsilon of any number of reports of one value. NULL unless is_permanent.
+    // Returns: SHOAL_ERR_RANGE if there is no bound.
+    shoal_err (*unlimited)(uint32_t *eps_micro, const shoal_part *part);
 } shoal_mechanism;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const shoal_mechanism shoal_##stem##_mechanism;

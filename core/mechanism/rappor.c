@@ -267,4 +267,5 @@ const shoal_mechanism shoal_rappor_mechanism = {
     .print = row_record_print,
     .parse = SHOAL_READS(row_record_parse),
     .epsilon = epsilon,
+    .unlimited = shoal_rappor_unlimited,
 };

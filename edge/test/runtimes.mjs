@@ -96,15 +96,16 @@ async function childrenOf(pid) {
  * An edge that serves the recipes and forwards to the aggregator. Stopped and removed when the test ends.
  * @param {import('node:test').TestContext} t
  * @param {'workerd' | 'node'} runtime
+ * `script`: a worker that was bundled before, for workerd; by default that of the sources
  */
 export async function startEdge(
   t,
   runtime,
-  { recipes, aggregator, origins = ['https://site.example'], limits = {} },
+  { recipes, aggregator, origins = ['https://site.example'], limits = {}, script },
 ) {
   const dir = await mkdtemp(join(tmpdir(), 'shoal-edge-'));
   const port = await freePort();
-  const config = { dir, port, recipes, aggregator, origins, limits };
+  const config = { dir, port, recipes, aggregator, origins, limits, script };
   const edge = new Edge(
     dir,
     port,
@@ -117,8 +118,8 @@ export async function startEdge(
   return edge.start();
 }
 
-async function workerdCommand({ dir, port, recipes, aggregator, origins, limits }) {
-  const script = await bundleWorker(join(dir, 'bundle'));
+async function workerdCommand({ dir, port, recipes, aggregator, origins, limits, script: built }) {
+  const script = built ?? (await bundleWorker(join(dir, 'bundle')));
   const bindings = {
     RECIPES: recipes.map(({ hash, json }) => ({ hash, recipe: json })),
     ORIGINS: origins,

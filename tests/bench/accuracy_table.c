@@ -50,9 +50,15 @@ static void make_recipe(agg_recipe *recipe, const shoal_part *part, const char *
     agg_simulation_seed(seed, name);
     agg_hex(seed_hex, seed, sizeof seed);
     int is_number = part->domain == SHOAL_DOMAIN_NUMBER;
-    const agg_recipe_frame frame = {"accuracy", "bench", "s",    is_number ? "number" : "item",
-                                    seed_hex,   "0",     "1000", "2099-12-31",
-                                    1,          0,       0,      NULL};
+    const agg_recipe_frame frame = {.id = "accuracy",
+                                    .analysis = "bench",
+                                    .stream = "s",
+                                    .value = is_number ? "number" : "item",
+                                    .seed_hex = seed_hex,
+                                    .low = "0",
+                                    .high = "1000",
+                                    .expires = "2099-12-31",
+                                    .per_day = 1};
     char *text = NULL;
     size_t len = 0;
     agg_error error;

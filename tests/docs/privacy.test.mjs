@@ -52,6 +52,23 @@ test('what is never refilled is so while storage lives', () => {
   for (const promise of promises) assert.match(promise, /while storage lives/i);
 });
 
+test('the words of an epsilon', () => {
+  const rows = [
+    ...read('core/budget/verdicts.def').matchAll(/^SHOAL_VERDICT\(\w+, (\w+), "(.+)"\)$/gm),
+  ].map(([, most, words]) => {
+    if (most === 'UINT64_MAX') return ['above', words, '', ''];
+    const odds = Math.exp(Number(most) / 1e6);
+    const unit = odds < 100 ? 0.1 : 10 ** (Math.floor(Math.log10(odds)) - 2);
+    return [
+      String(Number(most) / 1e6),
+      words,
+      (Math.ceil(odds / unit) * unit).toLocaleString('en-US', { maximumFractionDigits: 1 }),
+      `${Math.ceil((1e4 * odds) / (1 + odds)) / 100} times in 100`,
+    ];
+  });
+  assert.deepEqual(tableBelow(page, 'In words'), rows);
+});
+
 test('what enforces a claim exists', () => {
   const files = ['core', 'aggregator', 'wasm', 'edge', 'tests'].flatMap(below);
   const names = new Set(files.map((file) => basename(file)));

@@ -62,7 +62,15 @@ test('the calls of the client', async () => {
   const calls = named('docs/embed.md', 'Calls').map((call) => call.replace(/\(.*/, ''));
   assert.deepEqual(
     calls.sort(),
-    ['start', 'init', 'consent.state', 'consent.grant', 'consent.withdraw', ...methods].sort(),
+    [
+      'start',
+      'init',
+      'consent.state',
+      'consent.grant',
+      'consent.asks',
+      'consent.withdraw',
+      ...methods,
+    ].sort(),
   );
 });
 

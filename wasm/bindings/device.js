@@ -131,13 +131,9 @@ export class Module {
 
   /** @param {number} number @param {string} [field] @param {string} [message] */
   error(number, field, message) {
-    const text = message || this.text(this.x.err_text(number));
-    return new ShoalError(
-      this.text(this.x.err_name(number)),
-      number,
-      field ? `${field}: ${text}` : text,
-      field,
-    );
+    const name = this.text(this.x.err_name(number));
+    const text = message || this.text(this.x.err_text(number)) || name;
+    return new ShoalError(name, number, field ? `${field}: ${text}` : text, field);
   }
 
   /** Throws unless err is 0. @param {number} err */
@@ -202,7 +198,10 @@ export class Core {
   static async create(source) {
     const instance =
       source instanceof WebAssembly.Module ? await WebAssembly.instantiate(source, {}) : source;
-    /** @type {any} */ (instance.exports)._initialize?.();
+    const x = /** @type {any} */ (instance.exports);
+    // A cache may hold a module of an earlier version, whose exports mean other things.
+    if (x.ledger_debit && !x.ledger_charge) throw new Error('the module is of an earlier version');
+    x._initialize?.();
     return /** @type {InstanceType<T>} */ (new this(instance));
   }
 
@@ -295,6 +294,18 @@ function setValues(module, handle, path, values) {
   }
 }
 
+/**
+ * @param {RecipeJson} json @param {number[]} words of the export recipe_info
+ * @returns {import('./text.js').TextRule}
+ */
+const textRuleOf = ({ text }, words) => ({
+  form: words[12] ? 'NFC' : 'none',
+  case: ['keep', 'lower', 'fold'][words[13]],
+  locale: text?.locale,
+  min: words[14],
+  max: words[15],
+});
+
 /** A checked recipe. Made by Core.recipe. */
 export class Recipe {
   /** @protected @type {Module} */ module;
@@ -329,12 +340,7 @@ export class Recipe {
       window: [null, 'visit', 'day'][w[19]], // null under `first`
     };
     /** Last valid day, days since 1970-01-01 UTC. @readonly */ this.expiresDay = w[11];
-    /** @readonly */ this.text = {
-      form: w[12] ? 'NFC' : 'none',
-      case: w[13] ? 'lower' : 'keep',
-      min: w[14],
-      max: w[15],
-    };
+    /** @readonly */ this.text = textRuleOf(json, w);
     /** Does it take any string, not only listed items? @readonly */ this.isOpen = w[16] === 1;
     /** Does it take numbers? @readonly */ this.isNumber = json.value === 'number';
     /** Does the device need a secret of its own for it? @readonly */ this.isPermanent = !!w[17];

@@ -13,6 +13,7 @@ import { Events } from './events.js';
 import { countsAddresses } from './items.js';
 import { Outbox } from './outbox.js';
 import { PageRecipes } from './page_recipes.js';
+import { bindTerms, termOf } from './terms.js';
 
 export { ShoalError };
 
@@ -23,6 +24,7 @@ export { ShoalError };
  * @typedef {import('../bindings/device.js').RecipeJson} RecipeJson
  * @typedef {import('../bindings/device.js').ReportJson} ReportJson
  * @typedef {import('../bindings/query_core.js').PolicyJson} PolicyJson
+ * @typedef {import('./asks.js').Ask} Ask
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').Options} Options
  * @typedef {import('./client_options.js').PinnedRecipe} PinnedRecipe
@@ -50,6 +52,7 @@ export { ShoalError };
  *   `opted-out`, or why not
  */
 
+const asks = () => import('./asks.js');
 const dap = () => import('./dap.js');
 const observing = () => import('./observe.js');
 const queries = () => import('./queries.js');
@@ -84,7 +87,7 @@ export class Client {
   constructor(options, deps) {
     const context = new Context(options, deps, this.#closed.signal);
     this.#context = context;
-    this.#recipes = new PageRecipes(context);
+    this.#recipes = new PageRecipes(context, (recipes) => this.#bind(recipes, false));
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());
     this.#events = new Events(context, this.#recipes, this.#outbox, this.#closed.signal);
     /** Runs: statistics that change over epochs. @type {Track} */
@@ -111,6 +114,7 @@ export class Client {
         return context.state;
       },
       grant: () => this.#grant(),
+      asks: () => this.#asks(),
       withdraw: () => this.#stop('withdrawn'),
     };
   }
@@ -122,9 +126,21 @@ export class Client {
     // that became due, and may be the first page of its day.
     this.#flushOn('visibilitychange', globalThis.document);
     this.#flushOn('online', globalThis);
+    // A page that comes back from the cache learns what was decided meanwhile.
+    const { signal } = this.#closed;
+    const shown = (/** @type {any} */ { persisted }) => persisted && void this.#resume();
+    /** @type {any} */ (globalThis).addEventListener?.('pageshow', shown, { signal });
+    // A page that is loaded ahead only reads, until it is shown.
+    void context.shown?.then(() => (signal.aborted ? undefined : this.#resume()));
+    await this.#resume();
+  }
+
+  /** Takes over what was decided on other pages, and goes on from there. */
+  async #resume() {
+    const context = this.#context;
     try {
       if (!(await context.hasStorage())) return;
-      if (context.state === 'gpc') {
+      if (context.state === 'gpc' && !context.shown) {
         await this.#stop('withdrawn');
         return;
       }
@@ -132,7 +148,11 @@ export class Client {
     } catch (error) {
       context.noteError(error);
     }
-    if (context.isOn) void this.#events.open();
+    if (context.off === 'no-consent') {
+      context.endEra();
+      this.#outbox.abort();
+    }
+    if (context.isOn) void context.open().then(() => this.#events.open());
     void this.flush();
   }
 
@@ -155,11 +175,15 @@ export class Client {
   /** @returns {Promise<ConsentState>} */
   async #grant() {
     const context = this.#context;
+    await context.shown;
     if (context.state === 'gpc') return 'gpc';
+    // Now, because a browser may want a person's click for it. The answer changes nothing here.
+    void context.deps.persist().catch(() => {});
     try {
       await context.storeConsent();
       // The ledger is made now, so that a recipe that waits for a day waits from today on.
-      await this.#recipes.ready();
+      const ready = await this.#recipes.ready();
+      if (ready) await this.#bind(ready.recipes, true);
       await context.open();
     } catch (error) {
       context.noteError(error);
@@ -167,6 +191,34 @@ export class Client {
     if (context.isOn) void this.#events.open();
     void this.flush();
     return context.state;
+  }
+
+  /**
+   * Holds what the page asks for against what was agreed to.
+   * @param {Recipe[]} recipes
+   * @param {boolean} isGrant did the person say yes to this page just now?
+   */
+  async #bind(recipes, isGrant) {
+    const context = this.#context;
+    const { policy, runs } = context.options;
+    try {
+      const terms = recipes.map((recipe) => termOf(context.url, recipe));
+      context.more = await bindTerms(context, 'terms', terms, isGrant ? 'all' : 'first');
+    } catch (error) {
+      context.noteError(error);
+    }
+  }
+
+  /**
+   * Lists what this page asks for beyond what the person agreed to, so that it can ask anew. The
+   * list is empty without consent.
+   * @returns {Promise<Ask[]>}
+   */
+  async #asks() {
+    const ready = await this.#recipes.ready();
+    if (ready) await this.#bind(ready.recipes, false);
+    if (!ready || !this.#context.more.length) return [];
+    return this.#attempt(asks, (told, { context }) => told.asks(context));
   }
 
   /**
@@ -179,6 +231,7 @@ export class Client {
     const context = this.#context;
     context.endConsent(state);
     this.#outbox.abort();
+    await context.shown;
     try {
       if (await context.hasStorage()) {
         await context.locked((tx) =>

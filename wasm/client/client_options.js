@@ -40,11 +40,17 @@ import { indexedDbStorage } from './storage.js';
  * @property {Document} [document] what says whether the page is visible, for windows; by default the
  *   page's own. Without one, as in a worker, no window opens
  * @property {() => boolean} [gpc] does the browser send Global Privacy Control?
+ * @property {() => boolean} [automated] is the browser driven by a program?
+ * @property {() => Promise<void> | undefined} [activation] of a prerendered page, resolves when it
+ *   is shown
+ * @property {() => Promise<boolean>} [persist] asks the browser not to delete what is stored
+ * @property {() => boolean} [deletesStorage] does the browser delete what scripts stored after days
+ *   without interaction?
  * @property {(task: () => void, ms: number) => any} [setTimer]
  * @property {(timer: any) => void} [clearTimer]
  *
  * @typedef {Required<Pick<Options, 'fetch' | 'now' | 'storage' | 'random' | 'locks' | 'sites' | 'gpc' |
- *   'setTimer' | 'clearTimer'>>} Dependencies
+ *   'automated' | 'activation' | 'persist' | 'setTimer' | 'clearTimer'>>} Dependencies
  */
 
 /**
@@ -67,9 +73,19 @@ export async function dependenciesOf(given) {
     locks: locks ?? /** @type {any} */ (memory).memoryLocks(),
     sites: given.sites ?? (() => import('./site.js')),
     gpc: given.gpc ?? (() => g.navigator?.globalPrivacyControl === true),
+    automated: given.automated ?? (() => g.navigator?.webdriver === true),
+    activation: given.activation ?? activation,
+    persist: given.persist ?? (async () => g.navigator?.storage?.persist?.() ?? false),
     setTimer: given.setTimer ?? setTimer,
     clearTimer: given.clearTimer ?? ((timer) => clearTimeout(timer)),
   };
+}
+
+function activation() {
+  const page = /** @type {any} */ (globalThis.document);
+  return page?.prerendering
+    ? new Promise((resolve) => page.addEventListener('prerenderingchange', resolve, { once: true }))
+    : undefined;
 }
 
 /**

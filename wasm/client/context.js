@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a client share: options and dependencies, consent, notes for explain(), storage
 // under the lock of all tabs, and the budget ledger.
-import { VISITS, VISITS_LIVE, randomBytes, storageFailure, today, toldAs } from './basics.js';
+import { VISITS, VISITS_LIVE, storageFailure, today, toldAs } from './basics.js';
 import { reportsUrl } from './client_options.js';
+import { agreedTo, holds, termOf } from './terms.js';
 
 /**
  * @typedef {import('../bindings/device.js').Core} Core
@@ -10,24 +11,27 @@ import { reportsUrl } from './client_options.js';
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').Options} Options
  * @typedef {import('./storage.js').Transaction} Transaction
+ * @typedef {import('./terms.js').Term} Term
  *
  * @typedef {{core: Core, set: import('../bindings/ledger.js').RecipeSet}} Page the core of the page's
  *   recipes, and what the page reserves
- * @typedef {'none' | 'granted' | 'withdrawn' | 'gpc'} ConsentState
+ * @typedef {'none' | 'granted' | 'outdated' | 'withdrawn' | 'gpc'} ConsentState `outdated`: granted,
+ *   but the page asks for more than was agreed to
  * @typedef {{recipe: string | null, code: string}} Outcome `queued`, or a code of explain()
  * @typedef {{code: string, recipe: string | null, count: number, text?: string, cause?: unknown}}
  *   Note `cause` is the error behind it, where there was one
  */
 
-const SECRET_BYTES = 32;
 /** What the store `state` holds under one consent only: its end erases these keys. */
-export const ENDED = ['secret', 'analyses', 'keys', 'exactIn'];
+export const ENDED = ['secret', 'analyses', 'keys', 'exactIn', 'terms', 'optTerms'];
 
 export class Context {
   /** Consent as this page knows it. @type {ConsentState} */
   #consent = 'none';
   /** Grows with every withdrawal: work that began in an older era stops. */
   era = 0;
+  /** What this page asks for beyond what was agreed to. @type {Term[]} */
+  more = [];
   /**
    * Counts of what happened to events since the page was loaded, by code and recipe. They hold no
    * values.
@@ -42,17 +46,30 @@ export class Context {
     /** The set of a site adds its runs and its policy. @readonly */ this.options = { ...options };
     /** @readonly */ this.deps = deps;
     /** The URL that reports are posted to. @readonly */ this.url = reportsUrl(options.endpoint);
+    /**
+     * Resolves when a prerendered page is shown; undefined for one that is.
+     * @type {Promise<void> | undefined}
+     */
+    this.shown = deps.activation()?.then(() => (this.shown = undefined));
   }
 
   // ---- consent ----
 
   /** @returns {ConsentState} */
   get state() {
-    return this.deps.gpc() ? 'gpc' : this.#consent;
+    if (this.deps.gpc()) return 'gpc';
+    return this.#consent === 'granted' && this.more.length ? 'outdated' : this.#consent;
+  }
+
+  /** Why nothing may be spent or sent in this page, or null if it may. */
+  get off() {
+    if (this.deps.gpc()) return 'gpc';
+    if (this.#consent !== 'granted') return 'no-consent';
+    return this.deps.automated() ? 'automated' : this.shown ? 'prerendered' : null;
   }
 
   get isOn() {
-    return this.state === 'granted';
+    return this.off === null;
   }
 
   /** Reads what was decided on an earlier page. Creates no database. */
@@ -64,7 +81,12 @@ export class Context {
 
   /** Stores consent; it holds in this page once it is stored. */
   async storeConsent() {
-    await this.transaction((tx) => tx.put('state', 'consent', 'granted'));
+    await this.transaction(async (tx) => {
+      // An earlier version may have ended consent, and left what it did not know.
+      if ((await tx.get('state', 'consent')) !== 'granted')
+        for (const key of ENDED) await tx.delete('state', key);
+      await tx.put('state', 'consent', 'granted');
+    });
     this.#consent = 'granted';
   }
 
@@ -109,9 +131,9 @@ export class Context {
     return { recipe, code };
   }
 
-  /** Notes that there is no consent. */
+  /** Notes why nothing is spent or sent. */
   noteOff() {
-    return this.note(this.state === 'gpc' ? 'gpc' : 'no-consent');
+    return this.note(this.off ?? 'no-consent');
   }
 
   /**
@@ -197,8 +219,9 @@ export class Context {
    * of one. What cannot be reserved is refused where it is spent.
    */
   async open() {
-    const { page, deps } = this;
-    if (!page || globalThis.document?.visibilityState === 'hidden') return;
+    const { page, deps, options } = this;
+    const { visibilityState } = options.document ?? globalThis.document ?? {};
+    if (!page || visibilityState === 'hidden') return;
     try {
       await this.exclusive(async (tx) => {
         const day = today(deps);
@@ -225,6 +248,21 @@ export class Context {
     return ledger;
   }
 
+  /** Does this page know that a recipe asks for more than was agreed to? @param {Recipe} recipe */
+  isMore(recipe) {
+    const { key, name } = termOf(this.url, recipe);
+    return this.more.some((term) => term.key === key && term.name === name);
+  }
+
+  /**
+   * Returns whether the person agreed to a term.
+   * @param {Transaction} tx
+   * @param {Term} term
+   */
+  async agrees(tx, term) {
+    return holds(await agreedTo(tx, term), term);
+  }
+
   /**
    * Returns why the recipe may not spend today, or null if it may.
    * @param {Transaction} tx
@@ -232,26 +270,10 @@ export class Context {
    * @param {Recipe} recipe
    */
   async refusal(tx, core, recipe) {
+    if (!(await this.agrees(tx, termOf(this.url, recipe)))) return 'outdated';
     const day = today(this.deps);
     if (day <= ((await tx.get('state', 'erased')) ?? -1)) return 'erased';
     return core.ledger.refusal(await this.ledgerOf(tx, core), recipe, day)?.code ?? null;
-  }
-
-  /**
-   * Returns the secret from which permanent answers are derived. It is drawn once, and kept until
-   * consent ends.
-   * @param {Transaction} tx
-   * @returns {Promise<Uint8Array>}
-   */
-  async secretOf(tx) {
-    const stored = await tx.get('state', 'secret');
-    if (stored) {
-      if (stored.length === SECRET_BYTES) return stored;
-      throw storageFailure(new RangeError('the stored secret is damaged'));
-    }
-    const secret = randomBytes(this.deps, SECRET_BYTES);
-    await tx.put('state', 'secret', secret);
-    return secret;
   }
 }
 

@@ -50,8 +50,9 @@ export class Events {
    * and never by an event.
    */
   async open() {
-    this.#windows ??= this.#load();
-    await (await this.#windows)?.open();
+    const windows = await (this.#windows ??= this.#load());
+    if (windows) await windows.open();
+    else this.#windows = null; // the next opening tries again
   }
 
   /** @returns {Promise<Windows | null>} */
@@ -117,6 +118,7 @@ export class Events {
   async #privatize(core, recipe, value, era) {
     const context = this.#context;
     const { deps } = context;
+    if (context.isMore(recipe)) return 'outdated';
     if (recipe.send.pick === 'uniform') {
       return (await this.#windows)?.take(recipe, value, era) ?? 'no-window';
     }
@@ -146,15 +148,23 @@ export class Events {
     const day = today(context.deps);
     const known = this.#spent.get(recipe.hash);
     if (known?.day === day) return known;
+    const ready = { core, recipes: (await this.#recipes.ready())?.recipes ?? [] };
+    const permanent = recipe.isPermanent ? await chunk(import('./permanent.js')) : null;
+    const never = await permanent?.whyNotHere(context);
+    if (never) return { code: never };
     const paid = await context.exclusive(async (tx) => {
-      const code = await context.refusal(tx, core, recipe);
+      const code =
+        (await context.refusal(tx, core, recipe)) ??
+        (await permanent?.refusal(tx, context, ready, recipe));
       if (code) return { code };
       const ledger = core.ledger.debit(await context.ledgerOf(tx, core), recipe, day);
       await tx.put('state', 'ledger', ledger);
-      return recipe.isPermanent ? { secret: await context.secretOf(tx) } : {};
+      return permanent ? { secret: await permanent.secretFor(tx, context, recipe) } : {};
     });
-    // Another page may reserve for this day yet, so a cap is not remembered.
-    if (paid?.code && paid.code !== 'cap') this.#spent.set(recipe.hash, { day, code: paid.code });
+    // The person may agree at any time, and another page may reserve for this day yet; the other
+    // reasons hold all day.
+    if (paid?.code && !['outdated', 'cap'].includes(paid.code))
+      this.#spent.set(recipe.hash, { day, code: paid.code });
     return paid ?? { code: 'no-consent' };
   }
 }

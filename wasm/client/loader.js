@@ -24,9 +24,16 @@ function rememberedState() {
 
 /** @template {string} S @param {S} state */
 function remember(state) {
+  const known = rememberedState();
+  // Terms that are outdated are asked for anew; what was agreed to before goes on.
+  const kept = state === 'outdated' ? 'granted' : state;
   try {
-    if (state === 'granted' || rememberedState() !== 'none')
-      globalThis.localStorage?.setItem(KEY, state);
+    if (
+      kept !== known &&
+      !(/** @type {any} */ (globalThis.document)?.prerendering) &&
+      (kept === 'granted' || known !== 'none')
+    )
+      globalThis.localStorage?.setItem(KEY, kept);
   } catch {
     // then the page asks again
   }
@@ -160,6 +167,8 @@ export function start({ client: importClient = () => import('./client.js'), ...o
       },
       grant: async () =>
         loading.hasGpc ? 'gpc' : remember(await (await loading.load()).consent.grant()),
+      /** @type {Client['consent']['asks']} */
+      asks: async () => (loading.isKnown ? (await loading.load()).consent.asks() : []),
       withdraw: async () => {
         if (loading.isKnown) remember(await (await loading.load()).consent.withdraw());
         return loading.state;

@@ -33,12 +33,18 @@ const pageModule = () =>
 
 export class PageRecipes {
   #context;
+  #bind;
   /** @type {Promise<Ready | null> | null} */
   #loading = null;
 
-  /** @param {Context} context */
-  constructor(context) {
+  /**
+   * @param {Context} context
+   * @param {(recipes: Recipe[]) => Promise<unknown>} bind holds what the page asks for against what
+   *   was agreed to, before anything is spent
+   */
+  constructor(context, bind) {
     this.#context = context;
+    this.#bind = bind;
   }
 
   /** The core and the accepted recipes; null without consent, or where they cannot be loaded. */
@@ -62,15 +68,17 @@ export class PageRecipes {
         : await acceptAll(context);
       context.page = ready;
       for (const name of ready.refused) context.note('recipe-refused', name);
-      // The keys of the two servers are fetched now and not at the first event, because the servers
-      // need not learn when that happens.
-      for (const recipe of ready.recipes)
-        sealingOf(context, recipe).catch((error) => context.noteError(error, recipe.id));
       if (keys) {
         const { keepSigned } = await import('../bindings/signature.js');
         await keepSigned(ready, keys, (code, name) => void context.note(code, name));
       }
+      await this.#bind(ready.recipes);
       await context.open();
+      // The keys of the two servers are fetched now and not at the first event, because the servers
+      // need not learn when that happens.
+      for (const recipe of ready.recipes)
+        if (!context.isMore(recipe))
+          sealingOf(context, recipe).catch((error) => context.noteError(error, recipe.id));
       return ready;
     } catch (error) {
       context.note(loadFailureCode(error), null, undefined, error);

@@ -2,7 +2,16 @@
 // The events that a person lets queries read. They are kept in the `events` store until retention,
 // opting out or the end of consent erases them. No outcome, note or error holds their values.
 import { today } from './basics.js';
-import { analysisOf, load, optedIn, queryLedgerOf, refused, streamOf } from './query_policy.js';
+import {
+  analysisOf,
+  load,
+  optedIn,
+  queryLedgerOf,
+  refused,
+  streamOf,
+  termOfAnalysis,
+} from './query_policy.js';
+import { bindTerms } from './terms.js';
 
 /**
  * @typedef {import('../bindings/query_core.js').Event} Event
@@ -107,7 +116,9 @@ export async function donate({ context }, stream, event) {
 export async function optIn({ context }, name, yes) {
   if (!yes) return optOut(context, name);
   const loaded = await load(context);
-  if (!analysisOf(loaded.policy, name)) throw refused('unknown-analysis');
+  const analysis = analysisOf(loaded.policy, name);
+  if (!analysis) throw refused('unknown-analysis');
+  await bindTerms(context, 'optTerms', [termOfAnalysis(context, analysis)], 'all');
   const isDone = await context.exclusive(async (tx) => {
     await queryLedgerOf(tx, loaded, today(context.deps));
     await tx.put('state', 'analyses', [...new Set([...(await optedIn(tx)), name])]);

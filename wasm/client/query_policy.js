@@ -6,6 +6,7 @@ import { QueryCore } from '../bindings/query_core.js';
 import { loadModule } from '../bindings/web.js';
 import { Refusal, loadFailureCode, storageFailure } from './basics.js';
 import { sourceOf } from './page_recipes.js';
+import { makeTerm } from './terms.js';
 
 /**
  * @typedef {import('../bindings/query_core.js').Policy} Policy
@@ -27,6 +28,7 @@ export const QUERY_REASONS = {
   'unknown-stream': 'The policy has no such stream.',
   'unknown-analysis': 'The policy has no such analysis.',
   'not-opted-in': 'The person has not opted in to the analysis.',
+  outdated: 'The page asks for more than the person agreed to.',
   'event-field': "The event has a field that the stream's schema does not have.",
   'event-type': "A field of the event is not of its type in the stream's schema.",
   'event-size': 'The event is larger than 1 KiB.',
@@ -140,4 +142,36 @@ export async function queryLedgerOf(tx, { core }, day) {
   const ledger = core.accountant.init(day);
   await tx.put('state', 'accountant', ledger);
   return ledger;
+}
+
+/**
+ * What an analysis asks of a person: each of its fields, and the epsilon of all its answers.
+ * @param {Context} context
+ * @param {any} analysis of the policy
+ */
+export function termOfAnalysis({ url }, analysis) {
+  const { analysis: name, stream, fields, budget, split_by: splits = [] } = analysis;
+  const epsilon = Math.round(
+    1e6 * Math.max(...fields.map((/** @type {any} */ f) => f.local_epsilon)),
+  );
+  /** @param {string[]} names @param {string} kind */
+  const named = (names, kind) => names.map((name) => `${kind} ${name}`);
+  return makeTerm(
+    url,
+    'analysis',
+    { analysis: name },
+    {
+      epsilon,
+      day: epsilon * budget.reports,
+      ways: [
+        'query',
+        `stream ${stream}`,
+        ...named(
+          fields.map((/** @type {any} */ { field }) => field),
+          'field',
+        ),
+        ...named(splits, 'part'),
+      ],
+    },
+  );
 }

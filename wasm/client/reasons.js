@@ -8,6 +8,10 @@ export const CSP = "script-src 'self' 'wasm-unsafe-eval'";
 export const REASONS = {
   'no-consent': 'Consent has not been given.',
   gpc: 'The browser sends Global Privacy Control, which counts as no.',
+  automated:
+    'The browser is driven by a program (navigator.webdriver), so nothing is spent or sent.',
+  prerendered: 'The page was loaded ahead and is not shown yet, so nothing is spent or sent.',
+  outdated: 'The page asks for more than the person agreed to.',
   storage: 'Storage on this device failed, so no budget can be kept.',
   failed: 'The client itself failed, which is a defect; the entry carries the error as its cause.',
   'wasm-blocked': `The page's policy refuses WebAssembly. Add the header Content-Security-Policy: ${CSP}`,
@@ -21,6 +25,10 @@ export const REASONS = {
   budget: "The day's reports are spent.",
   fresh: 'Storage is fresh; reports begin on the next UTC day.',
   erased: 'Everything was erased today; reports begin on the next UTC day.',
+  tombstone:
+    'The recipe gave its one permanent answer before consent ended, and gives no other until it expires.',
+  'not-persisted':
+    'This browser may delete what is stored here after days without a visit, so the recipe gives no permanent answer.',
   cap: "The site's budget leaves nothing for this now: it was not reserved for today, or other days of its window used it.",
   'set-refused': "The site's recipe set could not be loaded, or is not the one that was pinned.",
   expired: "The recipe's last day has passed.",
@@ -28,6 +36,7 @@ export const REASONS = {
   'sampled-out': "The recipe's random sample left this event out.",
   'no-window':
     'No window of the day is open for the recipe: one opens with a page that is visible, when it is loaded or when the day begins.',
+  'window-open': 'Reports wait for the end of the day that they answer for.',
   'window-over':
     "The day's visit is over: it is the first visible page of the day, until that is first hidden.",
   'not-a-number': 'The value is not a finite number.',

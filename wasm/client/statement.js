@@ -5,6 +5,7 @@ import { accountsOf, capsOf, spentOf } from '../bindings/ledger_sum.js';
 import { DAY_MS, chunk, readStored, today } from './basics.js';
 import { exactBalances, explainExact } from './exact_balance.js';
 import { REASONS } from './reasons.js';
+import { promisesOf } from './verdict.js';
 
 /**
  * @typedef {import('../bindings/device.js').Recipe} Recipe
@@ -24,7 +25,8 @@ import { REASONS } from './reasons.js';
  * @property {ReportJson} report what is sent, exactly. If it names `servers`, it is instead what
  *   was split into shares and sealed for those servers.
  * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}, year:
- *   {count: number, epsilon: number}}} Balance
+ *   {count: number, epsilon: number}, verdict: import('./verdict.js').Promises}} Balance what a
+ *   recipe has spent, and what its report, window and life promise a person
  * @typedef {object} AccountEntry what was spent under one name, ever, also by recipes that left the
  *   page
  * @property {string | null} account the name of the analysis; null where the books have none
@@ -147,6 +149,7 @@ async function balancesOf(context, pageRecipes) {
       perDay: recipe.limit.perDay,
       today: spent(recipe, day),
       year: spent(recipe, day - 364),
+      verdict: promisesOf(recipe, day),
     }));
   });
   return balances ?? [];
@@ -206,7 +209,7 @@ export async function explain(context, recipes) {
    */
   const add = (code, recipe, count, text) =>
     void reasons.set(`${code} ${recipe}`, { code, recipe, count, text });
-  if (!context.isOn) add(context.state === 'gpc' ? 'gpc' : 'no-consent', null, 0);
+  if (context.off) add(context.off, null, 0);
   try {
     await recipes.ready(); // a site's set brings runs and policy
     await explainRecipes(context, recipes, add);
@@ -232,9 +235,16 @@ export async function explain(context, recipes) {
 async function explainRecipes(context, recipes, add) {
   const ready = await recipes.ready();
   if (!ready) return;
+  const hasPermanent = ready.recipes.some(({ isPermanent }) => isPermanent);
+  const permanent = hasPermanent ? await chunk(import('./permanent.js')) : null;
+  const never = await permanent?.whyNotHere(context);
   await context.exclusive(async (tx) => {
     for (const recipe of ready.recipes) {
-      const code = await context.refusal(tx, ready.core, recipe);
+      const code =
+        (await context.refusal(tx, ready.core, recipe)) ??
+        (recipe.isPermanent
+          ? (never ?? (await permanent?.refusal(tx, context, ready, recipe)))
+          : null);
       // An open window has spent the day's reports. Where another recipe has, a note says so.
       const isOpen = code === 'budget' && recipe.send.pick === 'uniform';
       if (code && !isOpen)
@@ -244,14 +254,20 @@ async function explainRecipes(context, recipes, add) {
 }
 
 /**
- * Adds the number of records that wait for their random delay to end.
+ * Adds the numbers of records that wait for their window or their random delay to end.
  * @param {Context} context
  * @param {(code: string, recipe: string | null, count: number) => void} add
  */
 async function explainQueue(context, add) {
   if (!(await context.hasStorage())) return;
   const now = context.deps.now();
-  const rows = await context.transaction((tx) => tx.entries('queue'));
+  const [rows, events] = await context.transaction((tx) =>
+    Promise.all([tx.entries('queue'), tx.entries('events')]),
+  );
+  // Windows of a day, which windows.js keeps.
+  const open = events.filter(([key]) => key.startsWith('~window/'));
+  const slots = open.reduce((sum, [, { slots: own }]) => sum + (own?.length ?? 0), 0);
+  if (slots) add('window-open', null, slots);
   const waiting = rows.filter(([, row]) => row.endpoint === context.url && row.due > now);
   if (waiting.length) add('not-yet-due', null, waiting.length);
 }

@@ -21,6 +21,7 @@ import {
   sweep,
 } from './run_state.js';
 import { served } from './served.js';
+import { bindTerms, termOf } from './terms.js';
 
 export { balances, explain } from './run_balance.js';
 export { RUN_REASONS };
@@ -70,11 +71,15 @@ export async function tidy({ context }) {
   return [];
 }
 
+/** What runs ask of a person. @param {Context} context @param {Followed[]} list */
+const termsOf = ({ url }, list) => list.map(({ recipe }) => termOf(url, recipe));
+
 /** @type {(call: Call, ...args: Parameters<Track['optIn']>) => Promise<Outcome[]>} */
 export async function optIn({ context }, analysis, yes = true) {
   const { runs } = await load(context);
   const own = [...runs.values()].filter(({ recipe }) => recipe.json.analysis === analysis);
   if (!own.length) throw refused('unknown-analysis');
+  if (yes) await bindTerms(context, 'optTerms', termsOf(context, own), 'all');
   const isDone = await context.exclusive(async (tx) => {
     for (const followed of own) {
       if (!yes) await leave(tx, followed);
@@ -205,12 +210,29 @@ async function answerAll(call, recipes) {
   const { context } = call;
   await needPart(context);
   const loaded = await load(context);
+  // A run that was joined under an earlier version has no terms.
+  await bindTerms(
+    context,
+    'optTerms',
+    termsOf(context, await joinedRuns(context, loaded)),
+    'missing',
+  );
   const list = recipes ?? (await fetched(context, loaded));
   if (!Array.isArray(list)) throw refused('epochs-missing');
   const outcomes = [];
   for (const json of list.slice(0, EPOCHS_MAX)) outcomes.push(await answerOne(call, loaded, json));
   if (list.length > EPOCHS_MAX) outcomes.push(noted(context, null, 'too-many'));
   return outcomes;
+}
+
+/** The runs that the person takes part in. @param {Context} context @param {Loaded} loaded */
+async function joinedRuns(context, { runs }) {
+  const kept = await context.exclusive(async (tx) => {
+    const list = [];
+    for (const followed of runs.values()) if (await keptOf(tx, followed)) list.push(followed);
+    return list;
+  });
+  return kept ?? [];
 }
 
 /**
@@ -317,6 +339,7 @@ async function drawn(tx, context, core, followed) {
   if (day > recipe.expiresDay) return { code: 'run-over' };
   const kept = await keptOf(tx, followed);
   if (!kept) return { code: 'not-opted-in' };
+  if (!(await context.agrees(tx, termOf(context.url, recipe)))) return { code: 'outdated' };
   const isFirst = kept.state === null;
   const code = isFirst ? await whyNotJoin(tx, context, core, followed) : null;
   if (code) return { code };

@@ -16,6 +16,7 @@ import { toHex } from '../bindings/device.js';
 import { DAY_MS, VISITS, VISITS_LIVE, isSampled, randomBytes, today, uniform } from './basics.js';
 import { itemOf } from './items.js';
 import { sealingOf } from './page_recipes.js';
+import { sendNow } from './send_now.js';
 
 /**
  * @typedef {import('../bindings/device.js').Core} Core
@@ -52,6 +53,23 @@ const KEEPALIVE_MAX = 60_000; // bytes that a page may have in flight when it go
 
 /** @param {Recipe} recipe @param {number} day */
 const keyOf = ({ hash }, day) => `${PREFIX}${hash}/${day}`;
+
+/**
+ * Loads what an event would load. Later, a request would tell of the first event.
+ * @param {Recipe[]} recipes
+ * @param {Context['deps']} deps
+ */
+function loadAhead(recipes, { sites }) {
+  const kinds = recipes.flatMap(({ json }) =>
+    [json, ...(json.variables ?? [])].map(({ value }) => value),
+  );
+  const has = (/** @type {string} */ kind) => kinds.includes(kind);
+  Promise.all([
+    has('word') && import('./observe.js'),
+    (has('host') || has('site')) && import('./address.js'),
+    has('site') && sites(),
+  ]).catch(() => {}); // the event tries again, and says so
+}
 
 export class Windows {
   #context;
@@ -91,6 +109,7 @@ export class Windows {
       .sort((a, b) => (a.hash < b.hash ? -1 : 1));
     this.#document = context.options.document ?? globalThis.document;
     this.#signal = signal;
+    loadAhead(this.#recipes, context.deps);
     this.#listen();
   }
 
@@ -149,7 +168,10 @@ export class Windows {
       if (!context.isOn || !this.#isVisible) break;
       try {
         const isVisit = recipe.send.window === 'visit';
-        const code = await (isVisit ? this.#openVisit(recipe) : this.#openDay(recipe));
+        // What asks for more than the person agreed to pays for nothing.
+        const code = context.isMore(recipe)
+          ? 'outdated'
+          : await (isVisit ? this.#openVisit(recipe) : this.#openDay(recipe));
         if (code) this.#refused.set(recipe.hash, { day: today(context.deps), code });
         else this.#refused.delete(recipe.hash);
       } catch (error) {
@@ -312,7 +334,8 @@ export class Windows {
       const recipe = this.#recipes.find((each) => each.hash === hash);
       if (day > row.expires || (Number(opened) < day && !row.slots))
         await context.locked((tx) => tx.delete('events', key));
-      else if (Number(opened) < day && recipe) await this.#close(key, recipe, row.slots ?? []);
+      else if (Number(opened) < day && recipe && !context.isMore(recipe))
+        await this.#close(key, recipe, row.slots ?? []);
     }
   }
 
@@ -435,7 +458,7 @@ export class Windows {
       for (const { id, row } of slots) {
         if (!row) continue;
         room -= row.body?.length ?? JSON.stringify(row.report).length;
-        void this.#outbox.sendNow(id, row, era, room >= 0);
+        void sendNow(context, this.#outbox, id, row, era, room >= 0);
       }
     }
     this.#visits.clear();

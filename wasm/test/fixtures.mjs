@@ -248,7 +248,9 @@ export async function makeClient(more = {}) {
  * @returns {Promise<any[]>}
  */
 export const balances = async (client) =>
-  (await client.ledger()).filter((entry) => !('account' in entry || 'total' in entry));
+  (await client.ledger())
+    .filter((entry) => !('account' in entry || 'total' in entry))
+    .map(({ verdict: _, ...entry }) => entry);
 
 /** @param {any[]} outcomes */
 export const codes = (outcomes) => outcomes.map((outcome) => outcome.code);
@@ -318,16 +320,26 @@ export async function serveFolders({ folders, csp, pages = {} }) {
   };
 }
 
-export const launchBrowser = () =>
+export const BROWSER = process.env.SHOAL_CHROMIUM ?? '/usr/bin/chromium';
+export const BROWSER_ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/**
+ * @param {{isAutomated?: boolean, ignoreDefaultArgs?: string[]}} [options] `isAutomated`: shall it say that a program drives it? The client sends nothing from such a browser.
+ */
+export const launchBrowser = ({ isAutomated = false, ignoreDefaultArgs } = {}) =>
   chromium.launch({
-    executablePath: process.env.SHOAL_CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: BROWSER,
+    ignoreDefaultArgs,
     args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
+      ...BROWSER_ARGS,
+      ...(isAutomated ? [] : ['--disable-blink-features=AutomationControlled']),
     ],
   });

@@ -53,19 +53,25 @@ static shoal_err sound_parse(uint8_t *record, const shoal_part *part, const char
     return sound_rappor.parse(record, part, text, position);
 }
 
+static shoal_err sound_unlimited(uint32_t *eps_micro, const shoal_part *part)
+{
+    return sound_rappor.unlimited(eps_micro, part);
+}
+
 const shoal_mechanism shoal_rappor_mechanism = {
-    shoal_rappor_id,
-    "rappor",
-    {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF |
-         SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1,
-     SHOAL_TAKES_EPSILON},
-    {SHOAL_TAKES_LIST | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED, SHOAL_TAKES_EPSILON},
-    {0, 0},
-    1,
-    forgetful_prepare,
-    sound_randomize,
-    sound_check,
-    sound_print,
-    sound_parse,
-    forgetful_epsilon,
+    .id = shoal_rappor_id,
+    .name = "rappor",
+    .open = {SHOAL_TAKES_BITS | SHOAL_TAKES_HASHES | SHOAL_TAKES_COHORTS | SHOAL_TAKES_PQF |
+                 SHOAL_TAKES_SEED | SHOAL_TAKES_POLY1,
+             SHOAL_TAKES_EPSILON},
+    .closed = {SHOAL_TAKES_LIST | SHOAL_TAKES_PQF | SHOAL_TAKES_SEED, SHOAL_TAKES_EPSILON},
+    .number = {0, 0},
+    .is_permanent = true,
+    .prepare = forgetful_prepare,
+    .randomize = sound_randomize,
+    .check = sound_check,
+    .print = sound_print,
+    .parse = sound_parse,
+    .epsilon = forgetful_epsilon,
+    .unlimited = sound_unlimited,
 };

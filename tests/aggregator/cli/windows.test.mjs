@@ -223,3 +223,153 @@ test('compare: windows with windows only, and their picks are in both errors', (
     ...['compare', '--recipe', 'u.json', '--recipe-b', 'f.json', 'u.acc', 'f.acc'],
   ]);
 });
+
+test('discover: counts of strings are of windows, too, and their errors have the picks in them', () => {
+  const words = recipe({
+    ...uniform,
+    recipe: 'words',
+    value: 'word',
+    mechanism: 'sfp',
+    parameters: {
+      ...{ epsilon: 6, k: 1024, m: 256, length: 4, oracle: 'olh' },
+      ...{ epsilon_fragment: 6, k_fragment: 1024, m_fragment: 256 },
+    },
+    hash: 'poly1',
+    seed: '0123456789abcdef'.repeat(4),
+  });
+  writeFileSync(at('words.json'), JSON.stringify(words));
+  writeFileSync(at('words.tsv'), 'cats\t3\ndog\t2\n');
+  const files = ['--recipe', 'words.json', '--counts', 'words.tsv', '--truth', 'words.truth'];
+  good(['simulate', ...files, ...crowd, '-o', 'words.batch']);
+  good(['ingest', '--recipe', 'words.json', '-o', 'words.acc', 'words.batch']);
+  const discover = ['discover', '--recipe', 'words.json', 'words.acc'];
+  assert.match(good(discover).text, /^counts are windows \(days of a person\)/m);
+  const { unit, n, rows } = JSON.parse(good([...discover, '--format', 'json']).text);
+  assert.deepEqual([unit, n, rows.length], ['windows', 20000, 2]);
+  const held = new Map(truth('words.truth').map(([value, , crowds]) => [value, Number(crowds)]));
+  for (const row of rows) {
+    const p = row.count / n;
+    // At epsilon 6 the picks are most of the error.
+    assert.ok(row.stderr ** 2 > n * p * (1 - p), row.value);
+    assert.ok(row.stderr ** 2 < 2 * n * p * (1 - p), row.value);
+    assert.ok(Math.abs(row.count - Number(held.get(row.value))) < 4 * row.stderr, row.value);
+  }
+});
+
+const plan = ['plan', '--devices', '100000', '--epsilon', '4'];
+
+test('plan: chooses the pick by the share of active windows, and says why', () => {
+  for (const [active, pick] of Object.entries({ 0.05: 'first', 0.29: 'first', 0.3: 'uniform' })) {
+    const args = [...plan, '--size', '100', '--active', active];
+    const table = good([...args, '--recipe-out', 'planned.json']).text;
+    assert.match(table, new RegExp(`^send +${pick}: `, 'm'));
+    assert.match(table, /^smallest share .* of active windows is told from zero/m);
+    const other = pick === 'first' ? 'uniform' : 'first';
+    assert.match(table, new RegExp(`^instead +${other}: smallest share .* openings are off`, 'm'));
+    const json = JSON.parse(good([...args, '--format', 'json']).text);
+    assert.deepEqual([json.pick, json.active], [pick, Number(active)]);
+    assert.equal(json.reports, Math.round(pick === 'first' ? 100000 * Number(active) : 100000));
+    assert.ok(json.openings_break_even > 0 && json.other_pick_smallest_share > 0);
+    const written = JSON.parse(readFileSync(at('planned.json'), 'utf8'));
+    const send = pick === 'first' ? undefined : { pick: 'uniform', window: 'day' };
+    assert.deepEqual(written.send, send);
+  }
+  const visits = [...plan, '--size', '100', '--active', '1', '--pages', 'one'];
+  good([...visits, '--recipe-out', 'planned.json']);
+  const { send } = JSON.parse(readFileSync(at('planned.json'), 'utf8'));
+  assert.deepEqual(send, { pick: 'uniform', window: 'visit', delay_s: 0 });
+  assert.match(good(visits).text, /uniform is closer whatever opens a day/);
+});
+
+test('plan: text is first without --active, in one line; other plans are as before', () => {
+  assert.match(good([...plan, '--open']).text, /^send +first: it shows that something was typed/m);
+  assert.doesNotMatch(good([...plan, '--size', '100']).text, /^send/m);
+  const json = JSON.parse(good([...plan, '--open', '--format', 'json']).text);
+  assert.ok(!('pick' in json) && !('active' in json));
+  const mean = good([...plan, '--mean', '--low', '0', '--high', '1', '--active', '0.5']).text;
+  assert.match(mean, /^send +first: a mean would count windows without events/m);
+  const permanent = good([...plan, '--open', '--mechanism', 'rappor', '--active', '0.5']).text;
+  assert.match(permanent, /^send +first: a permanent answer/m);
+  refused(/--pages needs --active/, [...plan, '--size', '9', '--pages', 'one']);
+  refused(/--pages is one or many/, [...plan, '--size', '9', '--active', '1', '--pages', 'two']);
+  refused(/--active must be/, [...plan, '--size', '9', '--active', '0']);
+  refused(/does not go with --surface/, [...plan, '--surface', '--active', '1']);
+});
+
+const fresh = ['recipe', 'new', '--id', 'fresh', '--expires', '2099-12-31'];
+
+/** @param {string} text */
+const sendOf = (text) => JSON.parse(text).send;
+
+test('recipe new: the pick by --active, said in one line', () => {
+  const plain = good(fresh);
+  assert.equal(sendOf(plain.text), undefined);
+  assert.match(plain.err, /^shoal: recipe: send\.pick first: it shows that something was typed/);
+  assert.equal(plain.err.match(/^.*send\.pick.*$/gm)?.length, 1, 'one line');
+  const active = [...fresh, '--active', '0.5'];
+  const day = good(active);
+  assert.deepEqual(sendOf(day.text), { pick: 'uniform', window: 'day' });
+  assert.match(day.err, /^shoal: recipe: send\.pick uniform: /);
+  const visit = { pick: 'uniform', window: 'visit', delay_s: 0 };
+  assert.deepEqual(sendOf(good([...active, '--pages', 'one']).text), visit);
+  assert.equal(sendOf(good([...fresh, '--active', '0.29']).text), undefined);
+  const rappor = good([...active, '--mechanism', 'rappor']);
+  assert.equal(sendOf(rappor.text), undefined);
+  assert.match(rappor.err, /first: a permanent answer/);
+  assert.doesNotMatch(good([...fresh, '--mechanism', 'rappor']).err, /send\.pick/, 'no choice');
+  const pair = good([...active, '--variable', 'a=:1:3', '--variable', 'b=:1:2']);
+  assert.deepEqual(sendOf(pair.text), { pick: 'uniform', window: 'day' });
+  const stable = good([...active, '--variable', 'a=:1:3', '--variable', 'b=rappor:2']);
+  assert.equal(sendOf(stable.text), undefined);
+  for (const text of [day.text, pair.text]) {
+    writeFileSync(at('fresh.json'), text);
+    good(['recipe', 'check', 'fresh.json']);
+  }
+  const piped = spawnSync(bin, [...active, '--values', '-'], { cwd: folder, input: 'a\nb\n' });
+  const both = JSON.parse(piped.stdout.toString());
+  assert.deepEqual(both.parameters.values, ['a', 'b'], 'a list that can be read once');
+  assert.deepEqual(both.send, { pick: 'uniform', window: 'day' });
+  refused(/--pages goes with --active/, [...fresh, '--pages', 'one']);
+  refused(/--pages is one or many/, [...active, '--pages', 'two']);
+  refused(/--active must be/, [...fresh, '--active', '1.1']);
+  refused(/--active: queries, tries and runs/, [...active, '--mechanism', 'trie']);
+});
+
+// script(1) runs a command on a terminal of its own.
+const noTerminal = spawnSync('script', ['-qec', 'true', '/dev/null']).status !== 0;
+
+/** @param {string[]} args @param {string} input */
+function onTerminal(args, input) {
+  const out = ['-o', 'asked.json'];
+  rmSync(at('asked.json'), { force: true });
+  const line = [bin, ...args, ...out].join(' ');
+  const run = spawnSync('script', ['-qec', line, '/dev/null'], { cwd: folder, input });
+  assert.equal(run.status, 0, run.stdout.toString());
+  return { said: run.stdout.toString(), send: sendOf(readFileSync(at('asked.json'), 'utf8')) };
+}
+
+test('recipe new: asks on a terminal for what no option says', { skip: noTerminal }, () => {
+  const one = onTerminal(fresh, '0.5\none\n');
+  assert.match(one.said, /In what share of visits .*\r\n.*From 0 to 1/);
+  assert.match(one.said, /Is the site one page .*\r\n.*one or many: /);
+  assert.deepEqual(one.send, { pick: 'uniform', window: 'visit', delay_s: 0 });
+  const again = onTerminal(fresh, 'most\n0.5\nfew\nmany\n');
+  assert.deepEqual(again.send, { pick: 'uniform', window: 'day' });
+  const rare = onTerminal(fresh, '0.05\n');
+  assert.equal(rare.send, undefined);
+  assert.doesNotMatch(rare.said, /one or many/, 'it would decide nothing');
+  const unknown = onTerminal(fresh, '\n');
+  assert.equal(unknown.send, undefined);
+  assert.match(unknown.said, /send\.pick first: it shows that something was typed/);
+  const stated = onTerminal([...fresh, '--active', '0.5', '--pages', 'many'], '');
+  assert.doesNotMatch(stated.said, /In what share|one or many/);
+  const rappor = onTerminal([...fresh, '--mechanism', 'rappor'], '');
+  assert.doesNotMatch(rappor.said, /In what share/);
+});
+
+test('recipe new: nothing is asked without a terminal', () => {
+  const run = spawnSync(bin, fresh, { cwd: folder, input: '0.5\none\n' });
+  assert.equal(run.status, 0);
+  assert.equal(sendOf(run.stdout.toString()), undefined, 'the input is not read');
+  assert.doesNotMatch(run.stderr.toString(), /In what share/);
+});

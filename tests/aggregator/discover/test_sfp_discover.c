@@ -348,7 +348,7 @@ static void noise_holds_no_words(void **state)
 {
     (void)state;
     int is_long = getenv("SHOAL_LONG") != NULL;
-    unsigned n_collections = is_long ? 40 : 4, n_with_rows = 0;
+    unsigned n_collections = effort(40, 4, 2), n_with_rows = 0;
     for (uint8_t i = 0; i < n_collections; i++) {
         collection c;
         agg_discovery d;

@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { memoryStorage } from '../../client/memory_storage.js';
 import { codes, fakeClock, makeClient, balances } from '../fixtures.mjs';
 import { DAY_MS, loadQueryCore } from '../query_fixtures.mjs';
+import { fakePage, windowed } from '../window_fixtures.mjs';
 
 const earlier = JSON.parse(
   await readFile(new URL('earlier_storage.json', import.meta.url), 'utf8'),
@@ -95,4 +96,48 @@ test('a run goes on: the answered epoch is known, and the next one is answered',
   const [first, second] = earlier.epochs;
   assert.deepEqual(codes(await client.track.answer([first])), ['answered']);
   assert.deepEqual(codes(await client.track.answer([second])), ['queued']);
+});
+
+test('windows open in storage that an earlier client wrote, and an earlier client erases them', async () => {
+  const storage = memoryStorage();
+  await storage.transaction(async (tx) => {
+    for (const [store, rows] of Object.entries(earlier.stores))
+      for (const [key, value] of Object.entries(rows))
+        await tx.put(/** @type {any} */ (store), key, value);
+  });
+  const { now, setTimer, clearTimer } = fakeClock(earlier.now + 60_000);
+  const { client } = await makeClient({
+    ...earlier.options,
+    recipes: [
+      ...earlier.options.recipes,
+      windowed('day', { recipe: 'w', stream: 'w', analysis: 'w' }),
+    ],
+    queryWasm: loadQueryCore,
+    storage,
+    now,
+    setTimer,
+    clearTimer,
+    document: fakePage(),
+  });
+  assert.deepEqual(codes(await client.record('w', 'cod')), ['entered']);
+  /** @type {(key: string) => Promise<boolean>} */
+  const has = async (key) =>
+    storage.transaction(async (tx) =>
+      (await tx.keys('events')).some((each) => each.startsWith(key)),
+    );
+  assert.ok(await has('~window/'));
+  await client.flush(); // the sweeps of queries and of runs leave windows alone
+  assert.deepEqual(codes(await client.optIn('keyboard', false)), ['opted-out']);
+  assert.ok(await has('~window/'));
+  // How the client of November 2026 ends consent.
+  await storage.transaction((tx) =>
+    Promise.all([
+      tx.put('state', 'consent', 'withdrawn'),
+      ...['secret', 'analyses', 'keys'].map((key) => tx.delete('state', key)),
+      tx.clear('queue'),
+      tx.clear('events'),
+    ]),
+  );
+  assert.ok(!(await has('~window/')), 'nothing of a window outlives consent');
+  assert.deepEqual(codes(await client.record('w', 'cod')), ['no-consent']);
 });

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The terms that a person agrees to: for each purpose its epsilon, its operators and its protocol.
+// They are stored with consent. A page that asks for less or for the same goes on; for more, it
+// asks anew (asks.js), and until then nothing is spent or sent for what is more. Analyses and runs
+// have opt-ins of their own, whose terms are stored in the same way, apart.
+// Terms only grow while consent stands, so pages with different recipes do not end each other's.
+import { encoder, toHex } from '../bindings/device.js';
+
+/**
+ * @typedef {import('../bindings/device.js').RecipeJson} RecipeJson
+ * @typedef {import('./storage.js').Transaction} Transaction
+ *
+ * @typedef {object} Extent
+ * @property {number} epsilon of one report, micro-units; of a run, of all its epochs
+ * @property {number} day epsilon of a day's reports, micro-units; of an analysis, of all its answers
+ * @property {string[]} operators origins of who receives something, sorted
+ * @property {string[]} ways how the records are made and added up, sorted
+ *
+ * @typedef {'terms' | 'optTerms'} Place key in `state`: of what consent covers, and of opt-ins
+ * @typedef {Extent & {place: Place, key: string, name: string}} Term what a page asks for: `key` is
+ *   the purpose (its kind, analysis, stream, kind of value, and variables), as JSON
+ * @typedef {{[key: string]: Extent}} Agreed extents by purpose
+ * @typedef {object} Held storage under the lock of all tabs, as context.js has it
+ * @property {(name: string, options: {}, task: () => Promise<Term[]>) => Promise<Term[]>} underLock
+ * @property {<T>(task: (tx: Transaction) => Promise<T>) => Promise<T>} transaction
+ * @property {(tx: Transaction) => Promise<boolean>} stands does consent stand?
+ * @typedef {{hash: string | null, agreed: Agreed}} Stored `hash` is the SHA-256 of `agreed`; null
+ *   where the page is not served over https
+ */
+
+/**
+ * Makes the term of a recipe or of an analysis of a policy.
+ * @param {string} url that reports are posted to
+ * @param {string} kind `recipe`, `run` or `analysis`
+ * @param {RecipeJson} json
+ * @param {{epsilon: number, day: number, ways: (string | false)[]}} extent
+ * @returns {Term}
+ */
+export function makeTerm(url, kind, json, { epsilon, day, ways }) {
+  const { leader, helper } = json.aggregation ?? {};
+  const { recipe, analysis, stream, value, variables = [] } = json;
+  const names = variables.map((/** @type {any} */ each) => [each.name, each.value]);
+  return {
+    place: kind === 'recipe' ? 'terms' : 'optTerms',
+    key: JSON.stringify([kind, analysis, stream, value, names]),
+    name: recipe ?? analysis,
+    epsilon,
+    day,
+    operators: sorted([url, leader, helper].filter(Boolean).map((each) => new URL(each).origin)),
+    ways: sorted(ways.filter(Boolean)),
+  };
+}
+
+/**
+ * The term of a recipe. Reports of one analysis and kind of value are limited together, by the
+ * ledger, so recipes that take turns for one purpose are one purpose.
+ * @param {string} url that reports are posted to
+ * @param {import('../bindings/device.js').Recipe} recipe
+ */
+export function termOf(url, { json, epsilonMicro, limit, isOpen }) {
+  const isRun = json.parameters?.epochs > 0; // then epsilon is of all epochs together
+  return makeTerm(url, isRun ? 'run' : 'recipe', json, {
+    epsilon: epsilonMicro,
+    day: isRun ? epsilonMicro : epsilonMicro * limit.perDay,
+    // A list may become shorter, and an event may become one of a window. The reverse is more.
+    ways: [
+      json.aggregation?.protocol ?? 'sum',
+      isOpen && 'any-string',
+      !isRun && json.send?.pick !== 'uniform' && 'each-event',
+    ],
+  });
+}
+
+/** @param {any[]} list */
+const sorted = (list) => [...new Set(list)].sort();
+
+/** Does one extent hold the other? @param {Extent | undefined} agreed @param {Extent} asked */
+export const holds = (agreed, asked) =>
+  !!agreed &&
+  asked.epsilon <= agreed.epsilon &&
+  asked.day <= agreed.day &&
+  asked.operators.every((each) => agreed.operators.includes(each)) &&
+  asked.ways.every((each) => agreed.ways.includes(each));
+
+/**
+ * Reads what was agreed to for a term's purpose.
+ * @param {Transaction} tx
+ * @param {Term} term
+ * @returns {Promise<Extent | undefined>}
+ */
+export const agreedTo = async (tx, { place, key }) => (await tx.get('state', place))?.agreed[key];
+
+/**
+ * Returns what was agreed to, with more terms.
+ * @param {Agreed} agreed
+ * @param {Term[]} terms
+ */
+function withTerms(agreed, terms) {
+  const all = { ...agreed };
+  for (const { key, epsilon, day, operators, ways } of terms) {
+    const known = all[key] ?? { epsilon: 0, day: 0, operators: [], ways: [] };
+    all[key] = {
+      epsilon: Math.max(known.epsilon, epsilon),
+      day: Math.max(known.day, day),
+      operators: sorted([...known.operators, ...operators]),
+      ways: sorted([...known.ways, ...ways]),
+    };
+  }
+  return all;
+}
+
+/**
+ * The SHA-256 of terms, hex; null where the browser has none, on a page without https.
+ * @param {Agreed} agreed
+ */
+async function hashOf(agreed) {
+  const bytes = encoder.encode(JSON.stringify(Object.entries(agreed).sort()));
+  const digest = await globalThis.crypto?.subtle?.digest('SHA-256', bytes);
+  return digest ? toHex(new Uint8Array(digest)) : null;
+}
+
+/**
+ * Holds terms against those that were agreed to, after adding those that the rule adds.
+ * @param {Held} context
+ * @param {Place} place
+ * @param {Term[]} terms
+ * @param {'all' | 'first' | 'missing'} rule `all`: the person says yes to these terms now. What an
+ *   earlier version stored has no terms: then consent takes over those of the `first` page that
+ *   loads, and an opt-in those that are `missing`.
+ * @returns {Promise<Term[]>} the terms that are more than what was agreed to
+ */
+export function bindTerms(context, place, terms, rule) {
+  return context.underLock('shoal', {}, async () => {
+    /** @type {Stored | undefined} */
+    const stored = await context.transaction((tx) => tx.get('state', place));
+    const { hash, agreed: known = {} } = stored ?? {};
+    // Damaged terms are no terms: everything is asked for anew.
+    const isIntact = !hash || hash === ((await hashOf(known)) ?? hash);
+    const base = isIntact ? known : {};
+    const isFirst = rule === 'first' && !stored;
+    const isAdded = (/** @type {Term} */ { key }) =>
+      rule === 'all' || isFirst || (rule === 'missing' && isIntact && !base[key]);
+    const added = terms.filter(isAdded);
+    const agreed = withTerms(base, added);
+    if (added.length || isFirst || !isIntact) {
+      const made = { hash: await hashOf(agreed), agreed };
+      await context.transaction(async (tx) => {
+        if (await context.stands(tx)) await tx.put('state', place, made);
+      });
+    }
+    return terms.filter((term) => !holds(agreed[term.key], term));
+  });
+}
