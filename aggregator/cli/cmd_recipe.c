@@ -154,8 +154,7 @@ static agg_err do_files(agg_error *error, const command_words *words, each_file 
 // What files are checked against.
 typedef struct checking {
     const agg_policy *policy; // NULL: none
-    agg_set *set;             // gets the recipes
-    bool *has_recipes;        // set if a file is a recipe and no set
+    agg_set *set;             // gets the recipes, if it has a budget
 } checking;
 
 static int check_set(const char *path)
@@ -176,9 +175,9 @@ static int check_file(const char *path, const void *context)
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
         return agg_log_error("recipe", &error);
     recipe_check_print(&recipe, today());
+    if (c->policy == NULL && c->set->set.days == 0) set_check_print_uncapped();
     int code = c->policy != NULL ? recipe_policy_print(&recipe, c->policy, today())
                                  : recipe_signer_print(&recipe);
-    *c->has_recipes = true;
     if (c->set->set.days > 0 && agg_set_add(c->set, &error, path, &recipe) != SHOAL_OK)
         code = agg_log_error("recipe", &error);
     agg_recipe_release(&recipe);
@@ -190,20 +189,15 @@ static agg_err run_check(agg_error *error, void *context, const command_words *w
     static agg_set set;
     const arguments *a = context;
     agg_policy policy;
-    bool has_recipes = false;
     agg_err err = SHOAL_OK;
     agg_set_init(&set);
     if (a->policy != NULL) err = agg_policy_from_file(&policy, error, a->policy);
     if (err == SHOAL_OK && a->budget != NULL) err = agg_set_budget(&set, error, a->budget);
     if (err != SHOAL_OK) return err;
-    const checking c = {a->policy != NULL ? &policy : NULL, &set, &has_recipes};
+    const checking c = {a->policy != NULL ? &policy : NULL, &set};
     err = do_files(error, words, check_file, &c);
-    if (err != SHOAL_OK || a->policy != NULL || !has_recipes) return err;
-    if (a->budget == NULL)
-        set_check_print_uncapped();
-    else if (!set_check_print(&set, NULL, today()))
-        return command_end(error, AGG_EXIT_RUNTIME);
-    return SHOAL_OK;
+    if (err != SHOAL_OK || a->budget == NULL) return err;
+    return set_check_print(&set, NULL, today()) ? SHOAL_OK : command_end(error, AGG_EXIT_RUNTIME);
 }
 
 static int hash_set(const char *path)

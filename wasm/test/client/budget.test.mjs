@@ -43,7 +43,6 @@ async function siteClient(json, more = {}) {
     site: { url: SET_URL, hash: await hash(json) },
     wasm: loadSet,
     ...more,
-    fetch: undefined,
     ...served(json, more.fetch),
   });
   return made;
@@ -57,8 +56,10 @@ const served = (json, other) => ({
       : (other ?? (async () => new Response(null, { status: 202 })))(url, init),
 });
 
-const words = (/** @type {any} */ more) => wordsRecipe({ limit: { per_day: 1 }, ...more }); // epsilon 4
-const themes = (/** @type {any} */ more) => itemsRecipe({ limit: { per_day: 1 }, ...more }); // epsilon 16
+/** @param {any} [more] */
+const words = (more) => wordsRecipe({ limit: { per_day: 1 }, ...more }); // epsilon 4
+/** @param {any} [more] */
+const themes = (more) => itemsRecipe({ limit: { per_day: 1 }, ...more }); // epsilon 16
 const book = async (/** @type {any} */ client) =>
   (await client.ledger()).find((/** @type {any} */ { total }) => total);
 
