@@ -10,10 +10,11 @@ import { agreedTo, holds, termOf } from './terms.js';
  * @typedef {import('../bindings/device.js').Recipe} Recipe
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').Options} Options
- * @typedef {import('./page_recipes.js').Ready} Ready
  * @typedef {import('./storage.js').Transaction} Transaction
  * @typedef {import('./terms.js').Term} Term
  *
+ * @typedef {{core: Core, set: import('../bindings/ledger.js').RecipeSet}} Page the core of the page's
+ *   recipes, and what the page reserves
  * @typedef {'none' | 'granted' | 'outdated' | 'withdrawn' | 'gpc'} ConsentState `outdated`: granted,
  *   but the page asks for more than was agreed to
  * @typedef {{recipe: string | null, code: string}} Outcome `queued`, or a code of explain()
@@ -41,7 +42,7 @@ export class Context {
   /** @param {Options} options @param {Dependencies} deps @param {AbortSignal} signal the end */
   constructor(options, deps, signal) {
     /** Ends with the client. @readonly */ this.signal = signal;
-    /** The page's core and recipes, once loaded. @type {Ready | null} */ this.page = null;
+    /** Once it is loaded. @type {Page | null} */ this.page = null;
     /** The set of a site adds its runs and its policy. @readonly */ this.options = { ...options };
     /** @readonly */ this.deps = deps;
     /** The URL that reports are posted to. @readonly */ this.url = reportsUrl(options.endpoint);

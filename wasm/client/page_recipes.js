@@ -58,7 +58,13 @@ export class PageRecipes {
     const { site, keys } = context.options;
     try {
       const ready = site
-        ? await (await chunk(import('./recipe_set.js'))).acceptSet(context, site)
+        ? await (
+            await chunk(import('./recipe_set.js'))
+          ).acceptSet(context, site, {
+            accept,
+            pageCore,
+            sourceOf,
+          })
         : await acceptAll(context);
       context.page = ready;
       for (const name of ready.refused) context.note('recipe-refused', name);

@@ -5,14 +5,24 @@
 import { micro } from '../bindings/device.js';
 import { hashOf } from '../bindings/ledger_sum.js';
 import { DAY_MS, chunk } from './basics.js';
-import { accept, pageCore, sourceOf } from './page_recipes.js';
 
 /**
  * @typedef {import('../bindings/device.js').RecipeJson} RecipeJson
  * @typedef {import('../bindings/ledger.js').RecipeSet} RecipeSet
  * @typedef {import('./client_options.js').PinnedRecipe} PinnedRecipe
  * @typedef {import('./context.js').Context} Context
- * @typedef {import('./page_recipes.js').Ready} Ready
+ *
+ * @typedef {object} Ready what page_recipes.js makes of recipes
+ * @property {any} core
+ * @property {any[]} recipes
+ * @property {(string | null)[]} refused
+ * @property {boolean} isLacking
+ * @property {RecipeSet} set
+ *
+ * @typedef {object} Loading how page_recipes.js loads and accepts recipes
+ * @property {(core: any, sources: any[]) => Ready} accept
+ * @property {(options: any, deps: any) => Promise<any>} pageCore
+ * @property {(deps: any, source: any) => Promise<{json: any, hash?: string}>} sourceOf
  *
  * @typedef {object} SetJson
  * @property {{epsilon: number, days: number}} [budget] caps the epsilon of everything in any so many
@@ -31,17 +41,22 @@ const MEMBERS = ['budget', 'recipes', 'runs', 'policy'];
  * used, is refused as a whole.
  * @param {Context} context
  * @param {PinnedRecipe} site
+ * @param {Loading} loading
  * @returns {Promise<Ready>}
  */
-export async function acceptSet(context, site) {
+export async function acceptSet(context, site, loading) {
   const { deps, options } = context;
-  const { json, hash } = await sourceOf(deps, site);
+  const { json, hash } = await loading.sourceOf(deps, site);
   const set = parsed(json);
   const { recipes = [], runs = [], policy } = set ?? {};
   const isLarge = runs.length > 0 || policy !== undefined || recipes.length > SLOTS;
-  let ready = await prepared(await coreOf(context, isLarge), set ?? { recipes: [] });
+  let ready = await prepared(
+    loading,
+    await coreOf(loading, context, isLarge),
+    set ?? { recipes: [] },
+  );
   if (ready.isLacking && !isLarge)
-    ready = await prepared(await coreOf(context, true), set ?? { recipes: [] });
+    ready = await prepared(loading, await coreOf(loading, context, true), set ?? { recipes: [] });
   if (!set || ready.refused.length || ready.hash !== hash) {
     context.note('set-refused', site.url);
     return { ...ready, recipes: [], refused: [], set: { recipes: [] } };
@@ -67,11 +82,12 @@ function parsed(text) {
 }
 
 /**
+ * @param {Loading} loading
  * @param {Context} context
  * @param {boolean} isLarge does the set need the whole module?
  * @returns {Promise<any>}
  */
-async function coreOf({ options, deps }, isLarge) {
+async function coreOf({ pageCore }, { options, deps }, isLarge) {
   const { wasm } = options;
   if (!isLarge || typeof wasm === 'function') return pageCore(options, deps);
   const { setCore } = await chunk(import('../bindings/set_core.js'));
@@ -80,11 +96,12 @@ async function coreOf({ options, deps }, isLarge) {
 
 /**
  * Prepares the set's recipes, runs and policy in a core.
+ * @param {Loading} loading
  * @param {any} core
  * @param {SetJson} json
  * @returns {Promise<Ready & {hash: string | null}>}
  */
-async function prepared(core, { budget, recipes, runs = [], policy }) {
+async function prepared({ accept }, core, { budget, recipes, runs = [], policy }) {
   const named = (/** @type {RecipeJson} */ each) => ({ name: each?.recipe ?? null, json: each });
   const own = accept(core, recipes.map(named));
   const followed = accept(core, runs.map(named));

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import Ajv from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { makeCli } from './cli_helpers.mjs';
 
 const cli = makeCli('recipe-set');
@@ -34,7 +34,7 @@ const a = make('a', '--analysis', 'one', '--epsilon', '2', '--per-day', '2');
 const b = make('b', '--analysis', 'one', '--epsilon', '1', '--per-day', '3');
 const c = make('c', '--analysis', 'two', '--epsilon', '0.5');
 const set = { budget: { epsilon: 170, days: 30 }, recipes: [a, b, c] };
-const isSet = new Ajv({ strict: false }).compile(
+const isSet = new Ajv2020({ strictRequired: false }).compile(
   JSON.parse(
     readFileSync(
       fileURLToPath(new URL('../../../docs/schema/recipe_set.schema.json', import.meta.url)),

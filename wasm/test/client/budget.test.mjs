@@ -172,7 +172,7 @@ test('erasing folds the books into one sum without a name, and refills no cap', 
   await client.record('theme', 'dark');
   await clock.advance(DAY_MS);
   await client.erase();
-  const stored = await storage.transaction((tx) => tx.get('state', 'ledger'));
+  const stored = await storage.transaction((/** @type {any} */ tx) => tx.get('state', 'ledger'));
   const last = DAY + 1;
   assert.deepEqual(accountsOf(stored), [
     { kind: 'erased', name: null, field: null, first: last, last, count: 1, epsMicro: 16_000_000 },
@@ -263,7 +263,7 @@ async function history(seed) {
   /** @type {{epsilon: number, days: number, last: number}[]} */
   const seen = [];
   let day = DAY;
-  let newest = day;
+  let newest = 0; // the latest day on which a page opened
   for (let visit = 0; visit < 12; visit++) {
     day += below(2);
     const clock = below(8) === 0 ? day - 3 : day;
