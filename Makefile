@@ -63,7 +63,7 @@ test-long: test
 test-native test-asan test-tsan test-emscripten test-wasi: test-%: setup
 	$(say)
 	cmake --preset $(preset)
-	cmake --build --preset $(preset)
+	cmake --build --preset $(preset) $(if $(SHOAL_LONG),,--target all)
 	ctest --preset $(preset) $(ctest_options)
 test-native: preset = release
 # The labels are in tests/aggregator/CMakeLists.txt; threads are in the aggregator and the servers only.
@@ -89,10 +89,9 @@ test-types: setup
 	npm run check
 	npm run check --workspaces --if-present
 
-# Most of these wait for servers, browsers and clocks: four files at a time keep two cores at work.
 test-js: setup
 	$(say)
-	node --test --test-concurrency=4 $(js_tests)
+	node tests/run_js.mjs $(js_tests)
 
 bench: setup
 	scripts/bench.sh

@@ -8,6 +8,30 @@ if(at GREATER -1)
     set(SHOAL_THREAD_SANITIZER TRUE)
 endif()
 
+# Tests with these labels are run by make test-long alone, or never (threads). Their programs are
+# not part of `all`, which is what make test builds.
+set(SHOAL_LABELS_OF_LONG "")
+if(SHOAL_THREAD_SANITIZER)
+    set(SHOAL_LABELS_OF_LONG one_thread statistics simulation)
+elseif(CMAKE_C_FLAGS MATCHES "-fsanitize")
+    set(SHOAL_LABELS_OF_LONG statistics)
+endif()
+add_custom_target(long_tests)
+
+# shoal_label(LABEL NAME...): labels the tests native.NAME; tests/aggregator/CMakeLists.txt says what
+# each label means.
+function(shoal_label label)
+    foreach(name IN LISTS ARGN)
+        if(TARGET test_${name})
+            set_property(TEST native.${name} APPEND PROPERTY LABELS ${label})
+            if(label IN_LIST SHOAL_LABELS_OF_LONG)
+                set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+                add_dependencies(long_tests test_${name})
+            endif()
+        endif()
+    endforeach()
+endfunction()
+
 # shoal_core_test(NAME [ARGUMENT...]): tests/core/ROOM/test_NAME.c over check.h, in every build. It
 # may read files below tests/.
 function(shoal_core_test name)

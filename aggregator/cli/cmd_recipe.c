@@ -15,9 +15,10 @@
 #include "recipe_policy.h"
 #include "recipe_sign.h"
 #include "recipe_signer.h"
+#include "set_check.h"
 
 static const char help_text[] =
-    "Usage: shoal recipe check [--policy FILE] FILE...\n"
+    "Usage: shoal recipe check [--policy FILE | --budget EPSILON/DAYS] FILE...\n"
     "       shoal recipe hash [--query] FILE...\n"
     "       shoal recipe new --id ID --expires DATE [OPTION]...\n"
     "       shoal recipe sign --key FILE [-o FILE] FILE\n"
@@ -29,17 +30,21 @@ static const char help_text[] =
     "at which cost in privacy, and until when.\n";
 
 static const char check_help[] =
-    "Usage: shoal recipe check [--policy FILE] FILE...\n"
+    "Usage: shoal recipe check [--policy FILE | --budget EPSILON/DAYS] FILE...\n"
     "\n"
-    "Prints what a recipe costs a person, and who signed it.\n"
+    "Prints what a recipe costs a person, and who signed it. Of a site's recipe set, prints what\n"
+    "it costs on a day and in its budget's window, and exits with 1 if that exceeds the budget.\n"
     "\n"
+    "  --budget EPSILON/DAYS  the cap on all these recipes together, in any so many days: prints\n"
+    "                  what they cost together, and exits with 1 if that exceeds it\n"
     "  --policy FILE   the site's policy, for a query: prints whether a device would answer the\n"
     "                  query, and exits with 3 if it would not\n";
 
 static const char hash_help[] =
     "Usage: shoal recipe hash [--query] FILE...\n"
     "\n"
-    "Prints the hash that reports, batches and accumulators carry, 64 hex digits.\n"
+    "Prints the hash that reports, batches and accumulators carry, 64 hex digits. Of a site's\n"
+    "recipe set, prints the hash that pages pin.\n"
     "\n"
     "  --query   print the hash of the query, which all parts of a collection share and which the\n"
     "            next round names\n";
@@ -109,7 +114,8 @@ static const char new_help_more[] =
     "  --block-tick S       let a block close every S seconds at most, default 86400\n"
     "  --per-day N          reports of a device in a day, default 1\n"
     "  --active SHARE       share of windows (visits, or days of a person) in which something\n"
-    "                       happens: from 0.3 on a report answers for one event of a window, drawn\n"
+    "                       happens: from 0.3 on a report answers for one event of a window, "
+    "drawn\n"
     "                       uniformly (send.pick), and below for the first. On a terminal it is\n"
     "                       asked for\n"
     "  --pages KIND         with --active: one (a single-page app, windows are visits) or many\n"
@@ -119,7 +125,7 @@ static const char new_help_more[] =
 typedef struct arguments {
     recipe_options recipe; // options of a new recipe
     command_values variables;
-    const char *key, *policy, *output;
+    const char *key, *policy, *budget, *output;
     bool is_query;
 } arguments;
 
@@ -145,27 +151,62 @@ static agg_err do_files(agg_error *error, const command_words *words, each_file 
     return last == AGG_EXIT_OK ? SHOAL_OK : command_end(error, last);
 }
 
-//   context: the policy, or NULL
+// What files are checked against.
+typedef struct checking {
+    const agg_policy *policy; // NULL: none
+    agg_set *set;             // gets the recipes, if it has a budget
+} checking;
+
+static int check_set(const char *path)
+{
+    static agg_set set;
+    agg_error error;
+    if (agg_set_from_file(&set, &error, path) != SHOAL_OK) return agg_log_error("recipe", &error);
+    return set_check_print(&set, path, today()) ? AGG_EXIT_OK : AGG_EXIT_RUNTIME;
+}
+
+//   context: a checking
 static int check_file(const char *path, const void *context)
 {
+    const checking *c = context;
     agg_error error;
     agg_recipe recipe;
+    if (c->policy == NULL && c->set->set.days == 0 && agg_set_is_one(path)) return check_set(path);
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
         return agg_log_error("recipe", &error);
     recipe_check_print(&recipe, today());
-    int code = context != NULL ? recipe_policy_print(&recipe, context, today())
-                               : recipe_signer_print(&recipe);
+    if (c->policy == NULL && c->set->set.days == 0) set_check_print_uncapped();
+    int code = c->policy != NULL ? recipe_policy_print(&recipe, c->policy, today())
+                                 : recipe_signer_print(&recipe);
+    if (c->set->set.days > 0 && agg_set_add(c->set, &error, path, &recipe) != SHOAL_OK)
+        code = agg_log_error("recipe", &error);
     agg_recipe_release(&recipe);
     return code;
 }
 
 static agg_err run_check(agg_error *error, void *context, const command_words *words)
 {
+    static agg_set set;
     const arguments *a = context;
     agg_policy policy;
-    if (a->policy == NULL) return do_files(error, words, check_file, NULL);
-    agg_err err = agg_policy_from_file(&policy, error, a->policy);
-    return err == SHOAL_OK ? do_files(error, words, check_file, &policy) : err;
+    agg_err err = SHOAL_OK;
+    agg_set_init(&set);
+    if (a->policy != NULL) err = agg_policy_from_file(&policy, error, a->policy);
+    if (err == SHOAL_OK && a->budget != NULL) err = agg_set_budget(&set, error, a->budget);
+    if (err != SHOAL_OK) return err;
+    const checking c = {a->policy != NULL ? &policy : NULL, &set};
+    err = do_files(error, words, check_file, &c);
+    if (err != SHOAL_OK || a->budget == NULL) return err;
+    return set_check_print(&set, NULL, today()) ? SHOAL_OK : command_end(error, AGG_EXIT_RUNTIME);
+}
+
+static int hash_set(const char *path)
+{
+    static agg_set set;
+    agg_error error;
+    if (agg_set_from_file(&set, &error, path) != SHOAL_OK) return agg_log_error("recipe", &error);
+    printf("%s\n", set.hash_hex);
+    return AGG_EXIT_OK;
 }
 
 //   context: the arguments
@@ -175,6 +216,7 @@ static int hash_file(const char *path, const void *context)
     char hex[65];
     agg_error error;
     agg_recipe recipe;
+    if (!a->is_query && agg_set_is_one(path)) return hash_set(path);
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
         return agg_log_error("recipe", &error);
     agg_hex(hex, a->is_query ? recipe.recipe->query_hash : recipe.recipe->recipe_hash, 32);
@@ -233,7 +275,8 @@ static agg_err run_part(agg_error *error, void *context, const command_words *wo
 
 // ---- the tables ----
 
-static const command_option check_options[] = {OPTION("policy", policy), LAST_OPTION};
+static const command_option check_options[] = {OPTION("policy", policy), OPTION("budget", budget),
+                                               LAST_OPTION};
 static const command_option hash_options[] = {OPTION("query", is_query), LAST_OPTION};
 static const command_option sign_options[] = {OPTION("key", key), OUTPUT_OPTION(output),
                                               LAST_OPTION};

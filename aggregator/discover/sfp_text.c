@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "recipe.h"
+#include "text_rule.h"
 
 static void set(agg_sfp_text *text, uint32_t state, uint32_t first, uint32_t last, uint8_t next)
 {
@@ -28,7 +28,7 @@ static void set_starts(agg_sfp_text *text, uint32_t state, bool keeps_case)
 
 void agg_sfp_text_init(agg_sfp_text *text, const shoal_recipe *recipe)
 {
-    bool keeps_case = recipe->text_case == SHOAL_CASE_KEEP;
+    bool keeps_case = agg_text_rule_keeps_case(recipe);
     memset(text, AGG_SFP_DEAD, sizeof *text);
     set_starts(text, AGG_SFP_NONE, keeps_case);
     set_starts(text, AGG_SFP_BETWEEN, keeps_case);

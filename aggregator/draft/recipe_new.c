@@ -241,7 +241,6 @@ static agg_err print_variables(FILE *stream, agg_error *error, const recipe_opti
 static agg_err print_end(FILE *stream, agg_error *error, const recipe_options *o)
 {
     agg_err err = print_cohort(stream, error, o);
-    if (o->send != NULL) fprintf(stream, "  \"send\": %s,\n", o->send);
     if (err == SHOAL_OK) err = print_block(stream, error, o);
     if (err == SHOAL_OK && o->policy != NULL) err = print_policy(stream, error, o);
     fputs("  \"expires\": ", stream);
@@ -348,15 +347,34 @@ static agg_err read_draft(agg_recipe *recipe, agg_error *error, const char *text
     return agg_recipe_from_bytes(recipe, error, "the new recipe", text, len);
 }
 
-// Chooses `send` by the draft without it.
-static agg_err choose_send(recipe_options *options, agg_error *error, const char *text, size_t len)
+// Puts `send` in front of the last member. The lists of the options may be pipes, so that nothing
+// is read twice.
+static agg_err insert_send(char **text, size_t *len, agg_error *error, const char *send)
+{
+    static const char last[] = "  \"expires\": ";
+    char *at = *text, *longer = NULL;
+    for (char *next; (next = strstr(at + 1, last)) != NULL;) at = next;
+    FILE *stream = open_memstream(&longer, len);
+    if (stream == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    fprintf(stream, "%.*s  \"send\": %s,\n%s", (int)(at - *text), *text, send, at);
+    agg_err err = fclose(stream) == 0
+                      ? SHOAL_OK
+                      : agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
+    free(*text);
+    *text = longer;
+    return err;
+}
+
+// Chooses `send` by the draft without it, and puts it in.
+static agg_err add_send(char **text, size_t *len, agg_error *error, const recipe_options *options)
 {
     agg_recipe recipe;
-    agg_err err = read_draft(&recipe, error, text, len);
+    const char *send = NULL;
+    agg_err err = read_draft(&recipe, error, *text, *len);
     if (err != SHOAL_OK) return err;
-    err = recipe_send_choose(&options->send, error, options, recipe.recipe);
+    err = recipe_send_choose(&send, error, options, recipe.recipe);
     agg_recipe_release(&recipe);
-    return err;
+    return err == SHOAL_OK && send != NULL ? insert_send(text, len, error, send) : err;
 }
 
 agg_err recipe_new(agg_error *error, const recipe_options *options)
@@ -364,22 +382,17 @@ agg_err recipe_new(agg_error *error, const recipe_options *options)
     char *text = NULL;
     size_t len = 0;
     agg_recipe recipe;
-    recipe_options o = *options;
-    agg_err err = cli_need(error, "id", o.id);
-    if (err == SHOAL_OK) err = cli_need(error, "expires", o.expires);
-    if (err == SHOAL_OK) err = check_query_options(error, &o);
-    if (err == SHOAL_OK) err = draft_text(&text, &len, error, &o);
-    if (err == SHOAL_OK) err = choose_send(&o, error, text, len);
-    if (err == SHOAL_OK && o.send != NULL) {
-        free(text);
-        err = draft_text(&text, &len, error, &o);
-    }
+    agg_err err = cli_need(error, "id", options->id);
+    if (err == SHOAL_OK) err = cli_need(error, "expires", options->expires);
+    if (err == SHOAL_OK) err = check_query_options(error, options);
+    if (err == SHOAL_OK) err = draft_text(&text, &len, error, options);
+    if (err == SHOAL_OK) err = add_send(&text, &len, error, options);
     if (err == SHOAL_OK) err = read_draft(&recipe, error, text, len);
     if (err == SHOAL_OK) {
-        err = recipe_judge(error, &recipe, &o);
+        err = recipe_judge(error, &recipe, options);
         agg_recipe_release(&recipe);
     }
-    if (err == SHOAL_OK) err = recipe_write(error, o.output, text, len);
+    if (err == SHOAL_OK) err = recipe_write(error, options->output, text, len);
     free(text);
     return err;
 }

@@ -21,7 +21,6 @@ typedef struct recipe_options {
     const char *block_minimum, *block_tick;
     uint32_t today; // the day of writing, in days since 1970-01-01 UTC
     const char *active, *pages; // share of windows with an event; "one" or "many" pages
-    const char *send;           // text of `send` that recipe_send.h chose; NULL: none
 } recipe_options;
 
 // Returns: where the option of a parameter is, or NULL where there is no such parameter.

@@ -24,6 +24,11 @@ bool agg_text_rule_is_applied(const shoal_recipe *recipe)
     return recipe->text_locale.len > 0 || recipe->text_case == SHOAL_CASE_FOLD;
 }
 
+bool agg_text_rule_keeps_case(const shoal_recipe *recipe)
+{
+    return recipe->text_case == SHOAL_CASE_KEEP;
+}
+
 // Most texts of a list are plain lower-case ASCII, which every rule leaves alone.
 static bool is_plain(const char *bytes, size_t len)
 {

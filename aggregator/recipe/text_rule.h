@@ -17,6 +17,9 @@
 // fold.
 bool agg_text_rule_is_applied(const shoal_recipe *recipe);
 
+// Returns: whether devices leave the case of texts alone.
+bool agg_text_rule_keeps_case(const shoal_recipe *recipe);
+
 // Returns: whether the rule leaves the text unchanged: valid UTF-8, in the recipe's form and case,
 // and between text_min and text_max code points long.
 bool agg_text_is_kept(const shoal_recipe *recipe, const char *bytes, size_t len);

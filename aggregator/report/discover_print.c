@@ -8,6 +8,7 @@
 #include "compound.h"
 #include "guarantee_print.h"
 #include "recipe.h"
+#include "window_picks.h"
 
 // The numbers of a row, in the order of the columns.
 #define N_COLUMNS 4u
@@ -67,6 +68,7 @@ static void print_json(FILE *stream, const agg_discovery_result *result)
     print_member(stream, "epsilon", d->recipe->recipe->cost_micro / 1e6);
     print_member(stream, "confidence", d->confidence);
     fprintf(stream, "\"method\":\"%s\",", method(d));
+    if (agg_picks_windows(d->recipe->recipe)) fputs("\"unit\":\"windows\",", stream);
     if (result->n_rounds > 1) fprintf(stream, "\"rounds\":%zu,", result->n_rounds);
     print_member(stream, "fdr", d->fdr);
     if (d->threshold > 0) print_member(stream, "threshold", d->threshold);
@@ -126,11 +128,14 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
 {
     const agg_discovery *d = result->discovery;
     size_t width = widest(d);
-    char line[AGG_GUARANTEE_LINE_MAX];
+    char line[AGG_GUARANTEE_LINE_MAX], note[AGG_PICKS_NOTE_MAX];
     fprintf(stream, "%s: %llu reports", d->recipe->id, (unsigned long long)d->n);
     if (result->n_rounds > 1) fprintf(stream, " of %zu rounds", result->n_rounds);
-    fprintf(stream, ", epsilon %g a report, %g %% intervals, false-discovery rate %g %%\n\n",
+    fprintf(stream, ", epsilon %g a report, %g %% intervals, false-discovery rate %g %%\n",
             d->recipe->recipe->cost_micro / 1e6, 100 * d->confidence, 100 * d->fdr);
+    for (size_t i = 0; agg_picks_note(note, d->recipe->recipe, i); i++)
+        fprintf(stream, "%s\n", note);
+    fputc('\n', stream);
     if (d->n_rows == 0) fputs("nothing stands out from the noise\n", stream);
     if (d->n_rows > 0) {
         agg_print_cell(stream, "value", 5, width);

@@ -3,10 +3,12 @@
 #include "guarantee_print.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "amplification.h"
 #include "round_text.h"
+#include "verdict_text.h"
 
 // Returns: the bound's name for people; "closed_form" is a name for programs.
 static const char *name_for_people(const char *bound)
@@ -127,6 +129,24 @@ int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *gu
         if (is_there < 0) return 0;
         if (is_there && index-- == 0) return 1;
     }
+}
+
+int agg_guarantee_verdict(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *guarantee,
+                          size_t index)
+{
+    const agg_guarantee *g = guarantee;
+    char text[AGG_VERDICT_TEXT_MAX];
+    shoal_verdict verdict;
+    bool is_run = g->none == AGG_CENTRAL_RUN;
+    if (index > (is_run ? 0 : 1)) return 0;
+    shoal_verdict_of(&verdict, (uint64_t)llround((index == 0 ? 1 : g->per_day) * g->local * 1e6));
+    snprintf(out, AGG_GUARANTEE_LINE_MAX, "verdict, %-10s %s",
+             is_run           ? "run"
+             : index == 1     ? g->is_of_items ? "device" : "day"
+             : g->is_of_items ? "item"
+                              : "report",
+             agg_verdict_text(text, &verdict));
+    return 1;
 }
 
 static int has_line(const agg_guarantee *g, const char *line)

@@ -15,6 +15,13 @@
 int agg_guarantee_line(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *guarantee,
                        size_t index);
 
+// Writes the verdict on one report, or on all reports of a person in a day, as the result page
+// shows them (verdict_text.h). A run has one verdict.
+//   index: 0 or 1
+// Returns: whether there is such a line.
+int agg_guarantee_verdict(char out[AGG_GUARANTEE_LINE_MAX], const agg_guarantee *guarantee,
+                          size_t index);
+
 // Writes the sentence that goes with every central epsilon: the honest share that it assumes, and
 // who must not see single reports or batches.
 // Returns: whether there is a central epsilon.

@@ -325,6 +325,10 @@ static void put_guarantee(FILE *out, const agg_guarantee *guarantee)
         if (i > 0) fputs("<br>", out);
         put_string(out, line);
     }
+    for (size_t i = 0; agg_guarantee_verdict(line, guarantee, i); i++) {
+        fputs("<br>", out);
+        put_string(out, line);
+    }
     fputs("</p>\n", out);
 }
 

@@ -73,10 +73,12 @@ static shoal_err may_debit(spending *s, shoal_set_member *who, const uint8_t *le
     if (late != SHOAL_OK) return late;
     if (who->waits && day <= s->b.created) return SHOAL_ERR_FRESH;
     if (err != SHOAL_OK) return err;
+    // What a cap refuses is told first, because it does not depend on what was spent.
+    err = who->kind == SHOAL_ACCOUNT_RUN ? cover_run(s) : within_caps(s);
+    if (err != SHOAL_OK) return err;
     const uint8_t *entry = book_entry(&s->b, who->key, s->day);
     uint64_t count = (uint64_t)reports + (entry != NULL ? load32_le(entry + ENTRY_COUNT) : 0);
-    if (reports == 0 || count > recipe->per_day) return SHOAL_ERR_BUDGET;
-    return who->kind == SHOAL_ACCOUNT_RUN ? cover_run(s) : within_caps(s);
+    return reports == 0 || count > recipe->per_day ? SHOAL_ERR_BUDGET : SHOAL_OK;
 }
 
 shoal_err shoal_ledger_allows(const uint8_t *ledger, size_t len, const shoal_recipe *recipe,

@@ -94,7 +94,7 @@ test('a call that fails fails its own reports, and the next goes', async () => {
 });
 
 test('a call that never ends holds up nobody for ever', async () => {
-  const { calls, accept } = setUp(60);
+  const { calls, accept } = setUp(500);
   const lost = accept(1);
   await callsAre(calls, 1); // and it is never answered
   const waited = accept(2).catch(() => 'again');

@@ -15,6 +15,7 @@
 
 #include "accumulator.h"
 #include "agg_error.h"
+#include "effort.h"
 #include "recipe_json.h"
 #include "record.h"
 

@@ -35,8 +35,10 @@ const SPIN_WORDS = /** @type {Record<string, string>} */ ({ 'invalid end state':
 export const models = {
   blocks: {
     settings: [
-      { name: 'reports', macros: {} },
-      { name: 'sum', macros: { SUM: true, BATCHES: 5 } },
+      { name: 'reports', macros: { CLOCKS: 2 } },
+      { name: 'sum', macros: { SUM: true } },
+      { name: 'reports over three days', macros: {}, isLong: true },
+      { name: 'sum of five batches', macros: { SUM: true, BATCHES: 5 }, isLong: true },
       { name: 'reports of five batches', macros: { BATCHES: 5 }, isLong: true },
       { name: 'records that are kept', macros: { RECORDS: true }, isLong: true },
       { name: 'a minimum of three', macros: { BATCHES: 6, MINIMUM: 3, CLOCKS: 2 }, isLong: true },
@@ -111,7 +113,8 @@ export const models = {
   },
   claims: {
     settings: [
-      { name: 'commands', macros: {} },
+      { name: 'commands', macros: { COMMANDS: 2 } },
+      { name: 'three commands', macros: {}, isLong: true },
       { name: 'three kills', macros: { KILLS: 3 }, isLong: true },
       { name: 'four commands', macros: { COMMANDS: 4, KILLS: 0 }, isLong: true },
     ],

@@ -298,6 +298,18 @@ function setValues(module, handle, path, values) {
   }
 }
 
+/**
+ * @param {RecipeJson} json @param {number[]} words of the export recipe_info
+ * @returns {import('./text.js').TextRule}
+ */
+const textRuleOf = ({ text }, words) => ({
+  form: words[12] ? 'NFC' : 'none',
+  case: ['keep', 'lower', 'fold'][words[13]],
+  locale: text?.locale,
+  min: words[14],
+  max: words[15],
+});
+
 /** A checked recipe. Made by Core.recipe. */
 export class Recipe {
   /** @protected @type {Module} */ module;
@@ -332,13 +344,7 @@ export class Recipe {
       window: [null, 'visit', 'day'][w[19]], // null under `first`
     };
     /** Last valid day, days since 1970-01-01 UTC. @readonly */ this.expiresDay = w[11];
-    /** @readonly */ this.text = {
-      form: w[12] ? 'NFC' : 'none',
-      case: ['keep', 'lower', 'fold'][w[13]],
-      /** @type {string | undefined} */ locale: json.text?.locale,
-      min: w[14],
-      max: w[15],
-    };
+    /** @readonly */ this.text = textRuleOf(json, w);
     /** Does it take any string, not only listed items? @readonly */ this.isOpen = w[16] === 1;
     /** Does it take numbers? @readonly */ this.isNumber = json.value === 'number';
     /** Does the device need a secret of its own for it? @readonly */ this.isPermanent = !!w[17];

@@ -4,9 +4,17 @@
 // bytes.
 
 /**
- * @typedef {import('./device.js').Module} Module
- * @typedef {import('./device.js').Recipe} Recipe
- * @typedef {import('./device.js').ShoalError} ShoalError
+ * @typedef {object} Module what the ledger uses of an instance; device.js has it
+ * @property {any} x the exports
+ * @property {number} base
+ * @property {(n: number) => Uint8Array} reserve
+ * @property {(bytes: Uint8Array, offset?: number) => void} put
+ * @property {(offset: number, len: number) => Uint8Array} take
+ * @property {(result: number) => number} length
+ * @property {(err: number) => void} check
+ * @property {(number: number) => Error & {code: string, number: number}} error
+ *
+ * @typedef {{handle: number}} Recipe of the same module
  *
  * @typedef {object} RecipeSet what the pages of an origin may ask
  * @property {Recipe[]} recipes runs too: an epoch of a run stands for its run
@@ -57,7 +65,7 @@ export class Ledger {
 
   /**
    * Returns null if a debit of one report would succeed, else the error that it would throw.
-   * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} day @returns {ShoalError | null}
+   * @param {Uint8Array} ledger @param {Recipe} recipe @param {number} day @returns {(Error & {code: string, number: number}) | null}
    */
   refusal(ledger, recipe, day) {
     const { module } = this;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Erases the budget ledger. This is a chunk of its own, loaded by erase().
 import { erased } from '../bindings/ledger_sum.js';
-import { readStored, storageFailure } from './basics.js';
+import { storageFailure } from './basics.js';
 import { pageCore } from './page_recipes.js';
 
 /** @typedef {import('./context.js').Context} Context */
@@ -23,11 +23,22 @@ export async function fold(context, day) {
     }));
   await context.locked(async (tx) => {
     const bytes = await tx.get('state', 'ledger');
-    if (bytes)
-      await tx.put(
-        'state',
-        'ledger',
-        readStored(() => erased(core.ledger, bytes, day)),
-      );
+    const folded = bytes && foldedOf(core, bytes, day);
+    if (folded) await tx.put('state', 'ledger', folded);
+    else if (bytes) await tx.delete('state', 'ledger');
   });
+}
+
+/**
+ * Returns the folded ledger, or null for one that is damaged: the next ledger then begins anew.
+ * @param {import('../bindings/device.js').Core} core
+ * @param {Uint8Array} bytes
+ * @param {number} day
+ */
+function foldedOf(core, bytes, day) {
+  try {
+    return erased(core.ledger, bytes, day);
+  } catch {
+    return null;
+  }
 }

@@ -50,8 +50,9 @@ export class Events {
    * and never by an event.
    */
   async open() {
-    this.#windows ??= this.#load();
-    await (await this.#windows)?.open();
+    const windows = await (this.#windows ??= this.#load());
+    if (windows) await windows.open();
+    else this.#windows = null; // the next opening tries again
   }
 
   /** @returns {Promise<Windows | null>} */

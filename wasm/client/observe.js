@@ -6,7 +6,10 @@ import { isWord, segments, words } from '../bindings/text.js';
 
 /**
  * @typedef {import('./context.js').Context} Context
- * @typedef {import('./events.js').Events} Events
+ * @typedef {import('./context.js').Outcome} Outcome
+ * @typedef {import('../bindings/device.js').Recipe} Recipe
+ * @typedef {{report: (wants: (recipe: Recipe) => boolean, value: any) => Promise<Outcome[]>}} Events
+ *   what takes the words
  */
 
 /** Reports words to the recipes that take them. @param {Events} events @param {string[]} list */

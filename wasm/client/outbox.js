@@ -29,14 +29,14 @@ import { DAY_MS, chunk, randomBytes, today, uniform } from './basics.js';
  */
 
 const HOUR_MS = 3_600_000;
-const FIRST_RETRY_MS = 5000;
+export const FIRST_RETRY_MS = 5000;
 const TIMEOUT_MS = 30_000;
 const KEEPALIVE_MAX = 60_000; // browsers refuse more than 64 KiB in flight
 const SEALED = { 'Content-Type': 'application/ppm-dap;message=upload-req' };
 const DONE_MAX = 200; // finished reports that are kept for the person to see
-const ACCEPTED = 202;
+export const ACCEPTED = 202;
 const UNAVAILABLE = 503;
-const PERMANENT = [400, 404, 409, 410, 413, 415, 422];
+export const PERMANENT = [400, 404, 409, 410, 413, 415, 422];
 
 export class Outbox {
   #context;
@@ -87,7 +87,7 @@ export class Outbox {
       return true;
     });
     if (!isQueued) return 'no-consent';
-    this.#wake(due);
+    this.wake(due);
     return 'queued';
   }
 
@@ -113,49 +113,12 @@ export class Outbox {
     for (const stop of this.#posting) stop.abort();
   }
 
-  /**
-   * Sends a record that is in no queue. The request begins before this returns, for a page that may
-   * be gone after that. A page that lives on keeps the record for another try, if nothing accepted
-   * it; a page that does not has sent it once or lost it.
-   * @param {string} id
-   * @param {Row} row
-   * @param {number} era of the consent that the record was made under
-   * @param {boolean} isTried false for a record that only goes to the queue
-   */
-  async sendNow(id, row, era, isTried) {
-    const context = this.#context;
-    const { deps } = context;
-    const { report } = row;
-    const answering = isTried ? this.#post(id, row, null) : null;
-    /** @param {(tx: Transaction) => Promise<unknown>} task */
-    const write = (task) => context.exclusive(async (tx) => era === context.era && task(tx));
-    try {
-      await write((tx) => this.#record(tx, id, { report, state: 'sent', at: deps.now() }));
-      const answer = await answering;
-      if (answer?.status === ACCEPTED) return;
-      const isRefused = answer && PERMANENT.includes(answer.status);
-      const code = isRefused ? 'edge-refused' : answer ? 'edge-busy' : 'offline';
-      context.note(code, report.key);
-      const due = deps.now() + Math.floor(FIRST_RETRY_MS * (1 + uniform(deps)));
-      await write(async (tx) => {
-        if (!(await tx.get('done', id))) return; // erased meanwhile
-        if (isRefused)
-          return tx.put('done', id, { report, state: 'refused', at: deps.now(), code });
-        await tx.delete('done', id);
-        await tx.put('queue', id, { ...row, due, tries: 1 });
-      });
-      if (!isRefused) this.#wake(due);
-    } catch (error) {
-      context.noteError(error, report.key);
-    }
-  }
-
   async #flushUnderLock() {
     const context = this.#context;
     try {
       await context.underLock('shoal-flush', { ifAvailable: true }, async (lock) => {
         if (lock) await this.#flushAll();
-        else this.#wake(context.deps.now() + FIRST_RETRY_MS);
+        else this.wake(context.deps.now() + FIRST_RETRY_MS);
       });
     } catch (error) {
       context.noteError(error);
@@ -177,7 +140,7 @@ export class Outbox {
       await this.#send(key, ready.recipes);
     }
     const rest = await this.#queue();
-    if (rest.length && context.isOn) this.#wake(Math.min(...rest.map(([, row]) => row.due)));
+    if (rest.length && context.isOn) this.wake(Math.min(...rest.map(([, row]) => row.due)));
   }
 
   /** The records for this endpoint. @returns {Promise<[string, Row][]>} */
@@ -224,7 +187,7 @@ export class Outbox {
     const lastDay = row.expires ?? recipe?.expiresDay;
     if (lastDay === undefined) return null; // this page does not have the recipe
     const isExpired = today(context.deps) > lastDay;
-    return { row, answer: isExpired ? 'expired' : this.#post(key, row, recipes) };
+    return { row, answer: isExpired ? 'expired' : this.post(key, row, recipes) };
   }
 
   /**
@@ -233,7 +196,7 @@ export class Outbox {
    * @param {Recipe[] | null} recipes null at a first try out of the queue
    * @returns {Promise<Answer | null>} null where nothing answered
    */
-  async #post(key, row, recipes) {
+  async post(key, row, recipes) {
     const { deps } = this.#context;
     const stop = new AbortController();
     this.#posting.add(stop);
@@ -308,7 +271,7 @@ export class Outbox {
       // If the row is gone, it was erased meanwhile, and nothing about it is stored again.
       if (!(await tx.get('queue', key))) return;
       await tx.delete('queue', key);
-      await this.#record(tx, key, { report: row.report, state, at: context.deps.now(), code });
+      await this.list(tx, key, { report: row.report, state, at: context.deps.now(), code });
     });
   }
 
@@ -318,7 +281,7 @@ export class Outbox {
    * @param {string} key
    * @param {{report: ReportJson, state: string, at: number, code?: string}} finished
    */
-  async #record(tx, key, finished) {
+  async list(tx, key, finished) {
     await tx.put('done', key, finished);
     const done = (await tx.entries('done')).sort(([, a], [, b]) => b.at - a.at);
     for (const [old] of done.slice(DONE_MAX)) await tx.delete('done', old);
@@ -351,7 +314,7 @@ export class Outbox {
    * Flushes when a record is due, unless an earlier flush is set already.
    * @param {number} due
    */
-  #wake(due) {
+  wake(due) {
     if (due >= this.#wakeAt) return;
     const { deps } = this.#context;
     this.#sleep();

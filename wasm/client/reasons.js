@@ -36,6 +36,7 @@ export const REASONS = {
   'sampled-out': "The recipe's random sample left this event out.",
   'no-window':
     'No window of the day is open for the recipe: one opens with a page that is visible, when it is loaded or when the day begins.',
+  'window-open': 'Reports wait for the end of the day that they answer for.',
   'window-over':
     "The day's visit is over: it is the first visible page of the day, until that is first hidden.",
   'not-a-number': 'The value is not a finite number.',

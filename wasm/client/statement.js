@@ -254,14 +254,20 @@ async function explainRecipes(context, recipes, add) {
 }
 
 /**
- * Adds the number of records that wait for their random delay to end.
+ * Adds the numbers of records that wait for their window or their random delay to end.
  * @param {Context} context
  * @param {(code: string, recipe: string | null, count: number) => void} add
  */
 async function explainQueue(context, add) {
   if (!(await context.hasStorage())) return;
   const now = context.deps.now();
-  const rows = await context.transaction((tx) => tx.entries('queue'));
+  const [rows, events] = await context.transaction((tx) =>
+    Promise.all([tx.entries('queue'), tx.entries('events')]),
+  );
+  // Windows of a day, which windows.js keeps.
+  const open = events.filter(([key]) => key.startsWith('~window/'));
+  const slots = open.reduce((sum, [, { slots: own }]) => sum + (own?.length ?? 0), 0);
+  if (slots) add('window-open', null, slots);
   const waiting = rows.filter(([, row]) => row.endpoint === context.url && row.due > now);
   if (waiting.length) add('not-yet-due', null, waiting.length);
 }

@@ -16,6 +16,7 @@ import { toHex } from '../bindings/device.js';
 import { DAY_MS, VISITS, VISITS_LIVE, isSampled, randomBytes, today, uniform } from './basics.js';
 import { itemOf } from './items.js';
 import { sealingOf } from './page_recipes.js';
+import { sendNow } from './send_now.js';
 
 /**
  * @typedef {import('../bindings/device.js').Core} Core
@@ -457,7 +458,7 @@ export class Windows {
       for (const { id, row } of slots) {
         if (!row) continue;
         room -= row.body?.length ?? JSON.stringify(row.report).length;
-        void this.#outbox.sendNow(id, row, era, room >= 0);
+        void sendNow(context, this.#outbox, id, row, era, room >= 0);
       }
     }
     this.#visits.clear();

@@ -206,7 +206,7 @@ async function look() {
   shown = now;
   showRecord(entries[0]);
   showSent(entries);
-  showBudget(balances);
+  showBudget(balances.filter(({ recipe }) => recipe));
   showReasons(reasons);
 }
 

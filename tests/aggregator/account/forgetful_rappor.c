@@ -53,6 +53,11 @@ static shoal_err sound_parse(uint8_t *record, const shoal_part *part, const char
     return sound_rappor.parse(record, part, text, position);
 }
 
+static shoal_err sound_unlimited(uint32_t *eps_micro, const shoal_part *part)
+{
+    return sound_rappor.unlimited(eps_micro, part);
+}
+
 const shoal_mechanism shoal_rappor_mechanism = {
     .id = shoal_rappor_id,
     .name = "rappor",
@@ -68,4 +73,5 @@ const shoal_mechanism shoal_rappor_mechanism = {
     .print = sound_print,
     .parse = sound_parse,
     .epsilon = forgetful_epsilon,
+    .unlimited = sound_unlimited,
 };

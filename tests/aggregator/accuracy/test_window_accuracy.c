@@ -91,7 +91,8 @@ typedef struct setting {
     double sample; // 0 means 1
 } setting;
 
-static void make_recipe(agg_recipe *recipe, const setting *s)
+//   run: picks the keys of a sketch
+static void make_recipe(agg_recipe *recipe, const setting *s, unsigned run)
 {
     char text[2048], list[VALUES * 8] = "";
     bool is_sketch = strcmp(s->mechanism, "cms") == 0;
@@ -103,7 +104,7 @@ static void make_recipe(agg_recipe *recipe, const setting *s)
                        s->mechanism, s->epsilon);
     if (is_sketch)
         len += snprintf(text + len, sizeof text - (size_t)len,
-                        "\"k\":4096,\"m\":128},\"hash\":\"poly1\",\"seed\":\"%s\",", AGG_TEST_SEED);
+                        "\"k\":4096,\"m\":128},\"hash\":\"poly1\",\"seed\":\"%064x\",", run + 1);
     else
         len += snprintf(text + len, sizeof text - (size_t)len, "\"values\":[%s]},", list);
     snprintf(text + len, sizeof text - (size_t)len,
@@ -189,18 +190,21 @@ typedef struct figures {
     double share_rmse;           // of shares of windows, against the crowd's mean share
 } figures;
 
-static figures measure(const agg_recipe *recipe, const agg_dictionary *counts,
-                       const agg_windows *windows)
+static figures measure(const setting *s, const agg_windows *windows)
 {
     double error[VALUES] = {0}, variance[VALUES] = {0}, squares = 0, shares = 0;
     unsigned covered = 0, covered_windows = 0;
     figures f = {0};
     collection c;
     for (unsigned run = 0; run < runs; run++) {
-        collect(&c, recipe, counts, windows, run);
+        agg_recipe recipe;
+        agg_dictionary counts = {0};
+        make_recipe(&recipe, s, run);
+        make_counts(&counts, &recipe);
+        collect(&c, &recipe, &counts, windows, run);
         for (size_t v = 0; v < VALUES; v++) {
             double off = c.counts[v] - c.crowd[v],
-                   share = c.counts[v] / WINDOWS - agg_windows_share(windows, counts, v);
+                   share = c.counts[v] / WINDOWS - agg_windows_share(windows, &counts, v);
             error[v] += off;
             variance[v] += c.errors[v] * c.errors[v];
             squares += off * off / (c.errors[v] * c.errors[v]);
@@ -208,6 +212,8 @@ static figures measure(const agg_recipe *recipe, const agg_dictionary *counts,
             covered += c.low[v] <= c.crowd[v] && c.crowd[v] <= c.high[v];
             covered_windows += c.low[v] <= c.windows[v] && c.windows[v] <= c.high[v];
         }
+        agg_dictionary_release(&counts);
+        agg_recipe_release(&recipe);
     }
     for (size_t v = 0; v < VALUES; v++)
         f.worst_bias = fmax(f.worst_bias, fabs(error[v]) / sqrt(variance[v]));
@@ -246,14 +252,8 @@ static void check_exact(const figures *f)
 
 static figures run_setting(const setting *s, const agg_windows *windows)
 {
-    agg_recipe recipe;
-    agg_dictionary counts = {0};
-    make_recipe(&recipe, s);
-    make_counts(&counts, &recipe);
-    figures f = measure(&recipe, &counts, windows);
+    const figures f = measure(s, windows);
     print_figures(s->what, windows->active_micro / 1e6, s->r, &f);
-    agg_dictionary_release(&counts);
-    agg_recipe_release(&recipe);
     return f;
 }
 
@@ -332,7 +332,7 @@ static void check_mixed(const setting *s, const agg_windows *crowd)
     agg_recipe recipe;
     agg_dictionary counts = {0};
     const figures f = run_setting(s, crowd);
-    make_recipe(&recipe, s);
+    make_recipe(&recipe, s, 0);
     make_counts(&counts, &recipe);
     double expected = law_over_stated(crowd, &counts, s->r);
     printf("%36s the law says a mean square of %.3f\n", "", expected);
@@ -418,7 +418,7 @@ static void the_advice_is_the_better_pick(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(uniform_is_right_for_the_crowd),
@@ -433,5 +433,6 @@ int main(void)
     is_long = getenv("SHOAL_LONG") != NULL;
     runs = is_long ? 400 : 16;
     base = getenv("SHOAL_SEED") != NULL ? getenv("SHOAL_SEED") : "windows";
+    if (argc > 1) cmocka_set_test_filter(argv[1]); // a pattern, such as "first_*"
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -821,9 +821,3 @@ test('demo prints estimates beside the truth', () => {
   assert.match(text, /herring +\d+ +\d+ +\d+/);
   assert.match(text, /of 1000 intervals cover the truth/);
 });
-
-test('accuracy: bias, mean square and coverage of one setting (all of them with SHOAL_LONG)', () => {
-  const script = join(root, 'tests/aggregator/accuracy/accuracy.mjs');
-  const run = spawnSync(process.execPath, process.env.SHOAL_LONG ? [script, '--long'] : [script]);
-  assert.equal(run.status, 0, `${run.stdout}${run.stderr}`);
-});

@@ -224,6 +224,38 @@ test('compare: windows with windows only, and their picks are in both errors', (
   ]);
 });
 
+test('discover: counts of strings are of windows, too, and their errors have the picks in them', () => {
+  const words = recipe({
+    ...uniform,
+    recipe: 'words',
+    value: 'word',
+    mechanism: 'sfp',
+    parameters: {
+      ...{ epsilon: 6, k: 1024, m: 256, length: 4, oracle: 'olh' },
+      ...{ epsilon_fragment: 6, k_fragment: 1024, m_fragment: 256 },
+    },
+    hash: 'poly1',
+    seed: '0123456789abcdef'.repeat(4),
+  });
+  writeFileSync(at('words.json'), JSON.stringify(words));
+  writeFileSync(at('words.tsv'), 'cats\t3\ndog\t2\n');
+  const files = ['--recipe', 'words.json', '--counts', 'words.tsv', '--truth', 'words.truth'];
+  good(['simulate', ...files, ...crowd, '-o', 'words.batch']);
+  good(['ingest', '--recipe', 'words.json', '-o', 'words.acc', 'words.batch']);
+  const discover = ['discover', '--recipe', 'words.json', 'words.acc'];
+  assert.match(good(discover).text, /^counts are windows \(days of a person\)/m);
+  const { unit, n, rows } = JSON.parse(good([...discover, '--format', 'json']).text);
+  assert.deepEqual([unit, n, rows.length], ['windows', 20000, 2]);
+  const held = new Map(truth('words.truth').map(([value, , crowds]) => [value, Number(crowds)]));
+  for (const row of rows) {
+    const p = row.count / n;
+    // At epsilon 6 the picks are most of the error.
+    assert.ok(row.stderr ** 2 > n * p * (1 - p), row.value);
+    assert.ok(row.stderr ** 2 < 2 * n * p * (1 - p), row.value);
+    assert.ok(Math.abs(row.count - Number(held.get(row.value))) < 4 * row.stderr, row.value);
+  }
+});
+
 const plan = ['plan', '--devices', '100000', '--epsilon', '4'];
 
 test('plan: chooses the pick by the share of active windows, and says why', () => {
@@ -293,6 +325,10 @@ test('recipe new: the pick by --active, said in one line', () => {
     writeFileSync(at('fresh.json'), text);
     good(['recipe', 'check', 'fresh.json']);
   }
+  const piped = spawnSync(bin, [...active, '--values', '-'], { cwd: folder, input: 'a\nb\n' });
+  const both = JSON.parse(piped.stdout.toString());
+  assert.deepEqual(both.parameters.values, ['a', 'b'], 'a list that can be read once');
+  assert.deepEqual(both.send, { pick: 'uniform', window: 'day' });
   refused(/--pages goes with --active/, [...fresh, '--pages', 'one']);
   refused(/--pages is one or many/, [...active, '--pages', 'two']);
   refused(/--active must be/, [...fresh, '--active', '1.1']);

@@ -28,7 +28,8 @@ static void random_graph(agg_clique_graph *graph, shoal_rng *rng, uint32_t n_par
                 }
 }
 
-static int is_joined(const agg_clique_graph *g, uint32_t i, uint32_t u, uint32_t j, uint32_t v)
+REFERENCE static int is_joined(const agg_clique_graph *g, uint32_t i, uint32_t u, uint32_t j,
+                               uint32_t v)
 {
     const agg_clique_edge *edge = agg_clique_edge_at(g, i, u, j, v);
     return edge->error > 0 && edge->share > 0;
@@ -36,7 +37,7 @@ static int is_joined(const agg_clique_graph *g, uint32_t i, uint32_t u, uint32_t
 
 // Every choice of one node a part, counted up like a number. Returns: how many are cliques; each
 // must be among those found.
-static size_t brute_force(const agg_clique_graph *g, const agg_cliques *found)
+REFERENCE static size_t brute_force(const agg_clique_graph *g, const agg_cliques *found)
 {
     uint8_t nodes[AGG_CLIQUE_PARTS_MAX] = {0};
     size_t n = 0;

@@ -111,7 +111,8 @@ static void strings_are_found_with_their_counts(void **state)
 {
     enum { N = 24000 };
     (void)state;
-    for (unsigned what = 0; what < 3;
+    // A sanitizer has trigrams alone: the tests below have bigrams.
+    for (unsigned what = effort(0, 0, 1); what < effort(3, 3, 2);
          what++) { // bigrams, trigrams that do not divide the length, three bigrams a report
         agg_recipe recipe;
         agg_accumulator acc;
@@ -176,7 +177,8 @@ static void noise_is_not_a_word(void **state)
     unsigned wrong = 0;
     (void)state;
     make_recipe(&recipe, "0.75", 2, 2);
-    for (uint8_t number = 0; number < 20; number++) {
+    const uint32_t n_runs = effort(20, 20, 2);
+    for (uint8_t number = 0; number < n_runs; number++) {
         agg_accumulator acc;
         agg_discovery found;
         agg_error error;
@@ -229,6 +231,10 @@ static void hostile_reports_have_bounded_effect(void **state)
         agg_accumulator_release(&acc);
     }
     free(records);
+    if (effort_is_small()) { // what follows is the law of 60,000 reports
+        agg_recipe_release(&recipe);
+        return;
+    }
     assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     fill(&acc, &recipe, 43, 0, 59400, NULL);
     fill(&acc, &recipe, 43, 59400, 600, "evil.biz");

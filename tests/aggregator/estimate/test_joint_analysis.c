@@ -7,10 +7,12 @@
 
 #include <math.h>
 
+#include "chi_square.h"
 #include "dictionary.h"
 #include "domain_dictionary.h"
 #include "joint_analysis.h"
 #include "joint_print.h"
+#include "recipe.h"
 
 enum { N = 6000 };
 
@@ -225,6 +227,51 @@ static void prints_hide_and_escape(void **state)
     release_scene(&s);
 }
 
+// The same reports, as if three of them answered for each window: every error is sqrt(3) times as
+// large, and every statistic a third.
+static void slots_of_windows_widen_everything(void **state)
+{
+    (void)state;
+    scene s;
+    agg_error error;
+    agg_joint_analysis *a = calloc(4, sizeof *a);
+    assert_non_null(a);
+    make_scene(&s, 0, 100);
+    const agg_joint_choice choices[] = {choose_kind, choose_spent};
+    agg_joint_analysis_options options = {.n_threads = 1};
+    shoal_recipe *fields = fields_of(&s.recipe);
+    for (int i = 0; i < 4; i++) {
+        options.is_em_wald = i >= 2;
+        fields->pick = i % 2 == 0 ? SHOAL_PICK_FIRST : SHOAL_PICK_UNIFORM;
+        fields->per_day = i % 2 == 0 ? 1 : 3;
+        fields->sample_micro = 1000000;
+        assert_ok(agg_joint_analyse(&a[i], &error, &s.recipe, &s.acc, choices, 2, &options));
+    }
+    for (int i = 0; i < 4; i += 2) {
+        const agg_joint_result *one = &a[i].result, *three = &a[i + 1].result;
+        for (size_t cell = 0; cell < one->n_cells; cell++) {
+            assert_true(one->cells[cell].p == three->cells[cell].p);
+            assert_near(three->cells[cell].stderr_ / one->cells[cell].stderr_, sqrt(3), 1e-9);
+        }
+        assert_near(one->pairs[0].statistic / three->pairs[0].statistic, 3, 1e-6);
+        double tail = agg_chi_square_tail(three->pairs[0].statistic, three->pairs[0].df);
+        assert_near(three->pairs[0].p_value / tail, 1, 1e-9);
+    }
+    char *text = print_as(&a[1].result, AGG_JSON);
+    assert_non_null(strstr(text, "\"unit\":\"windows\""));
+    free(text);
+    text = print_as(&a[1].result, AGG_TABLE);
+    assert_non_null(strstr(text, "shares are of windows"));
+    free(text);
+    fields->pick = SHOAL_PICK_FIRST;
+    text = print_as(&a[0].result, AGG_JSON);
+    assert_null(strstr(text, "windows"));
+    free(text);
+    for (int i = 0; i < 4; i++) agg_joint_analysis_release(&a[i]);
+    free(a);
+    release_scene(&s);
+}
+
 static void refusals_name_what_is_wrong(void **state)
 {
     (void)state;
@@ -303,7 +350,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells_rates_and_marginals_lie_where_they_belong),
-        cmocka_unit_test(the_rest_has_a_name_of_its_own), cmocka_unit_test(prints_hide_and_escape),
+        cmocka_unit_test(the_rest_has_a_name_of_its_own),
+        cmocka_unit_test(prints_hide_and_escape),
+        cmocka_unit_test(slots_of_windows_widen_everything),
         cmocka_unit_test(refusals_name_what_is_wrong),
         cmocka_unit_test(a_variable_is_looked_up_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);

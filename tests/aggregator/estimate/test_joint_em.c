@@ -576,7 +576,8 @@ static void records_lead_back_to_the_table(void **state)
     double bias[16] = {0}, squares = 0;
     enum { RUNS = 4 };
     (void)state;
-    for (uint8_t run = 1; run <= RUNS; run++) {
+    const uint32_t n_runs = effort(RUNS, RUNS, 1);
+    for (uint8_t run = 1; run <= n_runs; run++) {
         collected c;
         collect(&c, run);
         const agg_joint_categories categories[] = {{0, 3, ages, NULL, 1}, {1, 3, c.news, NULL, 1}};
@@ -609,6 +610,7 @@ static void records_lead_back_to_the_table(void **state)
         agg_joint_data_release(&data);
         release_collected(&c);
     }
+    if (n_runs < RUNS) return; // too few to judge
     for (uint32_t i = 0; i < 12; i++) assert_true(fabs(bias[i]) < 4.5 * sqrt(RUNS));
     // 48 squares of mean 1 and variance 2; cells of one run are anything but independent: 6 sigma.
     assert_true(squares < 48 + 6 * sqrt(2 * 48));
@@ -646,8 +648,10 @@ static void records_are_refused(void **state)
     release_collected(&c);
 }
 
-int main(void)
+// argv[1], when given, chooses tests by a pattern.
+int main(int argc, char *argv[])
 {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(without_noise_cells_are_counted),
                                        cmocka_unit_test(coins_have_a_closed_form),
                                        cmocka_unit_test(agrees_with_the_book),

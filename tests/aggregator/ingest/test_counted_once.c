@@ -2,10 +2,10 @@
 // Property: any sequence of ingests, appends, merges, repeats, crashes and calls at the same time
 // leaves accumulators that count each input once, or refuses and changes nothing.
 //
-// Each of 10,000 sequences has its own folder state and a model: the set of inputs that each
-// accumulator counts. A call must succeed exactly when the model says that nothing would be counted
-// twice, and the file must then hold exactly the sums of the model's set. SHOAL_SEED replaces the
-// seed, which is printed.
+// Each of the sequences (10,000 in make test-long) has its own folder state and a model: the set of
+// inputs that each accumulator counts. A call must succeed exactly when the model says that nothing
+// would be counted twice, and the file must then hold exactly the sums of the model's set.
+// SHOAL_SEED replaces the seed, which is printed.
 //
 // The linker gives the functions that touch the disk other bodies (--wrap): a process can be made
 // to die before or after any of them, or to pause between reading an accumulator and replacing it.
@@ -24,9 +24,6 @@
 #include "recipe.h"
 #include "report_json.h"
 
-#ifndef SEQUENCES
-#define SEQUENCES 10000u
-#endif
 #define STEPS 6u        // calls of a sequence
 #define N_INPUTS 12u    // of which the first N_BATCHES are batches, and the rest files of reports
 #define N_BATCHES 8u    //
@@ -431,7 +428,8 @@ static void each_input_counts_once_or_not_at_all(void **state)
     uint64_t first = seed != NULL ? strtoull(seed, NULL, 10) : 17;
     (void)state;
     print_message("SHOAL_SEED=%llu\n", (unsigned long long)first);
-    for (uint64_t sequence = 0; sequence < SEQUENCES; sequence++) {
+    const uint32_t n_sequences = effort(10000, 1500, 400);
+    for (uint64_t sequence = 0; sequence < n_sequences; sequence++) {
         state_of_chance = (first << 32) + sequence;
         remove_files();
         for (uint32_t step = 0; step < STEPS; step++) {

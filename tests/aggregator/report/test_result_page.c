@@ -239,6 +239,9 @@ static void what_a_result_promises_stands_below_it(void **state)
         table_end, "<br>central epsilon     0.25 (stronger bound, smallest block of 1000 "
                    "reports, 100 % honest, delta 1e-9)<br>central, person     0.25 (1 report "
                    "of 1 day, in any blocks)<br>The central epsilon assumes"));
+    assert_non_null(strstr(table_end,
+                           "<br>verdict, report     moderate: a 50:50 guess comes true "
+                           "in at most 88.08 of 100 cases (odds x 7.4)<br>verdict, day"));
     free(text);
 }
 

@@ -233,15 +233,15 @@ static void erase(device *d, uint32_t clock)
 
 // ---- histories ----
 
-// Compares what a cap refuses. A spent day is told before a cap, and depends on events rightly.
+// Compares what a cap refuses.
 static void compare(uint32_t clock)
 {
     for (uint32_t i = 0; i < N_RECIPES; i++) {
         shoal_err errs[2];
         for (uint32_t d = 0; d < 2; d++)
             errs[d] = shoal_ledger_allows(devices[d].ledger, devices[d].len, &recipes[i], clock);
-        if (errs[0] == SHOAL_ERR_BUDGET || errs[1] == SHOAL_ERR_BUDGET) continue;
-        CHECK(errs[0] == errs[1]);
+        CHECK((errs[0] == SHOAL_ERR_CAP) == (errs[1] == SHOAL_ERR_CAP));
+        CHECK(errs[0] == errs[1] || errs[0] == SHOAL_ERR_BUDGET || errs[1] == SHOAL_ERR_BUDGET);
         n_compared++;
         n_refused += errs[0] == SHOAL_ERR_CAP;
     }

@@ -326,6 +326,30 @@ static void kinds_of_record(void)
     CHECK(shoal_record_randomize(record, &recipe, items, 1, NULL, &rng) == SHOAL_OK);
 }
 
+// "None" is what a compound of strings makes of the empty string, and a list of an item that is not
+// listed.
+static void records_of_none(void)
+{
+    uint8_t seed[32] = {1}, record[256], same[256];
+    uint64_t items[1] = {SHOAL_ITEM_NONE};
+    shoal_recipe recipe;
+    shoal_rng rng, again;
+    CHECK(recipe_of(&recipe, sfp_lines, "", NULL) == SHOAL_OK);
+    shoal_rng_init(&rng, seed);
+    shoal_rng_init(&again, seed);
+    CHECK(shoal_record_randomize_none(record, &recipe, &rng) == SHOAL_OK);
+    CHECK(shoal_record_randomize_string(same, &recipe, record, 0, NULL, &again) == SHOAL_OK);
+    CHECK(memcmp(record, same, shoal_record_size(&recipe)) == 0);
+    CHECK(recipe_of(&recipe, trie_lines, "", NULL) == SHOAL_OK);
+    shoal_rng_init(&again, seed);
+    shoal_rng_init(&rng, seed);
+    CHECK(shoal_record_randomize_none(record, &recipe, &rng) == SHOAL_OK);
+    CHECK(shoal_record_randomize(same, &recipe, items, 1, NULL, &again) == SHOAL_OK);
+    CHECK(memcmp(record, same, shoal_record_size(&recipe)) == 0);
+    CHECK(recipe_of(&recipe, ngram_lines, "", NULL) == SHOAL_OK); // permanent coins
+    CHECK(shoal_record_randomize_none(record, &recipe, &rng) == SHOAL_ERR_ARGUMENT);
+}
+
 // Rows of a part that begins elsewhere: from first_row on, k of them, all alike; of a part that
 // begins at 0 the draws are what they were.
 static void first_row(uint32_t mechanism, uint32_t m)
@@ -372,6 +396,7 @@ int main(void)
     canonical_tail();
     finished();
     kinds_of_record();
+    records_of_none();
     first_row(shoal_cms_id, 8);
     first_row(shoal_olh_id, 8);
     first_row(shoal_rappor_id, 8);

@@ -181,7 +181,13 @@ test('a recipe shows its defaults and its report', async () => {
     window: null,
   });
   assert.deepEqual(recipe.batch, { minimum: 500, maxAgeS: 86400 });
-  assert.deepEqual(recipe.text, { form: 'NFC', case: 'lower', min: 1, max: 32 });
+  assert.deepEqual(recipe.text, {
+    form: 'NFC',
+    case: 'lower',
+    locale: undefined,
+    min: 1,
+    max: 32,
+  });
   assert.equal(recipe.cohort.minimum, 1000);
   assert.equal(recipe.expiresDay, Date.UTC(2030, 0, 1) / 86_400_000);
   assert.equal(recipe.epsilonMicro, 4_000_000);

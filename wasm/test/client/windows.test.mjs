@@ -2,9 +2,20 @@
 // Windows of recipes that pick uniformly: when they open and end, what is paid, stored and sent, by one tab and by several.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readFile } from 'node:fs/promises';
+import { hashOf } from '../../bindings/ledger_sum.js';
 import { load } from '../../bindings/node.js';
+import { SetCore } from '../../bindings/set_core.js';
 import { memoryStorage } from '../../client/memory_storage.js';
-import { DAY, codes, fragmentsRecipe, newsRecipe, settle, wordsRecipe } from '../fixtures.mjs';
+import {
+  DAY,
+  WASM,
+  codes,
+  fragmentsRecipe,
+  newsRecipe,
+  settle,
+  wordsRecipe,
+} from '../fixtures.mjs';
 import { DAY_MS, browserOf, fakePage, listed, rowsOf, windowed } from '../window_fixtures.mjs';
 
 const why = async (/** @type {any} */ client) => codes(await client.explain());
@@ -26,6 +37,12 @@ test('a day: paid when it opens, whether anything happens or not; sent when it i
     await client.flush();
     await clock.advance(11 * 3_600_000);
     assert.equal(edge.requests.length, 0, 'not before the day is over');
+    const open = (await client.explain()).find(({ code }) => code === 'window-open');
+    assert.equal(open?.count, 3);
+    assert.ok(
+      !(await why(client)).includes('budget'),
+      'the day is paid, and that is as it should be',
+    );
     assert.equal(await spent(client), 3, 'events cost nothing more');
     await clock.advance(3_600_000 + 1000);
     assert.equal(edge.requests.length, 3);
@@ -539,5 +556,41 @@ test('every kind of value goes through the selection: lists, numbers, hosts, sit
         assert.equal(recipe.recordToText(recipe.recordFromText(record)), record);
       }
     }
+  }
+});
+
+test("under a site's cap a window opens if its reports were reserved, and else not at all", async () => {
+  const bytes = await readFile(`${WASM}/dist/shoal-all.wasm`);
+  const loadSet = async () => SetCore.create(await WebAssembly.compile(bytes));
+  const recipes = [windowed('day', { limit: { per_day: 2 } })]; // epsilon 8 a day
+  for (const [epsilon, code] of /** @type {[number, string][]} */ ([
+    [8, 'entered'],
+    [7.9, 'cap'],
+  ])) {
+    const core = await loadSet();
+    const hash = hashOf(core.ledger, {
+      recipes: recipes.map((each) => core.recipe(each)),
+      budget: { epsMicro: BigInt(epsilon * 1e6), days: 2 },
+    });
+    const set = JSON.stringify({ budget: { epsilon, days: 2 }, recipes });
+    const { tab, clock } = browserOf({
+      recipes: undefined,
+      site: { url: 'https://site.example/set.json', hash },
+      wasm: loadSet,
+    });
+    /** @type {any[]} */
+    const posts = [];
+    const fetch = async (/** @type {any} */ url, /** @type {any} */ init) =>
+      init.method === 'POST'
+        ? (posts.push(url), new Response('', { status: 202 }))
+        : new Response(set);
+    const { client, grant } = await tab({ fetch });
+    await grant();
+    assert.deepEqual(codes(await client.record('typed-words', 'cod')), [code]);
+    await clock.advance(DAY_MS);
+    assert.deepEqual(codes(await client.record('typed-words', 'cod')), ['cap'], 'two days');
+    await clock.advance(DAY_MS);
+    assert.deepEqual(codes(await client.record('typed-words', 'cod')), [code]);
+    assert.equal(posts.length, code === 'cap' ? 0 : 2);
   }
 });

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much a test tries. `make test-long` tries everything (SHOAL_LONG), `make test` less, and a
+// sanitizer, under which the same code takes five to twenty times as long, less again.
+#ifndef EFFORT_H
+#define EFFORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#if defined __has_feature
+#if __has_feature(thread_sanitizer)
+#define EFFORT_THREADS_ONLY true // what starts no thread shows it nothing
+#endif
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define EFFORT_SANITIZED true
+#endif
+#endif
+#ifndef EFFORT_THREADS_ONLY
+#define EFFORT_THREADS_ONLY false
+#endif
+#ifdef EFFORT_SANITIZED
+// For what a test compares with, a definition in a few plain loops: the sanitizer is there for the
+// code under test.
+#define REFERENCE __attribute__((no_sanitize("address", "undefined", "thread")))
+#else
+#define EFFORT_SANITIZED false
+#define REFERENCE
+#endif
+
+static inline bool effort_is_long(void)
+{
+    return getenv("SHOAL_LONG") != NULL;
+}
+
+// True where a test of statistics is skipped: a sanitizer sees its code through other tests too,
+// and runs it in make test-long.
+static inline bool effort_is_small(void)
+{
+    return EFFORT_SANITIZED && !effort_is_long();
+}
+
+// Returns: how many times to try. `all` in make test-long, `some` in make test; a sanitizer has
+// `some` in the former and `few` in the latter.
+static inline uint32_t effort(uint32_t all, uint32_t some, uint32_t few)
+{
+    if (EFFORT_SANITIZED) return effort_is_long() ? some : few;
+    return effort_is_long() ? all : some;
+}
+
+#endif
