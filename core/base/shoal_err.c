@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 // A module whose host has sentences of its own leaves these out.
-#ifdef SHOAL_WITHOUT_TEXTS
+#ifdef SHOAL_WITHOUT_SENTENCES
 #define TEXT(text) ""
 #else
 #define TEXT(text) text

@@ -16,6 +16,8 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // The client sends nothing from a browser that says that a program drives it.
+  '--disable-blink-features=AutomationControlled',
 ];
 const BATCH_HEADER = 72;
 const BATCH_TRAILER = 8;

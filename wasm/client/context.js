@@ -85,6 +85,9 @@ export class Context {
       // An earlier version may have ended consent, and left what it did not know.
       if ((await tx.get('state', 'consent')) !== 'granted')
         for (const key of ENDED) await tx.delete('state', key);
+      // Where no version has spent anything, no permanent answer was given (permanent.js).
+      if (!(await tx.get('state', 'ledger')) && !(await tx.get('state', 'answered')))
+        await tx.put('state', 'answered', {});
       await tx.put('state', 'consent', 'granted');
     });
     this.#consent = 'granted';

@@ -12,6 +12,8 @@ export const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // The client sends nothing from a browser that says that a program drives it.
+  '--disable-blink-features=AutomationControlled',
 ];
 
 /** @param {string} mechanism @param {any} change */

@@ -231,6 +231,10 @@ static void hostile_reports_have_bounded_effect(void **state)
         agg_accumulator_release(&acc);
     }
     free(records);
+    if (effort_is_small()) { // what follows is the law of 60,000 reports
+        agg_recipe_release(&recipe);
+        return;
+    }
     assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     fill(&acc, &recipe, 43, 0, 59400, NULL);
     fill(&acc, &recipe, 43, 59400, 600, "evil.biz");

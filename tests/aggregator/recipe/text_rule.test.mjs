@@ -3,15 +3,27 @@
 // contexts that change its case, and for random strings of the characters that have rules. Applying it twice changes nothing.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { applyTextRule } from '../../../wasm/bindings/text.js';
+import { sketch } from '../cli/cli_helpers.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 const pipe = process.env.SHOAL_TEXT_RULE_PIPE ?? join(root, 'build/release/tests/text_rule_pipe');
 const skip = !existsSync(pipe) && `${pipe} is not built`;
+
+const folder = mkdtempSync(join(tmpdir(), 'shoal-text-rule-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/** Writes a recipe with that rule. @param {object} rule @returns {string} its path */
+function recipeOf(rule) {
+  const path = join(folder, 'recipe.json');
+  writeFileSync(path, JSON.stringify(sketch({ text: { ...rule, max: 64 } })));
+  return path;
+}
 
 /** @param {string[]} args @param {string} [input] */
 function answers(args, input = '') {
@@ -23,7 +35,7 @@ function answers(args, input = '') {
 /** @param {{form: string, case: string, locale?: string}} rule @param {string[]} texts */
 function inC(rule, texts) {
   const hex = texts.map((text) => Buffer.from(text).toString('hex')).join('\n') + '\n';
-  return answers([rule.form, rule.case, rule.locale ?? ''], hex).map((line) =>
+  return answers([recipeOf(rule)], hex).map((line) =>
     line === '-' ? null : line === 'not kept' ? line : Buffer.from(line, 'hex').toString(),
   );
 }
@@ -139,12 +151,7 @@ test('what is no text, or too short or too long, is refused by both', { skip }, 
       null,
       'é'.repeat(64),
     ]);
-    assert.deepEqual(answers([rule.form, rule.case, rule.locale ?? ''], 'ff\nc3\neda080\n\n'), [
-      '-',
-      '-',
-      '-',
-      '-',
-    ]);
+    assert.deepEqual(answers([recipeOf(rule)], 'ff\nc3\neda080\n\n'), ['-', '-', '-', '-']);
   }
   const rule = { form: 'NFC', case: 'lower', locale: 'de', min: 1, max: 64 };
   for (const text of ['\ud800', 'a\udc00', '', 'a'.repeat(65)])

@@ -2,16 +2,15 @@
 // The text rule for another program (text_rule.test.mjs): one text a line on standard input, one
 // answer a line on standard output, both as hex digits of UTF-8.
 //
-//     text_rule_pipe FORM CASE LOCALE    FORM none or NFC, CASE keep, lower or fold, LOCALE or ""
-//     text_rule_pipe assigned            the ranges of assigned characters, as "FIRST LAST" in hex
+//     text_rule_pipe RECIPE      by the rule of that recipe, a file
+//     text_rule_pipe assigned    the ranges of assigned characters, as "FIRST LAST" in hex
 //
-// A text that the rule refuses is answered with "-". Lengths are not limited.
+// A text that the rule refuses is answered with "-".
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
-#include "recipe.h"
 #include "recipe_json.h"
 #include "text_case.h"
 #include "text_rule.h"
@@ -40,8 +39,7 @@ static void answer(const shoal_recipe *recipe, const uint8_t *bytes, size_t len)
         return;
     }
     // What the rule gives is what it keeps.
-    if (!agg_text_is_kept(recipe, out, n) &&
-        recipe->text_locale.len + (recipe->text_case == SHOAL_CASE_FOLD) > 0) {
+    if (agg_text_rule_is_applied(recipe) && !agg_text_is_kept(recipe, out, n)) {
         puts("not kept");
         return;
     }
@@ -53,23 +51,19 @@ int main(int argc, char **argv)
 {
     static char line[LINE_MAX_LEN];
     static uint8_t bytes[LINE_MAX_LEN / 2];
-    shoal_recipe recipe = {.text_min = 1, .text_max = 64};
+    agg_recipe recipe;
+    agg_error error;
     if (argc == 2 && strcmp(argv[1], "assigned") == 0) {
         print_assigned();
         return 0;
     }
-    if (argc != 4) return 2;
-    recipe.text_form = strcmp(argv[1], "NFC") == 0 ? SHOAL_FORM_NFC : SHOAL_FORM_NONE;
-    recipe.text_case = strcmp(argv[2], "lower") == 0  ? SHOAL_CASE_LOWER
-                       : strcmp(argv[2], "fold") == 0 ? SHOAL_CASE_FOLD
-                                                      : SHOAL_CASE_KEEP;
-    recipe.text_locale.len = (uint8_t)strlen(argv[3]);
-    memcpy(recipe.text_locale.bytes, argv[3], recipe.text_locale.len);
+    if (argc != 2 || agg_recipe_from_file(&recipe, &error, argv[1]) != SHOAL_OK) return 2;
     while (fgets(line, sizeof line, stdin) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         size_t len = strlen(line) / 2;
         if (!agg_unhex(bytes, len, line)) return 2;
-        answer(&recipe, bytes, len);
+        answer(recipe.recipe, bytes, len);
     }
+    agg_recipe_release(&recipe);
     return 0;
 }

@@ -10,6 +10,8 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "effort.h"
+
 enum { N = 4, DAY = 20778 };
 
 typedef struct bench {
@@ -146,8 +148,7 @@ static void kill_at_every_call(void (*make_recipe)(agg_recipe *))
     b.acknowledged = mmap(NULL, sizeof *b.acknowledged, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(b.acknowledged, MAP_FAILED);
-    const char *is_long = getenv("SHOAL_LONG"); // every call then; every third one otherwise
-    unsigned step = is_long != NULL && strcmp(is_long, "1") == 0 ? 1 : 3, runs = 0;
+    unsigned step = effort_is_small() ? 9 : effort_is_long() ? 1 : 3, runs = 0;
     int was_killed = 1;
     for (unsigned kill_at = 0; was_killed == 1; kill_at += step, runs++) {
         fixture_folder(b.folder);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "effort.h"
+
 enum { N = 6, DAY = 20778, BASE = DAY - 10 };
 
 // The database as version 2 made it.
@@ -413,8 +415,7 @@ static int run_until(const bench *b, unsigned kill_at)
 static void kill_at_every_call(void (*make_recipe)(agg_recipe *), void (*write)(bench *b),
                                unsigned n_closed)
 {
-    const char *is_long = getenv("SHOAL_LONG");
-    unsigned step = is_long != NULL && strcmp(is_long, "1") == 0 ? 1 : 3, runs = 0;
+    unsigned step = effort_is_small() ? 9 : effort_is_long() ? 1 : 3, runs = 0;
     int was_killed = 1;
     for (unsigned kill_at = 0; was_killed == 1; kill_at += step, runs++) {
         bench b = {0};

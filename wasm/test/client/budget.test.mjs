@@ -113,7 +113,7 @@ test('a cap refuses by days and openings, in every tab; a page without a budget 
   const stranger = words({ recipe: 'stranger', analysis: 'other' });
   const free = (await makeClient({ ...shared, ...times, recipes: [stranger], wasm: loadSet }))
     .client;
-  await free.consent.grant(); // to what this page asks for more
+  await free.consent.grant(); // it asks for more than the set did
   assert.deepEqual(codes(await free.record('typed-words', 'a')), ['queued'], '24 of 40');
   // A page does not send what another page's recipe made, so each sends its own.
   for (const page of [first, free]) await page.flush();

@@ -677,7 +677,12 @@ test('erase forgets everything but that today is spent', async () => {
   assert.equal(client.consent.state, 'none');
   assert.deepEqual(await client.reports(), []);
   const left = await everything(storage);
-  assert.match(left, new RegExp(`^\\[\\["erased",${DAY}\\],\\["ledger","shoalled[^,]*"\\]\\]$`));
+  assert.match(
+    left,
+    new RegExp(
+      `^\\[\\["answered",\\{\\}\\],\\["erased",${DAY}\\],\\["ledger","shoalled[^,]*"\\]\\]$`,
+    ),
+  );
   assert.ok(!left.includes('keyboard'), 'the ledger holds no name');
   await client.consent.grant();
   assert.deepEqual(
@@ -863,7 +868,8 @@ test("the device's own secret is drawn with the first record that needs it, and 
 test('two tabs draw one secret; withdrawing, erasing and Global Privacy Control end it', async () => {
   const storage = memoryStorage();
   const locks = memoryLocks();
-  const recipes = [permanentRecipe()];
+  const other = permanentRecipe({ recipe: 'other', stream: 'other', seed: 'ab'.repeat(32) });
+  const recipes = [permanentRecipe(), other];
   const [a, b] = await Promise.all([
     makeClient({ storage, locks, recipes }),
     makeClient({ storage, locks, recipes }),
@@ -883,8 +889,11 @@ test('two tabs draw one secret; withdrawing, erasing and Global Privacy Control 
   assert.deepEqual(codes(await b.client.record('typed-words', 'fish')), ['no-consent']);
   assert.equal(await secretOf(storage), undefined, 'no consent, no secret');
   await a.client.consent.grant();
-  await a.client.record('typed-words', 'fish');
+  assert.deepEqual(codes(await a.client.record('typed-words', 'fish')), ['tombstone']);
+  assert.equal(await secretOf(storage), undefined);
+  await a.client.record('other', 'fish');
   const second = await secretOf(storage);
+  assert.equal(second?.length, 32);
   assert.notDeepEqual(second, first);
 
   await a.client.erase();

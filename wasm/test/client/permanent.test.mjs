@@ -118,6 +118,13 @@ test('storage of earlier versions: what may have answered under a secret that is
   }
 });
 
+test('what another recipe of the analysis spent is no permanent answer', async () => {
+  const { client } = await makeClient({ recipes: [wordsRecipe(), rappor()] });
+  await client.consent.grant();
+  assert.deepEqual(codes(await client.record('typed-words', 'a')), ['queued']);
+  assert.equal(await tell(client), 'queued');
+});
+
 test('where a browser deletes storage, permanent answers need storage that lasts', async () => {
   for (const [deletes, persists, expected] of [
     [true, false, 'not-persisted'],
