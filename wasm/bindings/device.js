@@ -131,13 +131,9 @@ export class Module {
 
   /** @param {number} number @param {string} [field] @param {string} [message] */
   error(number, field, message) {
-    const text = message || this.text(this.x.err_text(number));
-    return new ShoalError(
-      this.text(this.x.err_name(number)),
-      number,
-      field ? `${field}: ${text}` : text,
-      field,
-    );
+    const name = this.text(this.x.err_name(number));
+    const text = message || this.text(this.x.err_text(number)) || name;
+    return new ShoalError(name, number, field ? `${field}: ${text}` : text, field);
   }
 
   /** Throws unless err is 0. @param {number} err */

@@ -152,7 +152,7 @@ export class Client {
       context.endEra();
       this.#outbox.abort();
     }
-    if (context.isOn) void this.#events.open();
+    if (context.isOn) void context.open().then(() => this.#events.open());
     void this.flush();
   }
 

@@ -222,8 +222,9 @@ export class Context {
    * of one. What cannot be reserved is refused where it is spent.
    */
   async open() {
-    const { page, deps } = this;
-    if (!page || globalThis.document?.visibilityState === 'hidden') return;
+    const { page, deps, options } = this;
+    const { visibilityState } = options.document ?? globalThis.document ?? {};
+    if (!page || visibilityState === 'hidden') return;
     try {
       await this.exclusive(async (tx) => {
         const day = today(deps);

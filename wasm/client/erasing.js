@@ -2,25 +2,22 @@
 // Erases the budget ledger. This is a chunk of its own, loaded by erase().
 import { erased } from '../bindings/ledger_sum.js';
 import { storageFailure } from './basics.js';
-import { pageCore } from './page_recipes.js';
+import { booksOf } from './books.js';
 
 /** @typedef {import('./context.js').Context} Context */
 
 /**
- * Folds the ledger into one sum on a day, by whichever core there is: erasing needs no consent.
+ * Folds the ledger into one sum on a day.
  * @param {Context} context
  * @param {number} day
  */
 export async function fold(context, day) {
-  const { options, deps, page } = context;
   const hasLedger = async () =>
     (await context.hasStorage()) && (await context.transaction((tx) => tx.get('state', 'ledger')));
   if (!(await hasLedger())) return;
-  const core =
-    page?.core ??
-    (await pageCore(options, deps).catch((cause) => {
-      throw storageFailure(cause, 'the ledger is not erased, because its module was not loaded');
-    }));
+  const core = await booksOf(context).catch((cause) => {
+    throw storageFailure(cause, 'the ledger is not erased, because its module was not loaded');
+  });
   await context.locked(async (tx) => {
     const bytes = await tx.get('state', 'ledger');
     const folded = bytes && foldedOf(core, bytes, day);
@@ -38,7 +35,8 @@ export async function fold(context, day) {
 function foldedOf(core, bytes, day) {
   try {
     return erased(core.ledger, bytes, day);
-  } catch {
+  } catch (error) {
+    if (/** @type {any} */ (error).name !== 'ShoalError') throw error;
     return null;
   }
 }

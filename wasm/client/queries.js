@@ -4,6 +4,7 @@
 // a durable debit, an event, randomizing in the core, and the queue as for any record. This is a
 // chunk of its own, loaded if a page has a policy. Source: apple-2022 sections 4 to 4.3.
 import { isRefusal, isSampled, pick, randomBytes, readStored, today, toldAs } from './basics.js';
+import { booksOf } from './books.js';
 import { chargeBooks } from './query_charges.js';
 import { sweep } from './query_events.js';
 import { heard, settle } from './query_log.js';
@@ -129,7 +130,10 @@ async function answer(call, loaded, json) {
     const row = heard(policy, query);
     const forged = await verified(query, policy.keys);
     if (forged) return await refuse(context, row, forged);
-    const paid = await context.exclusive((tx) => debit(tx, context, loaded, query, row));
+    const books = await booksOf(context).catch((error) => {
+      throw refused('core-missing', error);
+    });
+    const paid = await context.exclusive((tx) => debit(tx, context, books, loaded, query, row));
     if (!paid) return context.note('no-consent');
     if (!paid.events) return noted(context, row.code, row.query, row.text);
     return await report(call, loaded, query, paid.events);
@@ -194,12 +198,13 @@ function readQuery(core, json) {
  * events, only the fields that the query was granted are read.
  * @param {Transaction} tx
  * @param {Context} context
+ * @param {import('../bindings/device.js').Core} books charges the budget ledger
  * @param {Loaded} loaded
  * @param {Query} query
  * @param {LogRow} row is completed
  * @returns {Promise<{events?: Event[]}>}
  */
-async function debit(tx, context, loaded, query, row) {
+async function debit(tx, context, books, loaded, query, row) {
   const { core, policy } = loaded;
   const { deps } = context;
   const now = deps.now();
@@ -215,7 +220,7 @@ async function debit(tx, context, loaded, query, row) {
   // A device that the sample leaves out drops the new ledger, so nothing is charged.
   if (await isLeftOut(tx, context, query, day))
     return settle(tx, now, row, 'sampled-out', { ...verdict, text: '' });
-  const code = await chargeBooks(tx, context, query, verdict.localEpsilon);
+  const code = await chargeBooks(tx, context, books, query, verdict.localEpsilon);
   if (code) return settle(tx, now, row, code, { ...verdict, text: QUERY_REASONS[code] ?? '' });
   await tx.put('state', 'accountant', bytes);
   await settle(tx, now, row, 'accepted', verdict);

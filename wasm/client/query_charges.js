@@ -28,16 +28,14 @@ import { load, optedIn, queryLedgerOf } from './query_policy.js';
  * the query is refused.
  * @param {Transaction} tx
  * @param {Context} context
+ * @param {import('../bindings/device.js').Core} core the whole one
  * @param {import('../bindings/query_core.js').Query} query
  * @param {number} localEpsilon of one report
  */
-export async function chargeBooks(tx, context, query, localEpsilon) {
-  const { page, deps } = context;
-  if (!page) return 'core-missing';
-  const { core } = page;
+export async function chargeBooks(tx, context, core, query, localEpsilon) {
   const reports = query.contributions || 1;
   const cost = Math.round(localEpsilon * 1e6) * reports;
-  const day = today(deps);
+  const day = today(context.deps);
   const bytes = await context.ledgerOf(tx, core);
   try {
     await tx.put(
