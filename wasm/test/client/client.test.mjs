@@ -677,7 +677,12 @@ test('erase forgets everything but that today is spent', async () => {
   assert.equal(client.consent.state, 'none');
   assert.deepEqual(await client.reports(), []);
   const left = await everything(storage);
-  assert.match(left, new RegExp(`^\\[\\["answered",\\{\\}\\],\\["erased",${DAY}\\],\\["ledger","shoalled[^,]*"\\]\\]$`));
+  assert.match(
+    left,
+    new RegExp(
+      `^\\[\\["answered",\\{\\}\\],\\["erased",${DAY}\\],\\["ledger","shoalled[^,]*"\\]\\]$`,
+    ),
+  );
   assert.ok(!left.includes('keyboard'), 'the ledger holds no name');
   await client.consent.grant();
   assert.deepEqual(
