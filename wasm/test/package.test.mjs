@@ -115,7 +115,7 @@ test('the package has no dependencies and carries the licences of what is inside
     /Apache License/,
   );
   assert.match(licences, /^@hpke\/common$[^]*Ajitomi Daisuke[^]*^@hpke\/core$/m);
-  assert.match(licences, /^tldts$[^]*MIT/m);
+  assert.match(licences, /^idb$[^]*Jake Archibald[^]*^tldts$[^]*MIT/m);
 });
 
 test('it runs in Node from an empty project', async () => {
