@@ -708,7 +708,7 @@ test('erase() refills no budget, and forgets events, choices and the log', async
   const left = await stored(storage);
   assert.match(
     left.state,
-    /^\[\["accountant","shoalacq[^]*"\],\["erased",\d+\],\["ledger","shoalled[^]*"\]\]$/,
+    /^\[\["accountant","shoalacq[^]*"\],\["answered",\{\}\],\["erased",\d+\],\["ledger","shoalled[^]*"\]\]$/,
   );
   assert.deepEqual([left.queue, left.done, left.events, left.log], ['[]', '[]', '[]', '[]']);
   assert.ok(
