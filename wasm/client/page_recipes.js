@@ -70,7 +70,10 @@ export class PageRecipes {
       for (const name of ready.refused) context.note('recipe-refused', name);
       if (keys) {
         const { keepSigned } = await import('../bindings/signature.js');
+        const gone = new Set(ready.recipes);
         await keepSigned(ready, keys, (code, name) => void context.note(code, name));
+        for (const recipe of ready.recipes) gone.delete(recipe);
+        ready.set.recipes = ready.set.recipes.filter((recipe) => !gone.has(recipe));
       }
       await this.#bind(ready.recipes);
       await context.open();

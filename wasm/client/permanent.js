@@ -40,7 +40,7 @@ function keysOf({ json, hash }) {
  */
 const isDeleting = () => {
   const g = /** @type {any} */ (globalThis);
-  return !!g.indexedDB && !/\b(Chrome|Chromium|Firefox)\//.test(g.navigator?.userAgent ?? '');
+  return !!g.indexedDB && !/(Chrome|Chromium|Firefox)\//.test(g.navigator?.userAgent ?? '');
 };
 
 /**

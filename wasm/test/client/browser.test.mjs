@@ -458,9 +458,10 @@ test('a tab killed between debit and queue has spent, and sends nothing', async 
     setTimeout(() => client.record('typed-words', 'a'), 50);
   }, /** @type {const} */ ([edge.origin, recipes]));
   await until(
-    async () => /shoalled(\\u0001(\\u0000){3}){2}/.test(await everythingStored(survivor)),
+    async () =>
+      /shoalled\\u0002(\\u0000){3}\\u0001(\\u0000){3}/.test(await everythingStored(survivor)),
     'the debit',
-  ); // version 1, one entry
+  ); // version 2, one entry
   await page.close();
   await startLoader(survivor, recipes);
   await survivor.evaluate(() => localStorage.setItem('shoal-consent', 'granted'));

@@ -44,7 +44,10 @@ test('under one consent it answers as often as it may, with one secret', async (
   const { client, storage } = await makeClient({ recipes: [rappor()] });
   await client.consent.grant();
   for (let i = 0; i < 3; i++) assert.equal(await tell(client), 'queued');
-  assert.equal(await stateOf(storage, 'tombstones').then((all) => Object.keys(all).length), 0);
+  assert.equal(
+    await stateOf(storage, 'tombstones').then((/** @type {any} */ all) => Object.keys(all).length),
+    0,
+  );
 });
 
 test('a tombstone outlasts erasing, another secret, and a recipe written anew with its seed', async () => {
@@ -173,6 +176,7 @@ test('a browser that is not known to keep storage counts as one that deletes it'
       'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) FxiOS/140.0 Mobile/15E148 Safari/605.1.15',
       'not-persisted',
     ],
+    ['Mozilla/5.0 (X11; Linux x86_64) HeadlessChrome/140.0.0.0 Safari/537.36', 'queued'],
     ['something new', 'not-persisted'],
   ];
   try {
