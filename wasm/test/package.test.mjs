@@ -46,7 +46,7 @@ const LIMITS = /** @type {const} */ ([
   ['shoal-plain.wasm', 18432],
   ['shoal-query.wasm', 19456],
   ['shoal-dap.wasm', 18432],
-  ['shoal-all.wasm', 43008],
+  ['shoal-all.wasm', 43520],
 ]);
 
 test('a first event with one recipe costs a page at most 30 KB', async (t) => {
