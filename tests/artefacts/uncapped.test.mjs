@@ -8,8 +8,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { startEdge } from '../../edge/test/runtimes.mjs';
-import { FakeAggregator, eventually, makeRecipe } from '../../edge/test/support.mjs';
 import { Core } from '../../wasm/bindings/device.js';
 import { load } from '../../wasm/bindings/node.js';
 import { init } from '../../wasm/client/client.js';
@@ -17,6 +15,12 @@ import { memoryLocks, memoryStorage } from '../../wasm/client/memory_storage.js'
 import { codes, epochRecipe, makeClient, settle } from '../../wasm/test/fixtures.mjs';
 import { loadQueryCore } from '../../wasm/test/query_fixtures.mjs';
 import { DEVICE_RECIPES, dump, restore } from './device_recipes.mjs';
+
+// The worker's own helpers have no types, so they are not imported by a literal.
+const helpers = (/** @type {string} */ file) =>
+  import(new URL(`../../edge/test/${file}`, import.meta.url).href);
+const { startEdge } = await helpers('runtimes.mjs');
+const { FakeAggregator, eventually, makeRecipe } = await helpers('support.mjs');
 
 const here = fileURLToPath(new URL('uncapped', import.meta.url));
 const device = JSON.parse(readFileSync(join(here, 'device.json'), 'utf8'), (_, value) =>
