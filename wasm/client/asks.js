@@ -4,6 +4,7 @@
 import { agreedTo, holds } from './terms.js';
 
 /**
+ * @typedef {import('../bindings/device.js').Recipe} Recipe
  * @typedef {import('./context.js').Context} Context
  * @typedef {import('./terms.js').Extent} Extent
  * @typedef {import('./terms.js').Term} Term
@@ -27,8 +28,16 @@ const asked = ({ epsilon, day, operators, ways }) => ({
   protocol: ways,
 });
 
-/** @param {Context} context @returns {Promise<Ask[]>} */
-export async function asks(context) {
+/**
+ * @param {Context} context
+ * @param {{ready: () => Promise<{recipes: Recipe[]} | null>}} pageRecipes
+ * @param {(recipes: Recipe[]) => Promise<void>} bind holds them against what was agreed to
+ * @returns {Promise<Ask[]>}
+ */
+export async function asks(context, pageRecipes, bind) {
+  const ready = await pageRecipes.ready();
+  if (!ready) return [];
+  await bind(ready.recipes);
   const list = await context.exclusive((tx) =>
     Promise.all(context.more.map(async (term) => ask(term, await agreedTo(tx, term)))),
   );

@@ -101,8 +101,8 @@ export class Client {
     /** Opt-ins to exact sums, one for each task. @type {Exact} */
     this.exact = {
       optIn: (task, { limit }) => {
-        if (!Number.isSafeInteger(limit) || limit < 1)
-          throw wrongArgument('exact.optIn', 'limit', 'a whole number from 1', limit);
+        if (!Number.isInteger(limit) || limit < 1)
+          throw wrongArgument('optIn', 'limit', '> 0', limit);
         return this.#consented(dap, ({ optIn }, call) => optIn(call, task, limit));
       },
       optOut: (task) => this.#consented(dap, ({ optOut }, call) => optOut(call, task)),
@@ -114,7 +114,15 @@ export class Client {
         return context.state;
       },
       grant: () => this.#grant(),
-      asks: () => this.#asks(),
+      /**
+       * Lists what this page asks for beyond what the person agreed to, so that it can ask anew. The
+       * list is empty without consent.
+       * @returns {Promise<Ask[]>}
+       */
+      asks: () =>
+        this.#attempt(asks, (told) =>
+          told.asks(context, this.#recipes, (recipes) => this.#bind(recipes, false)),
+        ),
       withdraw: () => this.#stop('withdrawn'),
     };
   }
@@ -124,14 +132,12 @@ export class Client {
     const context = this.#context;
     // A page that is hidden may never come back; one that is shown or online again may have records
     // that became due, and may be the first page of its day.
-    this.#flushOn('visibilitychange', globalThis.document);
-    this.#flushOn('online', globalThis);
+    this.#on('visibilitychange', globalThis.document);
+    this.#on('online', globalThis);
     // A page that comes back from the cache learns what was decided meanwhile.
-    const { signal } = this.#closed;
-    const shown = (/** @type {any} */ { persisted }) => persisted && void this.#resume();
-    /** @type {any} */ (globalThis).addEventListener?.('pageshow', shown, { signal });
+    this.#on('pageshow', globalThis, ({ persisted }) => persisted && void this.#resume());
     // A page that is loaded ahead only reads, until it is shown.
-    void context.shown?.then(() => (signal.aborted ? undefined : this.#resume()));
+    void context.shown?.then(() => (this.#closed.signal.aborted ? undefined : this.#resume()));
     await this.#resume();
   }
 
@@ -156,10 +162,13 @@ export class Client {
     void this.flush();
   }
 
-  /** @param {string} event @param {any} target */
-  #flushOn(event, target) {
-    const woken = () => (void this.#context.open(), void this.flush());
-    target?.addEventListener?.(event, woken, { signal: this.#closed.signal });
+  /**
+   * @param {string} event
+   * @param {any} target
+   * @param {(event: any) => unknown} [task] by default sends what is due
+   */
+  #on(event, target, task = () => void this.flush()) {
+    target?.addEventListener?.(event, task, { signal: this.#closed.signal });
   }
 
   /** Stops timers, listeners and requests; consent stays as it is. */
@@ -206,18 +215,6 @@ export class Client {
     } catch (error) {
       context.noteError(error);
     }
-  }
-
-  /**
-   * Lists what this page asks for beyond what the person agreed to, so that it can ask anew. The
-   * list is empty without consent.
-   * @returns {Promise<Ask[]>}
-   */
-  async #asks() {
-    const ready = await this.#recipes.ready();
-    if (ready) await this.#bind(ready.recipes, false);
-    if (!ready || !this.#context.more.length) return [];
-    return this.#attempt(asks, (told, { context }) => told.asks(context));
   }
 
   /**

@@ -75,7 +75,7 @@ export async function dependenciesOf(given) {
     gpc: given.gpc ?? (() => g.navigator?.globalPrivacyControl === true),
     automated: given.automated ?? (() => g.navigator?.webdriver === true),
     activation: given.activation ?? activation,
-    persist: given.persist ?? (async () => g.navigator?.storage?.persist?.() ?? false),
+    persist: given.persist ?? (async () => g.navigator?.storage?.persist?.()),
     setTimer: given.setTimer ?? setTimer,
     clearTimer: given.clearTimer ?? ((timer) => clearTimeout(timer)),
   };

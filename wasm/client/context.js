@@ -3,7 +3,7 @@
 // under the lock of all tabs, and the budget ledger.
 import { VISITS, VISITS_LIVE, storageFailure, today, toldAs } from './basics.js';
 import { reportsUrl } from './client_options.js';
-import { agreedTo, holds, termOf } from './terms.js';
+import { agrees, termOf } from './terms.js';
 
 /**
  * @typedef {import('../bindings/device.js').Core} Core
@@ -23,7 +23,7 @@ import { agreedTo, holds, termOf } from './terms.js';
  */
 
 /** What the store `state` holds under one consent only: its end erases these keys. */
-export const ENDED = ['secret', 'analyses', 'keys', 'exactIn', 'terms', 'optTerms'];
+export const ENDED = ['secret', 'analyses', 'keys', 'exactIn', 'terms', 'opted'];
 
 export class Context {
   /** Consent as this page knows it. @type {ConsentState} */
@@ -258,22 +258,13 @@ export class Context {
   }
 
   /**
-   * Returns whether the person agreed to a term.
-   * @param {Transaction} tx
-   * @param {Term} term
-   */
-  async agrees(tx, term) {
-    return holds(await agreedTo(tx, term), term);
-  }
-
-  /**
    * Returns why the recipe may not spend today, or null if it may.
    * @param {Transaction} tx
    * @param {Core} core
    * @param {Recipe} recipe
    */
   async refusal(tx, core, recipe) {
-    if (!(await this.agrees(tx, termOf(this.url, recipe)))) return 'outdated';
+    if (!(await agrees(tx, termOf(this.url, recipe)))) return 'outdated';
     const day = today(this.deps);
     if (day <= ((await tx.get('state', 'erased')) ?? -1)) return 'erased';
     return core.ledger.refusal(await this.ledgerOf(tx, core), recipe, day)?.code ?? null;

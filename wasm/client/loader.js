@@ -29,7 +29,6 @@ function remember(state) {
   const kept = state === 'outdated' ? 'granted' : state;
   try {
     if (
-      kept !== known &&
       !(/** @type {any} */ (globalThis.document)?.prerendering) &&
       (kept === 'granted' || known !== 'none')
     )

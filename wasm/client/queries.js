@@ -18,7 +18,7 @@ import {
   termOfAnalysis,
 } from './query_policy.js';
 import { served } from './served.js';
-import { bindTerms } from './terms.js';
+import { agrees, bindTerms } from './terms.js';
 
 export { charges } from './query_charges.js';
 export { donate, optIn, tidy } from './query_events.js';
@@ -75,7 +75,7 @@ async function askAll(call, queries) {
   const joined = (await context.exclusive(optedIn)) ?? [];
   const analyses = joined.map((name) => analysisOf(loaded.policy, name)).filter(Boolean);
   const terms = analyses.map((each) => termOfAnalysis(context, each));
-  await bindTerms(context, 'optTerms', terms, 'missing');
+  await bindTerms(context, 'opted', terms, 'missing');
   const list = queries ?? (await fetched(context));
   if (!Array.isArray(list)) throw refused('queries-missing');
   const outcomes = [];
@@ -212,7 +212,7 @@ async function debit(tx, context, books, loaded, query, row) {
   if (row.analysis && !(await optedIn(tx)).includes(row.analysis))
     return settle(tx, now, row, 'not-opted-in');
   const analysis = analysisOf(policy, query.analysis);
-  if (analysis && !(await context.agrees(tx, termOfAnalysis(context, analysis))))
+  if (analysis && !(await agrees(tx, termOfAnalysis(context, analysis))))
     return settle(tx, now, row, 'outdated');
   const ledger = await queryLedgerOf(tx, loaded, day);
   const { verdict, bytes } = readStored(() => core.accountant.debit(ledger, policy, query, day));

@@ -118,7 +118,7 @@ export async function optIn({ context }, name, yes) {
   const loaded = await load(context);
   const analysis = analysisOf(loaded.policy, name);
   if (!analysis) throw refused('unknown-analysis');
-  await bindTerms(context, 'optTerms', [termOfAnalysis(context, analysis)], 'all');
+  await bindTerms(context, 'opted', [termOfAnalysis(context, analysis)], 'all');
   const isDone = await context.exclusive(async (tx) => {
     await queryLedgerOf(tx, loaded, today(context.deps));
     await tx.put('state', 'analyses', [...new Set([...(await optedIn(tx)), name])]);

@@ -16,7 +16,7 @@ import { encoder, toHex } from '../bindings/device.js';
  * @property {string[]} operators origins of who receives something, sorted
  * @property {string[]} ways how the records are made and added up, sorted
  *
- * @typedef {'terms' | 'optTerms'} Place key in `state`: of what consent covers, and of opt-ins
+ * @typedef {'terms' | 'opted'} Place key in `state`: of what consent covers, and of opt-ins
  * @typedef {Extent & {place: Place, key: string, name: string}} Term what a page asks for: `key` is
  *   the purpose (its kind, analysis, stream, kind of value, and variables), as JSON
  * @typedef {{[key: string]: Extent}} Agreed extents by purpose
@@ -41,7 +41,7 @@ export function makeTerm(url, kind, json, { epsilon, day, ways }) {
   const { recipe, analysis, stream, value, variables = [] } = json;
   const names = variables.map((/** @type {any} */ each) => [each.name, each.value]);
   return {
-    place: kind === 'recipe' ? 'terms' : 'optTerms',
+    place: kind === 'recipe' ? 'terms' : 'opted',
     key: JSON.stringify([kind, analysis, stream, value, names]),
     name: recipe ?? analysis,
     epsilon,
@@ -90,6 +90,9 @@ export const holds = (agreed, asked) =>
  */
 export const agreedTo = async (tx, { place, key }) => (await tx.get('state', place))?.agreed[key];
 
+/** Did the person agree to a term? @param {Transaction} tx @param {Term} term */
+export const agrees = async (tx, term) => holds(await agreedTo(tx, term), term);
+
 /**
  * Returns what was agreed to, with more terms.
  * @param {Agreed} agreed
@@ -98,7 +101,7 @@ export const agreedTo = async (tx, { place, key }) => (await tx.get('state', pla
 function withTerms(agreed, terms) {
   const all = { ...agreed };
   for (const { key, epsilon, day, operators, ways } of terms) {
-    const known = all[key] ?? { epsilon: 0, day: 0, operators: [], ways: [] };
+    const known = all[key] ?? { epsilon, day, operators, ways };
     all[key] = {
       epsilon: Math.max(known.epsilon, epsilon),
       day: Math.max(known.day, day),
@@ -135,7 +138,7 @@ export function bindTerms(context, place, terms, rule) {
     const stored = await context.transaction((tx) => tx.get('state', place));
     const { hash, agreed: known = {} } = stored ?? {};
     // Damaged terms are no terms: everything is asked for anew.
-    const isIntact = !hash || hash === ((await hashOf(known)) ?? hash);
+    const isIntact = !hash || [hash, null].includes(await hashOf(known));
     const base = isIntact ? known : {};
     const isFirst = rule === 'first' && !stored;
     const isAdded = (/** @type {Term} */ { key }) =>

@@ -21,7 +21,7 @@ import {
   sweep,
 } from './run_state.js';
 import { served } from './served.js';
-import { bindTerms, termOf } from './terms.js';
+import { agrees, bindTerms, termOf } from './terms.js';
 
 export { balances, explain } from './run_balance.js';
 export { RUN_REASONS };
@@ -79,7 +79,7 @@ export async function optIn({ context }, analysis, yes = true) {
   const { runs } = await load(context);
   const own = [...runs.values()].filter(({ recipe }) => recipe.json.analysis === analysis);
   if (!own.length) throw refused('unknown-analysis');
-  if (yes) await bindTerms(context, 'optTerms', termsOf(context, own), 'all');
+  if (yes) await bindTerms(context, 'opted', termsOf(context, own), 'all');
   const isDone = await context.exclusive(async (tx) => {
     for (const followed of own) {
       if (!yes) await leave(tx, followed);
@@ -213,7 +213,7 @@ async function answerAll(call, recipes) {
   // A run that was joined under an earlier version has no terms.
   await bindTerms(
     context,
-    'optTerms',
+    'opted',
     termsOf(context, await joinedRuns(context, loaded)),
     'missing',
   );
@@ -339,7 +339,7 @@ async function drawn(tx, context, core, followed) {
   if (day > recipe.expiresDay) return { code: 'run-over' };
   const kept = await keptOf(tx, followed);
   if (!kept) return { code: 'not-opted-in' };
-  if (!(await context.agrees(tx, termOf(context.url, recipe)))) return { code: 'outdated' };
+  if (!(await agrees(tx, termOf(context.url, recipe)))) return { code: 'outdated' };
   const isFirst = kept.state === null;
   const code = isFirst ? await whyNotJoin(tx, context, core, followed) : null;
   if (code) return { code };
