@@ -107,6 +107,7 @@ function licence(name) {
 const notice = 'dist/ holds code of these libraries:\n\n';
 writeFileSync(
   join(here, 'dist/LICENSES.txt'),
-  notice + ['@hpke/common', '@hpke/core', 'tldts', 'tldts-core'].map(licence).join('\n----\n\n'),
+  notice +
+    ['@hpke/common', '@hpke/core', 'idb', 'tldts', 'tldts-core'].map(licence).join('\n----\n\n'),
 );
 copyFileSync(join(here, '../LICENSE'), join(here, 'dist/LICENSE'));

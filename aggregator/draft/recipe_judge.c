@@ -31,10 +31,11 @@ static void say_weak(const shoal_recipe *r, uint32_t today)
         !agg_verdict_is_weak(&promise.life))
         return;
     if (is_once)
-        snprintf(text, sizeof text,
-                 "a person's protection: %s, for all that is answered; `shoal recipe check` has the "
-                 "odds",
-                 shoal_verdict_words(promise.window.code));
+        snprintf(
+            text, sizeof text,
+            "a person's protection: %s, for all that is answered; `shoal recipe check` has the "
+            "odds",
+            shoal_verdict_words(promise.window.code));
     else
         snprintf(text, sizeof text,
                  "a person's protection: a report %s, a day %s, its %u days %s; `shoal recipe "

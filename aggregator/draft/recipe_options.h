@@ -19,7 +19,7 @@ typedef struct recipe_options {
     size_t n_variables;
     const char *keep_days; // days for which records are kept
     const char *block_minimum, *block_tick;
-    uint32_t today; // the day of writing, in days since 1970-01-01 UTC
+    uint32_t today;             // the day of writing, in days since 1970-01-01 UTC
     const char *active, *pages; // share of windows with an event; "one" or "many" pages
 } recipe_options;
 

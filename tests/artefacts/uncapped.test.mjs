@@ -16,9 +16,9 @@ import { codes, epochRecipe, makeClient, settle } from '../../wasm/test/fixtures
 import { loadQueryCore } from '../../wasm/test/query_fixtures.mjs';
 import { DEVICE_RECIPES, dump, restore } from './device_recipes.mjs';
 
-// The worker's own helpers have no types, so they are not imported by a literal.
-const helpers = (/** @type {string} */ file) =>
-  import(new URL(`../../edge/test/${file}`, import.meta.url).href);
+// The edge's own tests are not checked against types, so their helpers are loaded by a computed name.
+/** @param {string} name @returns {Promise<any>} */
+const helpers = (name) => import(new URL(`../../edge/test/${name}`, import.meta.url).href);
 const { startEdge } = await helpers('runtimes.mjs');
 const { FakeAggregator, eventually, makeRecipe } = await helpers('support.mjs');
 

@@ -200,7 +200,7 @@ export class Core {
       source instanceof WebAssembly.Module ? await WebAssembly.instantiate(source, {}) : source;
     const x = /** @type {any} */ (instance.exports);
     // A cache may hold a module of an earlier version, whose exports mean other things.
-    if (x.ledger_debit && !x.ledger_reserve) throw new Error('older');
+    if (x.ledger_debit && !x.ledger_reserve) throw new Error('the module is of an earlier version');
     x._initialize?.();
     return /** @type {InstanceType<T>} */ (new this(instance));
   }

@@ -4,10 +4,6 @@
 
 /** @typedef {{form: string, case: string, min: number, max: number, locale?: string}} TextRule */
 
-// The longer codes of the languages with rules of their own (Unicode's SpecialCasing).
-const SHORT = /** @type {{[code: string]: string}} */ ({ tur: 'tr', aze: 'az', lit: 'lt' });
-const DOTS = /i\u0307+/g;
-
 /**
  * Makes a text lower case by the rules of a language. No keyboard types a combining dot over an i,
  * so none is left: not where a capital I with a dot meets a language without it. Lithuanian keeps
@@ -15,10 +11,9 @@ const DOTS = /i\u0307+/g;
  * @param {string} text @param {string} locale
  */
 function lowerOf(text, locale) {
-  const tag = SHORT[locale] ?? locale;
-  if (tag === 'lt') return text.replace(/\u0130/g, 'i').toLocaleLowerCase(tag);
-  const isTurkic = tag === 'tr' || tag === 'az';
-  return (isTurkic ? text.toLocaleLowerCase(tag) : text.toLowerCase()).replace(DOTS, 'i');
+  if (/^li?t$/.test(locale)) return text.replace(/\u0130/g, 'i').toLocaleLowerCase('lt');
+  const isTurkic = /^(tu?r|aze?)$/.test(locale); // their rules are the same
+  return (isTurkic ? text.toLocaleLowerCase('tr') : text.toLowerCase()).replace(/i\u0307+/g, 'i');
 }
 
 /**

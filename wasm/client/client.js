@@ -209,7 +209,6 @@ export class Client {
    */
   async #bind(recipes, isGrant) {
     const context = this.#context;
-    const { policy, runs } = context.options;
     try {
       const terms = recipes.map((recipe) => termOf(context.url, recipe));
       context.more = await bindTerms(context, 'terms', terms, isGrant ? 'all' : 'first');

@@ -3,7 +3,8 @@
 // `events` only, where they stay until retention or consent ends, and only for analyses that the
 // person opted in to (query_events.js, run_state.js). Windows are there too, because every version
 // of the client erases that store when consent ends; they hold private records (windows.js). A transaction is atomic over all tabs of the
-// origin and on disk before it resolves. Depends on nothing.
+// origin and on disk before it resolves. Depends on the idb library.
+import { openDB } from 'idb';
 
 /**
  * @typedef {'state' | 'queue' | 'done' | 'events' | 'log'} StoreName state: consent and ledgers;
@@ -50,7 +51,7 @@ const STORES = ['state', 'queue', 'done', 'events', 'log'];
 
 /** @param {string} [name] of the database @returns {Storage} */
 export function indexedDbStorage(name = 'shoal') {
-  /** @type {IDBDatabase | null} */
+  /** @type {import('idb').IDBPDatabase | null} */
   let db = null;
   const close = () => {
     db?.close();
@@ -60,17 +61,18 @@ export function indexedDbStorage(name = 'shoal') {
   const open = async (create) => {
     if (db) return true;
     let isAbsent = false;
-    const request = indexedDB.open(name, 2);
-    request.onupgradeneeded = ({ oldVersion: old }) => {
-      isAbsent = !create && !old;
-      // Aborting the first upgrade leaves no database behind: before consent nothing is stored, not
-      // even an empty one. Version 1 had the first three stores.
-      if (isAbsent) request.transaction?.abort();
-      else for (const store of STORES.slice(old * 3)) request.result.createObjectStore(store);
-    };
     try {
-      db = await settled(request);
-      db.onversionchange = db.onclose = close;
+      db = await openDB(name, 2, {
+        upgrade(fresh, old, _new, tx) {
+          isAbsent = !create && !old;
+          // Aborting the first upgrade leaves no database behind: before consent nothing is stored,
+          // not even an empty one. Version 1 had the first three stores.
+          if (!isAbsent) for (const store of STORES.slice(old * 3)) fresh.createObjectStore(store);
+          else (tx.done.catch(() => {}), tx.abort());
+        },
+        blocking: close,
+        terminated: close,
+      });
     } catch (error) {
       if (!isAbsent) throw error;
     }
@@ -81,56 +83,37 @@ export function indexedDbStorage(name = 'shoal') {
     close,
     async transaction(task) {
       await open(true);
-      return transact(/** @type {IDBDatabase} */ (db), task);
+      return transact(/** @type {import('idb').IDBPDatabase} */ (db), task);
     },
   };
 }
 
 /**
- * Waits for a request.
- * @template T
- * @param {IDBRequest<T>} request
- * @returns {Promise<T>}
- */
-const settled = (request) =>
-  new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-
-/**
  * Runs a task in one transaction over all stores. It is on disk when the promise resolves.
  * @template T
- * @param {IDBDatabase} db
+ * @param {import('idb').IDBPDatabase} db
  * @param {(tx: Transaction) => Promise<T>} task what it throws rolls everything back
  */
 async function transact(db, task) {
   const tx = db.transaction(STORES, 'readwrite', { durability: 'strict' });
-  /** @type {Promise<void>} */
-  const done = new Promise((resolve, reject) => {
-    tx.oncomplete = () => resolve();
-    tx.onabort = () => reject(tx.error ?? new DOMException('AbortError', 'AbortError'));
-  });
-  done.catch(() => {}); // the await below, or the task's own error, says what happened
   try {
-    /** @param {StoreName} store */
+    /** @param {StoreName} store @returns {any} */
     const at = (store) => tx.objectStore(store);
-    const keys = (/** @type {StoreName} */ store) =>
-      /** @type {Promise<any[]>} */ (settled(at(store).getAllKeys()));
     const result = await task({
-      get: (store, key) => settled(at(store).get(key)),
-      keys,
+      get: (store, key) => at(store).get(key),
+      keys: (store) => at(store).getAllKeys(),
       async entries(store) {
-        const [names, values] = await Promise.all([keys(store), settled(at(store).getAll())]);
-        return names.map((key, i) => [key, values[i]]);
+        const [keys, values] = await Promise.all([at(store).getAllKeys(), at(store).getAll()]);
+        return keys.map((/** @type {string} */ key, /** @type {number} */ i) => [key, values[i]]);
       },
-      put: (store, key, value) => settled(at(store).put(value, key)),
-      delete: (store, key) => settled(at(store).delete(key)),
-      clear: (store) => settled(at(store).clear()),
+      put: (store, key, value) => at(store).put(value, key),
+      delete: (store, key) => at(store).delete(key),
+      clear: (store) => at(store).clear(),
     });
-    await done;
+    await tx.done;
     return result;
   } catch (error) {
+    tx.done.catch(() => {}); // it rejects with this same error
     try {
       tx.abort();
     } catch {

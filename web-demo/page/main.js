@@ -10,7 +10,8 @@ import { h, toDom } from './tree.js';
 /**
  * @typedef {import('./record_view.js').Report} Report
  * @typedef {{state: string, at: string, text: string, report: Report}} Entry
- * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number}}} Balance
+ * @typedef {{recipe: string, perDay: number, today: {count: number, epsilon: number},
+ *   verdict: {window: {text: string}}}} Balance
  * @typedef {{code: string, text: string, recipe: string | null, count: number}} Reason
  * @typedef {{title: string, stream: string, values: string[]}} Choice buttons, each of which
  *   records its value
@@ -258,7 +259,7 @@ function showBudget(balances) {
   $('adds-up').hidden = !balances.length;
   fill(
     $('budget'),
-    balances.map(({ recipe, perDay, today }) =>
+    balances.map(({ recipe, perDay, today, verdict }) =>
       h(
         'li',
         {},
@@ -273,6 +274,7 @@ function showBudget(balances) {
           value: today.count,
           'aria-label': `Budget of ${recipe} spent today`,
         }),
+        h('span', { class: 'verdict' }, `What a day of it promises: ${verdict.window.text}.`),
       ),
     ),
   );

@@ -705,7 +705,7 @@ test('recipe check says whether the central claim follows from the minimum cohor
       ?.replace(/^closed form +/, '');
   assert.equal(
     check({ minimum: 8762 }),
-    '8762 reports\n',
+    '8762 reports\nbudget              uncapped: nothing bounds what recipes cost together\n',
     'without a claim there is nothing to follow',
   );
   assert.equal(
