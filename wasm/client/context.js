@@ -86,8 +86,7 @@ export class Context {
       if ((await tx.get('state', 'consent')) !== 'granted')
         for (const key of ENDED) await tx.delete('state', key);
       // Where no version has spent anything, no permanent answer was given (permanent.js).
-      if (!(await tx.get('state', 'ledger')) && !(await tx.get('state', 'answered')))
-        await tx.put('state', 'answered', {});
+      if (!(await tx.get('state', 'ledger'))) await tx.put('state', 'answered', {});
       await tx.put('state', 'consent', 'granted');
     });
     this.#consent = 'granted';
