@@ -139,7 +139,8 @@ export class Outbox {
       if (era !== context.era) return;
       await this.#send(key, ready.recipes);
     }
-    const rest = await this.#queue();
+    // A record whose recipe this page does not have waits for a page that has it.
+    const rest = (await this.#queue()).filter(([, row]) => lastDayOf(row, ready.recipes) != null);
     if (rest.length && context.isOn) this.wake(Math.min(...rest.map(([, row]) => row.due)));
   }
 
@@ -183,9 +184,8 @@ export class Outbox {
       (await context.stands(tx)) ? tx.get('queue', key) : undefined,
     );
     if (!row || !context.isOn || row.due > context.deps.now()) return null;
-    const recipe = recipes.find(({ hash }) => hash === row.report.recipe_hash);
-    const lastDay = row.expires ?? recipe?.expiresDay;
-    if (lastDay === undefined) return null; // this page does not have the recipe
+    const lastDay = lastDayOf(row, recipes);
+    if (lastDay === undefined) return null;
     const isExpired = today(context.deps) > lastDay;
     return { row, answer: isExpired ? 'expired' : this.post(key, row, recipes) };
   }
@@ -339,3 +339,11 @@ export class Outbox {
  */
 const retryAfterMs = (header, now) =>
   Math.max(0, /^\d+$/.test(header) ? header * 1000 : Date.parse(header) - now || 0);
+
+/**
+ * Returns the last day on which a record may be sent; undefined if this page does not know.
+ * @param {Row} row
+ * @param {Recipe[]} recipes
+ */
+const lastDayOf = (row, recipes) =>
+  row.expires ?? recipes.find(({ hash }) => hash === row.report.recipe_hash)?.expiresDay;

@@ -1315,3 +1315,28 @@ test('importing touches no global', async () => {
   await import('../../client/storage.js');
   assert.equal(Object.keys(globalThis).length, globals);
 });
+
+test('a record whose recipe a page does not have waits, and wakes that page for nothing', async () => {
+  const storage = memoryStorage();
+  const first = await makeClient({ storage, recipes: [wordsRecipe({ send: { fresh: 'allow' } })] });
+  await first.client.consent.grant();
+  assert.deepEqual(codes(await first.client.type('hello')), ['queued']);
+  first.client.close();
+  let idle = 0; // timers of 0 ms, which would never end if each set the next
+  const clock = fakeClock();
+  await clock.advance(2 * DAY_MS);
+  const other = await makeClient({
+    storage,
+    recipes: [wordsRecipe({ recipe: 'other', analysis: 'other' })],
+    now: clock.now,
+    setTimer: (/** @type {() => void} */ task, /** @type {number} */ ms) => {
+      if (ms > 0) return clock.setTimer(task, ms);
+      if (++idle < 20) setImmediate(task);
+      return 0;
+    },
+  });
+  await other.client.flush();
+  for (let i = 0; i < 20; i++) await settle();
+  assert.equal(idle, 0);
+  assert.equal((await other.client.reports()).length, 1, 'it still waits');
+});
