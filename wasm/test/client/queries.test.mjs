@@ -1445,13 +1445,17 @@ test('a mechanism that the policy names and the module lacks is answered by the 
 });
 
 test('a request for queries that never answers is given up', async () => {
+  /** @type {(value: unknown) => void} */
+  let begin = () => {};
+  const begun = new Promise((resolve) => (begin = resolve));
   const fetcher = async (/** @type {any} */ _, /** @type {any} */ options) =>
-    new Promise((_, reject) =>
-      options.signal.addEventListener('abort', () => reject(new Error('aborted'))),
-    );
+    new Promise((_, reject) => {
+      options.signal.addEventListener('abort', () => reject(new Error('aborted')));
+      begin(undefined);
+    });
   const { client, clock } = await askedClient({ fetch: fetcher });
   const asking = client.ask();
-  await settle();
+  await begun;
   await clock.advance(30_000);
   assert.deepEqual(codes(await asking), ['queries-missing']);
 });
