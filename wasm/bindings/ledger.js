@@ -28,11 +28,6 @@ export class Ledger {
     /** @protected */ this.module = module;
   }
 
-  /** Can it charge queries and erase? */
-  get isWhole() {
-    return 'ledger_erase' in this.module.x;
-  }
-
   /** An empty ledger made on `day`. @param {number} day @returns {Uint8Array} */
   init(day) {
     const { module } = this;

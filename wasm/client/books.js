@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core for what the page's module leaves out of the ledger: charging queries, and erasing.
-import { wholeCore } from '../bindings/whole.js';
+// The core that keeps the budget ledger, also where the page has no recipes: for charging queries,
+// and erasing.
+import { pageCore } from './page_recipes.js';
 
 /**
  * @typedef {import('../bindings/device.js').Core} Core
@@ -11,7 +12,7 @@ import { wholeCore } from '../bindings/whole.js';
 const loading = new WeakMap();
 
 /**
- * Returns the page's core if it is the whole one, else the whole one, loaded once.
+ * Returns the page's core, loaded once.
  * @param {Context} context
  * @returns {Promise<Core>}
  */
@@ -25,8 +26,4 @@ export function booksOf(context) {
 }
 
 /** @param {Context} context @returns {Promise<Core>} */
-async function open({ page, options: { wasm }, deps }) {
-  if (page?.core.ledger.isWhole) return page.core;
-  // The page may name the address of its own, small module, so the whole one lies beside this file.
-  return typeof wasm === 'function' ? wasm() : wholeCore(deps.fetch);
-}
+const open = async ({ page, options, deps }) => page?.core ?? pageCore(options, deps);

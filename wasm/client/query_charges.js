@@ -28,7 +28,7 @@ import { load, optedIn, queryLedgerOf } from './query_policy.js';
  * the query is refused.
  * @param {Transaction} tx
  * @param {Context} context
- * @param {import('../bindings/device.js').Core} core the whole one
+ * @param {import('../bindings/device.js').Core} core keeps the budget ledger
  * @param {import('../bindings/query_core.js').Query} query
  * @param {number} localEpsilon of one report
  */

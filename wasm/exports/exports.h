@@ -5,9 +5,9 @@
 // - exports.c: recipes, and records of an item's index; in every module
 // - verdict_exports.c: what the reports of permanent coins cost; in the module that has them
 // - value_exports.c: strings, numbers, the budget ledger, the recipe set; for a page and the edge
-// - set_exports.c: the rest of the ledger and the set: policies, epochs of runs, charges of
-// queries,
-//   erasing; in the whole module only
+// - set_exports.c: the rest of the ledger and the set: policies, epochs of runs; in the whole
+// module
+//   only
 // - query_exports.c: queries with their encoding, the policy, the accountant; for a page that
 //   answers queries
 // - edge_exports.c: reading records, making batches; for the edge
