@@ -28,6 +28,8 @@ export const ENDED = ['secret', 'analyses', 'keys', 'exactIn', 'terms', 'optTerm
 export class Context {
   /** Consent as this page knows it. @type {ConsentState} */
   #consent = 'none';
+  /** The day on which this page's cap was last noted. */
+  #capDay = -1;
   /** Grows with every withdrawal: work that began in an older era stops. */
   era = 0;
   /** What this page asks for beyond what was agreed to. @type {Term[]} */
@@ -217,24 +219,43 @@ export class Context {
   // ---- ledger ----
 
   /**
-   * Reserves what the page may ask of a person today, durably, unless that was done. It is called
-   * when the page opens under consent or is shown, and never by an event, so that no refusal tells
-   * of one. What cannot be reserved is refused where it is spent.
+   * Notes the page's cap, and reserves what the page may ask of a person today, durably, unless that
+   * was done. It is called when the page opens under consent or is shown, and never by an event, so
+   * that no refusal tells of one. What cannot be reserved is refused where it is spent. A hidden page
+   * reserves nothing, but its cap holds.
    */
   async open() {
-    const { page, deps, options } = this;
+    const { page, options } = this;
+    if (!page) return;
+    const { budget } = page.set;
     const { visibilityState } = options.document ?? globalThis.document ?? {};
-    if (!page || visibilityState === 'hidden') return;
+    if (budget) this.#capDay = (await this.#reserve(page, { recipes: [], budget })) ?? -1;
+    if (visibilityState !== 'hidden') await this.#reserve(page, page.set);
+  }
+
+  /**
+   * Reserves a set; one without members only notes its cap. Returns the day, if it is done.
+   * @param {Page} page @param {Page['set']} set
+   */
+  async #reserve({ core }, set) {
     try {
-      await this.exclusive(async (tx) => {
-        const day = today(deps);
-        if (day <= ((await tx.get('state', 'erased')) ?? -1)) return;
-        const ledger = page.core.ledger.reserve(await this.ledgerOf(tx, page.core), page.set, day);
-        await tx.put('state', 'ledger', ledger);
+      return await this.exclusive(async (tx) => {
+        const day = today(this.deps);
+        const isOver = day <= ((await tx.get('state', 'erased')) ?? -1);
+        if (!isOver || set !== this.page?.set) {
+          const ledger = core.ledger.reserve(await this.ledgerOf(tx, core), set, day);
+          await tx.put('state', 'ledger', ledger);
+        }
+        return day;
       });
     } catch (error) {
       if (!/ledger|space/.test(/** @type {any} */ (error).code)) this.noteError(error);
     }
+  }
+
+  /** Has the page a cap that was not noted on this day yet? Then it spends nothing. @param {number} day */
+  lacksCap(day) {
+    return !!this.page?.set.budget && this.#capDay !== day;
   }
 
   /**
@@ -276,6 +297,7 @@ export class Context {
     if (!(await this.agrees(tx, termOf(this.url, recipe)))) return 'outdated';
     const day = today(this.deps);
     if (day <= ((await tx.get('state', 'erased')) ?? -1)) return 'erased';
+    if (this.lacksCap(day)) return 'cap';
     return core.ledger.refusal(await this.ledgerOf(tx, core), recipe, day)?.code ?? null;
   }
 }
