@@ -85,10 +85,14 @@ export class Context {
   async storeConsent() {
     await this.transaction(async (tx) => {
       // An earlier version may have ended consent, and left what it did not know.
-      if ((await tx.get('state', 'consent')) !== 'granted')
+      if ((await tx.get('state', 'consent')) !== 'granted') {
         for (const key of ENDED) await tx.delete('state', key);
+        // Until the page's terms are known, nothing is agreed to.
+        await tx.put('state', 'terms', { hash: null, agreed: {} });
+      }
       // Where no version has spent anything, no permanent answer was given (permanent.js).
-      if (!(await tx.get('state', 'ledger')) && !(await tx.get('state', 'answered')))
+      const has = (/** @type {string} */ key) => tx.get('state', key);
+      if (!(await has('ledger')) && !(await has('answered')) && !(await has('erased')))
         await tx.put('state', 'answered', {});
       await tx.put('state', 'consent', 'granted');
     });

@@ -237,6 +237,16 @@ test('what was agreed to for one operator is not agreed to for another', async (
   );
 });
 
+test('a grant on a page that cannot load its recipes agrees to nothing', async () => {
+  const { page } = site();
+  const wasm = () => Promise.reject(new Error('offline'));
+  const first = await page([itemsRecipe()], { wasm });
+  await first.client.consent.grant();
+  const { client } = await page([wordsRecipe()]);
+  assert.equal(client.consent.state, 'outdated');
+  assert.deepEqual(codes(await client.record('typed-words', 'a')), ['outdated']);
+});
+
 test('consent of an earlier version takes over the terms of the first page that loads', async () => {
   const storage = await storageWith(['state', 'consent', 'granted']);
   const { page } = site(storage);
