@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { SetCore } from '../../bindings/set_core.js';
-import { accountsOf, capsOf, hashOf } from '../../bindings/ledger_sum.js';
+import { accountsOf, capsOf, charged, hashOf } from '../../bindings/ledger_sum.js';
 import { memoryLocks, memoryStorage } from '../../client/memory_storage.js';
 import {
   DAY,
@@ -260,6 +260,42 @@ test('runs and queries are charged where they may answer, and refused where the 
   );
   await smaller.client.track.sample('views', 1);
   assert.deepEqual(codes(await smaller.client.track.answer([second])), ['cap']);
+});
+
+test('charges beyond what was reserved for an analysis need room under the cap', async () => {
+  const core = await loadSet();
+  const json = makePolicy();
+  const analyses = json.analyses.slice(0, 1);
+  const policy = core.policy({ ...json, analyses });
+  const [{ analysis }] = analyses;
+  const { ledger } = core;
+  const wide = { recipes: [], policy, budget: { epsMicro: 1_000_000_000_000n, days: 9 } };
+  const whole = capsOf(ledger.reserve(ledger.init(DAY), wide, DAY), DAY)[0].usedMicro;
+  const epsMicro = BigInt(whole) + 5n;
+  let stored = ledger.reserve(ledger.init(DAY), { ...wide, budget: { epsMicro, days: 9 } }, DAY);
+  const charge = (/** @type {number} */ micro) =>
+    (stored = charged(ledger, stored, analysis, 1, micro, DAY));
+  charge(whole - 1);
+  charge(1);
+  assert.equal(capsOf(stored, DAY)[0].usedMicro, whole, 'it was reserved');
+  charge(5); // as for fields that a later policy names
+  assert.equal(capsOf(stored, DAY)[0].usedMicro, whole + 5);
+  assert.throws(() => charge(1), { code: 'cap' });
+});
+
+test('books that are full can be erased, which refills nothing', async () => {
+  const { client, storage } = await makeClient({ recipes: [words()], wasm: loadSet });
+  await client.consent.grant();
+  const core = await loadSet();
+  let full = core.ledger.init(DAY);
+  for (let i = 0; i < 512; i++) full = charged(core.ledger, full, `a${i}`, 1, 1000, DAY);
+  await storage.transaction((/** @type {any} */ tx) => tx.put('state', 'ledger', full));
+  await client.erase();
+  const stored = await storage.transaction((/** @type {any} */ tx) => tx.get('state', 'ledger'));
+  assert.deepEqual(
+    accountsOf(stored).map(({ kind, count, epsMicro }) => [kind, count, epsMicro]),
+    [['erased', 512, 512_000]],
+  );
 });
 
 // ---- random histories ----
