@@ -117,25 +117,40 @@ static void count_in_entry(book *b, const shoal_set_member *who, uint32_t day, u
     add64(entry + ENTRY_EPS, who->eps_micro);
 }
 
-// Marks a run as debited, and counts its cost on the newest day. A run that nothing reserved gets a
-// reservation, so that a cap that comes later moves the one cost forward instead of adding another.
-static void debit_run(book *b, const shoal_set_member *run, uint64_t eps_micro)
+// Marks a run or an analysis as debited, and counts its cost on the newest day. A run that nothing
+// reserved gets a reservation, so that a cap that comes later moves the one cost forward instead of
+// adding another.
+static void debit_whole(book *b, const shoal_set_member *who, uint64_t eps_micro)
 {
-    uint8_t *row = book_reserved(b, run->hash);
-    if (row == NULL) row = book_add_reservation(b, run);
+    uint8_t *row = book_reserved(b, who->hash);
+    if (row == NULL) row = book_add_reservation(b, who);
     store32_le(row + RESERVED_DAY, b->newest);
     store32_le(row + RESERVED_DEBITS, 1);
     add64(row + RESERVED_EPS, eps_micro);
 }
 
+// Returns: by how much an analysis's charges pass what was reserved for it. The accountant bounds
+// each policy's reports, but a later policy may name other fields, which have reports of their own.
+static uint64_t beyond_reserved(const spending *s, const shoal_set_member *analysis)
+{
+    const uint8_t *account = book_account(&s->b, analysis->key);
+    uint64_t reserved = load64_le(s->reserved + RESERVED_EPS),
+             all = sum_of(account != NULL ? load64_le(account + ACCOUNT_EPS) : 0,
+                          analysis->eps_micro);
+    return all > reserved ? all - reserved : 0;
+}
+
 // Writes a payment that was allowed.
 //   count: reports; 0 for a further epoch of a run
-//   uncovered: epsilon that no reservation covers
+//   uncovered: epsilon that no reservation covers; of an analysis that is reserved, its reservation
+//     grows by it
 static shoal_err pay(spending *s, size_t *len, size_t cap, const shoal_set_member *who,
                      uint32_t count, uint64_t uncovered, uint32_t day)
 {
     book *b = &s->b;
-    bool is_run = who->kind == SHOAL_ACCOUNT_RUN, is_cost = !is_run && uncovered > 0,
+    bool is_run = who->kind == SHOAL_ACCOUNT_RUN,
+         is_whole = is_run || (who->kind == SHOAL_ACCOUNT_ANALYSIS && s->is_covered),
+         is_cost = !is_whole && uncovered > 0,
          has_entry = who->kind <= SHOAL_ACCOUNT_RUN && count > 0;
     const uint32_t more[BOOK_TABLES] = {
         [BOOK_ENTRIES] = has_entry && book_entry(b, who->key, s->day) == NULL,
@@ -148,7 +163,7 @@ static shoal_err pay(spending *s, size_t *len, size_t cap, const shoal_set_membe
     book_forward(b, day);
     if (count > 0) count_in_account(b, who, s->day, count);
     if (has_entry) count_in_entry(b, who, s->day, count);
-    if (is_run) debit_run(b, who, uncovered);
+    if (is_whole) debit_whole(b, who, uncovered);
     if (is_cost) book_add_cost(b, b->newest, uncovered);
     *len = book_seal(b);
     return SHOAL_OK;
@@ -202,7 +217,10 @@ shoal_err shoal_ledger_charge(uint8_t *ledger, size_t *len, size_t cap, uint32_t
     shoal_err err = start(&s, ledger, *len, who.key, day);
     if (err == SHOAL_OK && !is_exact) err = within_caps(&s);
     if (err != SHOAL_OK) return err;
-    return pay(&s, len, cap, &who, count, s.is_covered ? 0 : who.eps_micro, day);
+    memcpy(who.hash, who.key, sizeof who.key);
+    uint64_t uncovered = s.is_covered && !is_exact ? beyond_reserved(&s, &who) : who.eps_micro;
+    if (s.is_capped && !book_fits(&s.b, s.day, uncovered, NULL) && !is_exact) return SHOAL_ERR_CAP;
+    return pay(&s, len, cap, &who, count, uncovered, day);
 }
 
 // ---- what was spent ----

@@ -192,9 +192,13 @@ shoal_err shoal_ledger_erase(uint8_t *ledger, size_t *len, size_t cap, uint32_t 
 {
     book b;
     uint64_t count = 0, eps = 0, cost = 0;
-    static const uint32_t rows[BOOK_TABLES] = {[BOOK_ACCOUNTS] = 1, [BOOK_COSTS] = 1};
     shoal_err err = book_open(&b, ledger, *len);
     if (err != SHOAL_OK) return err;
+    // The one account and the one cost take the place of others.
+    const uint32_t rows[BOOK_TABLES] = {
+        [BOOK_ACCOUNTS] = b.n[BOOK_ACCOUNTS] == 0 && b.n[BOOK_ENTRIES] == 0,
+        [BOOK_COSTS] = b.n[BOOK_COSTS] == 0 && b.n[BOOK_ENTRIES] == 0,
+    };
     if (!book_has_room(&b, cap, day, rows)) return SHOAL_ERR_SPACE;
     book_upgrade(&b);
     book_forward(&b, day);

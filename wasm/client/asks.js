@@ -49,8 +49,8 @@ function ask(term, before) {
   const [, analysis, stream, value = null, variables] = JSON.parse(term.key);
   /** Is the term covered once this part of it is taken from what was agreed to? */
   const isMore = (/** @type {(keyof Extent)[]} */ ...parts) => {
-    const rest = /** @type {Extent} */ ({ ...before });
-    return !holds(before, {
+    const { others: _, ...rest } = /** @type {Extent} */ (before);
+    return !holds(rest, {
       ...rest,
       ...Object.fromEntries(parts.map((part) => [part, term[part]])),
     });

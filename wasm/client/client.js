@@ -82,12 +82,13 @@ export class Client {
   #outbox;
   #events;
   #closed = new AbortController();
+  #granting = false;
 
   /** @param {Options} options @param {Dependencies} deps see init */
   constructor(options, deps) {
     const context = new Context(options, deps, this.#closed.signal);
     this.#context = context;
-    this.#recipes = new PageRecipes(context, (recipes) => this.#bind(recipes, false));
+    this.#recipes = new PageRecipes(context, (recipes) => this.#bind(recipes, this.#granting));
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());
     this.#events = new Events(context, this.#recipes, this.#outbox, this.#closed.signal);
     /** Runs: statistics that change over epochs. @type {Track} */
@@ -188,6 +189,7 @@ export class Client {
     if (context.state === 'gpc') return 'gpc';
     // Now, because a browser may want a person's click for it. The answer changes nothing here.
     void context.deps.persist().catch(() => {});
+    this.#granting = true;
     try {
       await context.storeConsent();
       // The ledger is made now, so that a recipe that waits for a day waits from today on.
@@ -196,6 +198,8 @@ export class Client {
       await context.open();
     } catch (error) {
       context.noteError(error);
+    } finally {
+      this.#granting = false;
     }
     if (context.isOn) void this.#events.open();
     void this.flush();

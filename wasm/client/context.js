@@ -28,6 +28,8 @@ export const ENDED = ['secret', 'analyses', 'keys', 'exactIn', 'terms', 'opted']
 export class Context {
   /** Consent as this page knows it. @type {ConsentState} */
   #consent = 'none';
+  /** The day on which this page's cap was last noted. */
+  #capDay = -1;
   /** Grows with every withdrawal: work that began in an older era stops. */
   era = 0;
   /** What this page asks for beyond what was agreed to. @type {Term[]} */
@@ -83,10 +85,15 @@ export class Context {
   async storeConsent() {
     await this.transaction(async (tx) => {
       // An earlier version may have ended consent, and left what it did not know.
-      if ((await tx.get('state', 'consent')) !== 'granted')
+      if ((await tx.get('state', 'consent')) !== 'granted') {
         for (const key of ENDED) await tx.delete('state', key);
+        // Until the page's terms are known, nothing is agreed to.
+        await tx.put('state', 'terms', { hash: null, agreed: {} });
+      }
       // Where no version has spent anything, no permanent answer was given (permanent.js).
-      if (!(await tx.get('state', 'ledger'))) await tx.put('state', 'answered', {});
+      const has = (/** @type {string} */ key) => tx.get('state', key);
+      if (!(await has('ledger')) && !(await has('answered')) && !(await has('erased')))
+        await tx.put('state', 'answered', {});
       await tx.put('state', 'consent', 'granted');
     });
     this.#consent = 'granted';
@@ -216,24 +223,43 @@ export class Context {
   // ---- ledger ----
 
   /**
-   * Reserves what the page may ask of a person today, durably, unless that was done. It is called
-   * when the page opens under consent or is shown, and never by an event, so that no refusal tells
-   * of one. What cannot be reserved is refused where it is spent.
+   * Notes the page's cap, and reserves what the page may ask of a person today, durably, unless that
+   * was done. It is called when the page opens under consent or is shown, and never by an event, so
+   * that no refusal tells of one. What cannot be reserved is refused where it is spent. A hidden page
+   * reserves nothing, but its cap holds.
    */
   async open() {
-    const { page, deps, options } = this;
+    const { page, options } = this;
+    if (!page) return;
+    const { budget } = page.set;
     const { visibilityState } = options.document ?? globalThis.document ?? {};
-    if (!page || visibilityState === 'hidden') return;
+    if (budget) this.#capDay = (await this.#reserve(page, { recipes: [], budget })) ?? -1;
+    if (visibilityState !== 'hidden') await this.#reserve(page, page.set);
+  }
+
+  /**
+   * Reserves a set; one without members only notes its cap. Returns the day, if it is done.
+   * @param {Page} page @param {Page['set']} set
+   */
+  async #reserve({ core }, set) {
     try {
-      await this.exclusive(async (tx) => {
-        const day = today(deps);
-        if (day <= ((await tx.get('state', 'erased')) ?? -1)) return;
-        const ledger = page.core.ledger.reserve(await this.ledgerOf(tx, page.core), page.set, day);
-        await tx.put('state', 'ledger', ledger);
+      return await this.exclusive(async (tx) => {
+        const day = today(this.deps);
+        const isOver = day <= ((await tx.get('state', 'erased')) ?? -1);
+        if (!isOver || set !== this.page?.set) {
+          const ledger = core.ledger.reserve(await this.ledgerOf(tx, core), set, day);
+          await tx.put('state', 'ledger', ledger);
+        }
+        return day;
       });
     } catch (error) {
       if (!/ledger|space/.test(/** @type {any} */ (error).code)) this.noteError(error);
     }
+  }
+
+  /** Has the page a cap that was not noted on this day yet? Then it spends nothing. @param {number} day */
+  lacksCap(day) {
+    return !!this.page?.set.budget && this.#capDay !== day;
   }
 
   /**
@@ -266,6 +292,7 @@ export class Context {
     if (!(await agrees(tx, termOf(this.url, recipe)))) return 'outdated';
     const day = today(this.deps);
     if (day <= ((await tx.get('state', 'erased')) ?? -1)) return 'erased';
+    if (this.lacksCap(day)) return 'cap';
     return core.ledger.refusal(await this.ledgerOf(tx, core), recipe, day)?.code ?? null;
   }
 }

@@ -27,7 +27,8 @@ export async function fold(context, day) {
 }
 
 /**
- * Returns the folded ledger, or null for one that is damaged: the next ledger then begins anew.
+ * Returns the folded ledger, or null for one that is damaged: the next ledger then begins anew. One
+ * that is only full is kept as it is.
  * @param {import('../bindings/device.js').Core} core
  * @param {Uint8Array} bytes
  * @param {number} day
@@ -36,7 +37,8 @@ function foldedOf(core, bytes, day) {
   try {
     return erased(core.ledger, bytes, day);
   } catch (error) {
-    if (/** @type {any} */ (error).name !== 'ShoalError') throw error;
+    const { name, code } = /** @type {any} */ (error);
+    if (name !== 'ShoalError' || code !== 'ledger') throw error;
     return null;
   }
 }

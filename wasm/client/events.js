@@ -148,14 +148,13 @@ export class Events {
     const day = today(context.deps);
     const known = this.#spent.get(recipe.hash);
     if (known?.day === day) return known;
-    const ready = { core, recipes: (await this.#recipes.ready())?.recipes ?? [] };
     const permanent = recipe.isPermanent ? await chunk(import('./permanent.js')) : null;
     const never = await permanent?.whyNotHere(context);
     if (never) return { code: never };
     const paid = await context.exclusive(async (tx) => {
       const code =
         (await context.refusal(tx, core, recipe)) ??
-        (await permanent?.refusal(tx, context, ready, recipe));
+        (await permanent?.refusal(tx, context, { core }, recipe));
       if (code) return { code };
       const ledger = core.ledger.debit(await context.ledgerOf(tx, core), recipe, day);
       await tx.put('state', 'ledger', ledger);

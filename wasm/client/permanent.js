@@ -65,24 +65,39 @@ function latest(a, b) {
 
 /**
  * Takes over what an earlier version stored, which noted no answers: its secret has answered
- * something, and without one, what the ledger has for a recipe was answered under a secret that is
- * gone.
+ * something, and so may have what was erased. Without either, what the ledger has for a recipe was
+ * answered under a secret that is gone (mayHaveAnswered).
+ * @param {Transaction} tx
+ * @param {Held} context
+ */
+async function takeOver(tx, context) {
+  if ((await tx.get('state', 'answered')) !== undefined) return;
+  const day = today(context.deps);
+  const any = { [ANY]: day + ANY_DAYS };
+  const hasSecret = (await tx.get('state', 'secret')) !== undefined;
+  const isErased = (await tx.get('state', 'erased')) !== undefined;
+  await tx.put('state', 'answered', hasSecret ? any : {});
+  if (hasSecret) return;
+  await tx.put('state', 'before', day);
+  if (isErased) await tx.put('state', 'tombstones', any);
+}
+
+/**
+ * May the recipe have answered under an earlier version, whose secret was gone when this version
+ * took over? Each recipe is judged when it first asks, because the page that took over may not have
+ * had it.
  * @param {Transaction} tx
  * @param {Held} context
  * @param {any} core
- * @param {Recipe[]} recipes all of the page
+ * @param {Recipe} recipe
  */
-async function takeOver(tx, context, core, recipes) {
-  if ((await tx.get('state', 'answered')) !== undefined) return;
-  const day = today(context.deps);
-  const hasSecret = (await tx.get('state', 'secret')) !== undefined;
-  await tx.put('state', 'answered', hasSecret ? { [ANY]: day + ANY_DAYS } : {});
-  if (hasSecret) return;
+async function mayHaveAnswered(tx, context, core, recipe) {
+  const before = await tx.get('state', 'before');
+  if (before === undefined) return false;
+  const known = { ...(await read(tx, 'answered')), ...(await read(tx, 'tombstones')) };
+  if (keysOf(recipe).some((key) => key in known)) return false;
   const ledger = await context.ledgerOf(tx, core);
-  const gone = recipes.filter(
-    (recipe) => recipe.isPermanent && readStored(() => spentOf(ledger, recipe, 0, day)).count > 0,
-  );
-  if (gone.length) await tx.put('state', 'tombstones', untilOf(gone));
+  return readStored(() => spentOf(ledger, recipe, 0, before)).count > 0;
 }
 
 /** @param {Recipe[]} recipes @returns {Until} */
@@ -93,17 +108,17 @@ const untilOf = (recipes) =>
  * Returns `tombstone` if the recipe answered under a secret that is gone, else null.
  * @param {Transaction} tx
  * @param {Held} context
- * @param {{core: any, recipes: Recipe[]}} ready
+ * @param {{core: any}} ready
  * @param {Recipe} recipe
  */
-export async function refusal(tx, context, { core, recipes }, recipe) {
-  await takeOver(tx, context, core, recipes);
+export async function refusal(tx, context, { core }, recipe) {
+  await takeOver(tx, context);
   const day = today(context.deps);
   const hasSecret = (await tx.get('state', 'secret')) !== undefined;
   const tombstones = await read(tx, 'tombstones');
   const gone = hasSecret ? tombstones : latest(tombstones, await read(tx, 'answered'));
   const isGone = [...keysOf(recipe), ANY].some((key) => gone[key] >= day);
-  if (!isGone) return null;
+  if (!isGone && !(await mayHaveAnswered(tx, context, core, recipe))) return null;
   // A renewed recipe asks the same question, so its tombstone lasts until the last of them expires.
   await tx.put('state', 'tombstones', latest(tombstones, untilOf([recipe])));
   return 'tombstone';

@@ -36,6 +36,7 @@ export async function chargeBooks(tx, context, core, query, localEpsilon) {
   const reports = query.contributions || 1;
   const cost = Math.round(localEpsilon * 1e6) * reports;
   const day = today(context.deps);
+  if (context.lacksCap(day)) return 'cap';
   const bytes = await context.ledgerOf(tx, core);
   try {
     await tx.put(

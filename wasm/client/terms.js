@@ -15,6 +15,7 @@ import { encoder, toHex } from '../bindings/device.js';
  * @property {number} day epsilon of a day's reports, micro-units; of an analysis, of all its answers
  * @property {string[]} operators origins of who receives something, sorted
  * @property {string[]} ways how the records are made and added up, sorted
+ * @property {Extent[]} [others] in storage: what was agreed to before, and this does not hold
  *
  * @typedef {'terms' | 'opted'} Place key in `state`: of what consent covers, and of opt-ins
  * @typedef {Extent & {place: Place, key: string, name: string}} Term what a page asks for: `key` is
@@ -74,13 +75,20 @@ export function termOf(url, { json, epsilonMicro, limit, isOpen }) {
 /** @param {any[]} list */
 const sorted = (list) => [...new Set(list)].sort();
 
-/** Does one extent hold the other? @param {Extent | undefined} agreed @param {Extent} asked */
-export const holds = (agreed, asked) =>
-  !!agreed &&
+/** Does one extent hold the other? @param {Extent} agreed @param {Extent} asked */
+const covers = (agreed, asked) =>
   asked.epsilon <= agreed.epsilon &&
   asked.day <= agreed.day &&
   asked.operators.every((each) => agreed.operators.includes(each)) &&
   asked.ways.every((each) => agreed.ways.includes(each));
+
+/**
+ * Does one of the extents that were agreed to hold what is asked? Several together do not: who
+ * agreed to much for one operator and to little for another did not agree to much for both.
+ * @param {Extent | undefined} agreed @param {Extent} asked
+ */
+export const holds = (agreed, asked) =>
+  !!agreed && [agreed, ...(agreed.others ?? [])].some((each) => covers(each, asked));
 
 /**
  * Reads what was agreed to for a term's purpose.
@@ -101,13 +109,13 @@ export const agrees = async (tx, term) => holds(await agreedTo(tx, term), term);
 function withTerms(agreed, terms) {
   const all = { ...agreed };
   for (const { key, epsilon, day, operators, ways } of terms) {
-    const known = all[key] ?? { epsilon, day, operators, ways };
-    all[key] = {
-      epsilon: Math.max(known.epsilon, epsilon),
-      day: Math.max(known.day, day),
-      operators: sorted([...known.operators, ...operators]),
-      ways: sorted([...known.ways, ...ways]),
-    };
+    const { others = [], ...last } = all[key] ?? {};
+    const made = { epsilon, day, operators, ways };
+    if (holds(all[key], made)) continue;
+    const rest = [/** @type {Extent} */ (last), ...others].filter(
+      (each) => each.ways && !covers(made, each),
+    );
+    all[key] = rest.length ? { ...made, others: rest } : made;
   }
   return all;
 }

@@ -340,6 +340,7 @@ async function drawn(tx, context, core, followed) {
   const kept = await keptOf(tx, followed);
   if (!kept) return { code: 'not-opted-in' };
   if (!(await agrees(tx, termOf(context.url, recipe)))) return { code: 'outdated' };
+  if (context.lacksCap(day)) return { code: 'cap' };
   const isFirst = kept.state === null;
   const code = isFirst ? await whyNotJoin(tx, context, core, followed) : null;
   if (code) return { code };

@@ -121,6 +121,34 @@ test('storage of earlier versions: what may have answered under a secret that is
   }
 });
 
+test('storage of earlier versions: which page comes first after a withdrawal refills nothing, nor does erasing', async () => {
+  const other = rappor({
+    recipe: 'other',
+    analysis: 'other',
+    stream: 'others',
+    seed: 'ab'.repeat(32),
+  });
+  for (const isErased of [false, true]) {
+    const { client, storage, options, clock } = await makeClient({ recipes: [rappor()] });
+    await client.consent.grant();
+    assert.equal(await tell(client), 'queued');
+    await client.consent.withdraw();
+    await storage.transaction(async (/** @type {any} */ tx) => {
+      for (const key of ['answered', 'tombstones']) await tx.delete('state', key);
+    });
+    if (isErased) await client.erase();
+    client.close();
+    await clock.advance(86_400_000);
+    const first = await makeClient({ ...options, recipes: [other], storage });
+    await first.client.consent.grant();
+    const outcome = codes(await first.client.record('others', 'cod'))[0];
+    assert.equal(outcome, isErased ? 'tombstone' : 'queued');
+    const second = await makeClient({ ...options, recipes: [rappor()], storage });
+    await second.client.consent.grant();
+    for (let i = 0; i < 2; i++) assert.equal(await tell(second.client), 'tombstone');
+  }
+});
+
 test('what another recipe of the analysis spent is no permanent answer', async () => {
   const { client } = await makeClient({ recipes: [wordsRecipe(), rappor()] });
   await client.consent.grant();

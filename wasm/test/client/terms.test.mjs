@@ -208,6 +208,45 @@ test('pages with different recipes do not end the consent of each other', async 
   );
 });
 
+test('what was agreed to for one operator is not agreed to for another', async () => {
+  const { storage, page } = site();
+  const small = { parameters: { epsilon: 1, k: 64, m: 64 } };
+  const other = { endpoint: 'https://b.example' };
+  await (await page([wordsRecipe()])).client.consent.grant();
+  await (await page([wordsRecipe(small)], other)).client.consent.grant();
+  for (const [recipe, more] of [
+    [wordsRecipe()],
+    [wordsRecipe(small)],
+    [wordsRecipe(small), other],
+  ]) {
+    const { client } = await page([recipe], more);
+    assert.equal(client.consent.state, 'granted', 'each of the two goes on');
+  }
+  const { client } = await page([wordsRecipe()], other);
+  assert.deepEqual(codes(await client.record('typed-words', 'a')), ['outdated']);
+  const [{ more, before }] = await client.consent.asks();
+  assert.deepEqual(more, ['epsilon']);
+  assert.equal(before?.epsilon, 1);
+  await client.consent.grant();
+  assert.deepEqual(codes(await client.record('typed-words', 'a')), ['queued']);
+  const stored = Object.values((await stateOf(storage, 'terms')).agreed);
+  assert.deepEqual(
+    stored.map(({ operators, others }) => [operators, others.length]),
+    [[['https://b.example'], 1]],
+    'what is held by another is not kept',
+  );
+});
+
+test('a grant on a page that cannot load its recipes agrees to nothing', async () => {
+  const { page } = site();
+  const wasm = () => Promise.reject(new Error('offline'));
+  const first = await page([itemsRecipe()], { wasm });
+  await first.client.consent.grant();
+  const { client } = await page([wordsRecipe()]);
+  assert.equal(client.consent.state, 'outdated');
+  assert.deepEqual(codes(await client.record('typed-words', 'a')), ['outdated']);
+});
+
 test('consent of an earlier version takes over the terms of the first page that loads', async () => {
   const storage = await storageWith(['state', 'consent', 'granted']);
   const { page } = site(storage);
