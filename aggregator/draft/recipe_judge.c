@@ -33,13 +33,12 @@ static void say_weak(const shoal_recipe *r, uint32_t today)
     if (is_once)
         snprintf(
             text, sizeof text,
-            "a person's protection: %s, for all that is answered; `shoal recipe check` has the "
-            "odds",
+            "a person's protection, over all answers: %s; `shoal recipe check` prints the odds",
             shoal_verdict_words(promise.window.code));
     else
         snprintf(text, sizeof text,
-                 "a person's protection: a report %s, a day %s, its %u days %s; `shoal recipe "
-                 "check` has the odds",
+                 "a person's protection, by report: %s, by day: %s, over its %u days: %s; "
+                 "`shoal recipe check` prints the odds",
                  shoal_verdict_words(promise.report.code), shoal_verdict_words(promise.window.code),
                  r->expires_day - today + 1, shoal_verdict_words(promise.life.code));
     say(text);

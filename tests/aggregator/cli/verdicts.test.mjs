@@ -57,13 +57,13 @@ test('recipe new warns of weak protection, and not of strong', () => {
   const weak = good(...base, '--epsilon', '6', '--expires', inDays(29), '-o', 'weak.json');
   assert.match(
     weak.err,
-    /a person's protection: a report weak, a day weak, its 30 days no meaningful protection;/,
+    /protection, by report: weak, by day: weak, over its 30 days: no meaningful protection;/,
   );
   const run = ['--mechanism', 'thresh', '--users', '20000', '--epochs', '100'];
   const enough = [...run, '--samples', '50000', '--expires', inDays(99)];
   assert.match(
     good(...base, ...enough, '--epsilon', '9', '-o', 'run.json').err,
-    /protection: weak, for all that is answered;/,
+    /protection, over all answers: weak;/,
   );
   const strong = good(...base, '--epsilon', '0.1', '--expires', inDays(3), '-o', 'strong.json');
   assert.doesNotMatch(strong.err, /protection/);
