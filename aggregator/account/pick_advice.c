@@ -57,7 +57,7 @@ void agg_pick_sentence(char out[AGG_PICK_SENTENCE_MAX], const agg_pick_wish *wis
                  "as large%s",
                  shown, 100 * wish->active, 1 / sqrt(wish->active),
                  wish->value == SHOAL_VALUE_WORD
-                     ? "; on pages that follow an event, such as a list of results, most "
+                     ? "; on pages that follow an event, such as search results, most "
                        "windows are active"
                      : "");
         break;
