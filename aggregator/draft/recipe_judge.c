@@ -55,9 +55,8 @@ static void say_run(const shoal_recipe *r)
     const char *of = agg_track_is_heavy(&law) ? "a value's share" : "the range";
     if (agg_track_level(&law, 1) < 0)
         snprintf(text, sizeof text,
-                 "this run will see nothing: no change of %s is ever voted on; more samples of a "
-                 "device lower the threshold",
-                 of);
+                 "this run will see nothing: no change is large enough for a vote; more samples of "
+                 "a device lower the threshold");
     else if (law.unit > COARSE)
         snprintf(
             text, sizeof text,
@@ -89,8 +88,8 @@ static void say_trie(const agg_recipe *recipe, const recipe_options *options)
     agg_trie_plan_run(&plan, &wish);
     if (plan.n_rounds > 0 && plan.words >= WORDS_FEW) return;
     snprintf(text, sizeof text,
-             "this trie will find almost nothing: about %.0f word%s of %.0f devices, were they "
-             "English; more devices, or a higher epsilon, find more (shoal plan --discover)",
+             "this trie will find almost nothing: about %.0f word%s from %.0f devices that "
+             "type English; more devices, or a higher epsilon, find more (shoal plan --discover)",
              plan.words, plan.words >= 0.5 && plan.words < 1.5 ? "" : "s", wish.devices);
     say(text);
 }
