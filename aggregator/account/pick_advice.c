@@ -47,8 +47,8 @@ void agg_pick_sentence(char out[AGG_PICK_SENTENCE_MAX], const agg_pick_wish *wis
     case AGG_PICK_ACTIVE:
         snprintf(
             out, AGG_PICK_SENTENCE_MAX,
-            "uniform: epsilon covers a person's whole window, and whether something happened does "
-            "not show; with events in %g %% of windows, errors are %.2f times those of first",
+            "uniform: epsilon covers the whole window, also whether anything happened in it; with "
+            "events in %g %% of windows, errors are %.2f times those of first",
             100 * wish->active, 1 / sqrt(wish->active));
         break;
     case AGG_PICK_RARE:
@@ -57,13 +57,14 @@ void agg_pick_sentence(char out[AGG_PICK_SENTENCE_MAX], const agg_pick_wish *wis
                  "as large%s",
                  shown, 100 * wish->active, 1 / sqrt(wish->active),
                  wish->value == SHOAL_VALUE_WORD
-                     ? "; a window that opens on what the server sees anyway, such as a submitted "
-                       "form, is nearly always active"
+                     ? "; on pages that follow an event, such as search results, most "
+                       "windows are active"
                      : "");
         break;
     case AGG_PICK_UNKNOWN:
         snprintf(out, AGG_PICK_SENTENCE_MAX,
-                 "first: %s; --active SHARE, the share of windows with an event, weighs uniform",
+                 "first: %s; to compare it with uniform, state --active SHARE (of windows with an "
+                 "event)",
                  shown);
         break;
     case AGG_PICK_PERMANENT:

@@ -171,7 +171,12 @@ static int check_file(const char *path, const void *context)
     const checking *c = context;
     agg_error error;
     agg_recipe recipe;
-    if (c->policy == NULL && c->set->set.days == 0 && agg_set_is_one(path)) return check_set(path);
+    if (c->policy == NULL && agg_set_is_one(path)) {
+        if (c->set->set.days == 0) return check_set(path);
+        agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                 "%s: --budget is for recipes, and this is a set, which states its own", path);
+        return agg_log_error("recipe", &error);
+    }
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
         return agg_log_error("recipe", &error);
     recipe_check_print(&recipe, today());

@@ -33,13 +33,12 @@ static void say_weak(const shoal_recipe *r, uint32_t today)
     if (is_once)
         snprintf(
             text, sizeof text,
-            "a person's protection: %s, for all that is answered; `shoal recipe check` has the "
-            "odds",
+            "a person's protection, over all answers: %s; `shoal recipe check` prints the odds",
             shoal_verdict_words(promise.window.code));
     else
         snprintf(text, sizeof text,
-                 "a person's protection: a report %s, a day %s, its %u days %s; `shoal recipe "
-                 "check` has the odds",
+                 "a person's protection, by report: %s, by day: %s, over its %u days: %s; "
+                 "`shoal recipe check` prints the odds",
                  shoal_verdict_words(promise.report.code), shoal_verdict_words(promise.window.code),
                  r->expires_day - today + 1, shoal_verdict_words(promise.life.code));
     say(text);
@@ -56,9 +55,8 @@ static void say_run(const shoal_recipe *r)
     const char *of = agg_track_is_heavy(&law) ? "a value's share" : "the range";
     if (agg_track_level(&law, 1) < 0)
         snprintf(text, sizeof text,
-                 "this run will see nothing: no change of %s is ever voted on; more samples of a "
-                 "device lower the threshold",
-                 of);
+                 "this run will see nothing: no change is large enough for a vote; more samples of "
+                 "a device lower the threshold");
     else if (law.unit > COARSE)
         snprintf(
             text, sizeof text,
@@ -90,8 +88,8 @@ static void say_trie(const agg_recipe *recipe, const recipe_options *options)
     agg_trie_plan_run(&plan, &wish);
     if (plan.n_rounds > 0 && plan.words >= WORDS_FEW) return;
     snprintf(text, sizeof text,
-             "this trie will find almost nothing: about %.0f word%s of %.0f devices, were they "
-             "English; more devices, or a higher epsilon, find more (shoal plan --discover)",
+             "this trie will find almost nothing: about %.0f word%s from %.0f devices that "
+             "type English; more devices, or a higher epsilon, find more (shoal plan --discover)",
              plan.words, plan.words >= 0.5 && plan.words < 1.5 ? "" : "s", wish.devices);
     say(text);
 }

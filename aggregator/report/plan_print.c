@@ -144,8 +144,9 @@ static void print_other_pick(const printing *p)
     if (plan->other_smallest <= 0) return;
     fprintf(p->stream, LABEL "%s: smallest share %s of active windows", "instead", other,
             percent(a, plan->other_smallest));
-    if (plan->break_even <= 0)
-        fputs("; uniform is closer whatever opens a day", p->stream);
+    if (plan->break_even <= 0 || plan->break_even > 1)
+        fprintf(p->stream, "; %s is closer whatever opens a day",
+                plan->break_even > 1 ? "first" : "uniform");
     else
         fprintf(p->stream, "; %s is closer where openings are off by %s than %s", other,
                 p->wish->is_uniform ? "less" : "more", percent(b, plan->break_even));
@@ -253,10 +254,11 @@ static void print_once(const printing *p)
 {
     char a[24];
     if (p->plan->once_epsilon <= 0) return;
-    fprintf(p->stream, LABEL "one report a device, of epsilon %g: %s %s\n", "instead",
+    fprintf(p->stream, LABEL "one report a device, of epsilon %g: %s %s%s\n", "instead",
             p->plan->once_epsilon, p->wish->is_mean ? "standard error" : "smallest share",
             p->wish->is_mean ? error_text(a, p, p->plan->once_smallest)
-                             : percent(a, p->plan->once_smallest));
+                             : percent(a, p->plan->once_smallest),
+            p->wish->active > 0 && !p->wish->is_mean ? " of active windows" : "");
 }
 
 static void print_parameter_cell(void *context, const char *name, uint64_t micro)

@@ -67,9 +67,11 @@ static bool print_budget(const shoal_recipe_set *set, const shoal_set_cost *cost
     }
     printf("budget              epsilon %.8g in any %u day%s\n", cap, set->days,
            set->days == 1 ? "" : "s");
-    printf("window              epsilon %.8g: %u day%s of %.8g, and %.8g once\n", costs, set->days,
-           set->days == 1 ? "" : "s", (double)cost->daily_micro / 1e6,
-           (double)cost->whole_micro / 1e6);
+    printf("window              epsilon %.8g: %u day%s of %.8g", costs, set->days,
+           set->days == 1 ? "" : "s", (double)cost->daily_micro / 1e6);
+    if (cost->whole_micro > 0)
+        printf(", and %.8g for runs and analyses", (double)cost->whole_micro / 1e6);
+    printf("\n");
     if (cost->window_micro > set->eps_micro) {
         printf("refused             exceeds its budget by epsilon %.8g\n", costs - cap);
         return false;
@@ -83,6 +85,8 @@ bool set_check_print(const agg_set *set, const char *path, uint32_t today)
     shoal_set_cost cost;
     if (path != NULL)
         printf("set                 %s\nhash                %s\n", path, set->hash_hex);
+    else
+        printf("set                 all of these recipes together\n");
     for (uint32_t i = 0; i < set->set.n_members; i++)
         print_member(set, &set->set.members[i], today);
     for (uint32_t i = 0; i < set->set.n_members; i++)

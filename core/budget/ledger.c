@@ -176,7 +176,7 @@ shoal_err shoal_ledger_debit_reports(uint8_t *ledger, size_t *len, size_t cap,
     shoal_set_member who;
     uint32_t each = 0;
     shoal_err err = may_debit(&s, &who, ledger, *len, recipe, reports, day);
-    if (err == SHOAL_OK) err = shoal_recipe_epsilon(&each, recipe);
+    if (err == SHOAL_OK) err = shoal_recipe_charge(&each, recipe);
     if (err != SHOAL_OK) return err;
     who.eps_micro = (uint64_t)reports * each;
     return pay(&s, len, cap, &who, reports, s.is_covered ? 0 : who.eps_micro, day);
@@ -197,7 +197,7 @@ shoal_err shoal_ledger_go_on(uint8_t *ledger, size_t *len, size_t cap, const sho
     shoal_set_member_of(&who, recipe);
     shoal_err err = start(&s, ledger, *len, who.hash, day);
     if (err == SHOAL_OK) err = within_caps(&s);
-    if (err == SHOAL_OK) err = shoal_recipe_epsilon(&whole, recipe);
+    if (err == SHOAL_OK) err = shoal_recipe_charge(&whole, recipe);
     // Version 1 debited runs without a reservation.
     return err == SHOAL_OK ? pay(&s, len, cap, &who, 0, s.reserved == NULL ? whole : 0, day) : err;
 }

@@ -106,7 +106,7 @@ shoal_err shoal_set_add_recipe(shoal_recipe_set *set, const shoal_recipe *recipe
     uint32_t eps_micro = 0;
     shoal_set_member member;
     shoal_set_member_of(&member, recipe);
-    shoal_err err = shoal_recipe_epsilon(&eps_micro, recipe);
+    shoal_err err = shoal_recipe_charge(&eps_micro, recipe);
     member.eps_micro = eps_micro;
     return err == SHOAL_OK ? add(set, &member) : err;
 }

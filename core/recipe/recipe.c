@@ -37,6 +37,13 @@ shoal_err shoal_recipe_epsilon(uint32_t *eps_micro, const shoal_recipe *recipe)
     return SHOAL_OK;
 }
 
+shoal_err shoal_recipe_charge(uint32_t *eps_micro, const shoal_recipe *recipe)
+{
+    if (recipe->epochs == 0) return shoal_recipe_epsilon(eps_micro, recipe);
+    *eps_micro = recipe->cost_micro;
+    return SHOAL_OK;
+}
+
 bool shoal_recipe_is_permanent(const shoal_recipe *recipe)
 {
     bool is_permanent = false;

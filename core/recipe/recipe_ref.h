@@ -71,4 +71,9 @@ shoal_err shoal_recipe_check_day(const shoal_recipe *recipe, uint32_t day) SHOAL
 //   eps_micro: written, in micro-units, at most cost_micro
 shoal_err shoal_recipe_epsilon(uint32_t *eps_micro, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
 
+// Computes what the ledger charges when it is debited: the epsilon of one report, or of all reports
+// of a run, which is debited once.
+//   eps_micro: written, in micro-units
+shoal_err shoal_recipe_charge(uint32_t *eps_micro, const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+
 #endif

@@ -45,6 +45,14 @@ test('every recipe checks, and costs what the table says', { skip }, () => {
   }
 });
 
+test('the recipe set holds recipes of this folder, and keeps its budget', { skip }, () => {
+  const file = 'docs/recipes/site/site.json';
+  assert.deepEqual(JSON.parse(read(file)).recipes, [recipe('search-words'), recipe('choices')]);
+  const text = execFileSync(shoal, ['recipe', 'check', join(root, file)], { encoding: 'utf8' });
+  assert.match(text, /^budget {14}epsilon 28 in any 7 days$/m);
+  assert.match(text, /^within /m);
+});
+
 test('no two recipes share an id or a seed', () => {
   for (const field of ['recipe', 'seed']) {
     const all = names.map((name) => recipe(name)[field]).filter((value) => value !== undefined);

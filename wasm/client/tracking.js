@@ -211,12 +211,7 @@ async function answerAll(call, recipes) {
   await needPart(context);
   const loaded = await load(context);
   // A run that was joined under an earlier version has no terms.
-  await bindTerms(
-    context,
-    'opted',
-    termsOf(context, await joinedRuns(context, loaded)),
-    'missing',
-  );
+  await bindTerms(context, 'opted', termsOf(context, await joinedRuns(context, loaded)), 'missing');
   const list = recipes ?? (await fetched(context, loaded));
   if (!Array.isArray(list)) throw refused('epochs-missing');
   const outcomes = [];

@@ -19,7 +19,7 @@ static void what_is_advised(void **state)
         {{.active = 1, .value = SHOAL_VALUE_WORD}, AGG_PICK_ACTIVE, "1.00 times"},
         {{.active = 0.29, .value = SHOAL_VALUE_SITE}, AGG_PICK_RARE, "a site was visited"},
         {{.active = 0.02, .value = SHOAL_VALUE_WORD}, AGG_PICK_RARE, "7.1 times"},
-        {{.active = 0.02, .value = SHOAL_VALUE_WORD}, AGG_PICK_RARE, "submitted form"},
+        {{.active = 0.02, .value = SHOAL_VALUE_WORD}, AGG_PICK_RARE, "search results"},
         {{.active = 0, .value = SHOAL_VALUE_WORD}, AGG_PICK_UNKNOWN, "something was typed"},
         {{.active = 0, .value = SHOAL_VALUE_ITEM}, AGG_PICK_UNKNOWN, "--active"},
         {{.active = 1, .is_permanent = true}, AGG_PICK_PERMANENT, "costs less"},

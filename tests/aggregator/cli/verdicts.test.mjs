@@ -57,13 +57,13 @@ test('recipe new warns of weak protection, and not of strong', () => {
   const weak = good(...base, '--epsilon', '6', '--expires', inDays(29), '-o', 'weak.json');
   assert.match(
     weak.err,
-    /a person's protection: a report weak, a day weak, its 30 days no meaningful protection;/,
+    /protection, by report: weak, by day: weak, over its 30 days: no meaningful protection;/,
   );
   const run = ['--mechanism', 'thresh', '--users', '20000', '--epochs', '100'];
   const enough = [...run, '--samples', '50000', '--expires', inDays(99)];
   assert.match(
     good(...base, ...enough, '--epsilon', '9', '-o', 'run.json').err,
-    /protection: weak, for all that is answered;/,
+    /protection, over all answers: weak;/,
   );
   const strong = good(...base, '--epsilon', '0.1', '--expires', inDays(3), '-o', 'strong.json');
   assert.doesNotMatch(strong.err, /protection/);
@@ -73,15 +73,15 @@ test('a run or a trie that will see almost nothing says so', () => {
   const run = ['--expires', inDays(99), '--epsilon', '4', '--epochs', '30'];
   const thresh = [...base, '--mechanism', 'thresh', ...run, '--users', '20000'];
   const heavy = [...base, '--mechanism', 'heavythresh', ...run, '--users', '1000000'];
-  assert.match(good(...thresh, '--samples', '10').err, /will see nothing: no change of the range/);
+  assert.match(good(...thresh, '--samples', '10').err, /will see nothing: no change is large/);
   assert.match(good(...thresh, '--samples', '400').err, /will see almost nothing: a change of up/);
-  assert.match(good(...heavy, '--samples', '10').err, /see nothing: no change of a value's share/);
+  assert.match(good(...heavy, '--samples', '10').err, /see nothing: no change is large/);
   for (const enough of [thresh, heavy])
     assert.doesNotMatch(good(...enough, '--samples', '50000').err, /nothing/);
   const trie = [...base, '--mechanism', 'trie', '--expires', inDays(99)];
   assert.match(
     good(...trie, '--epsilon', '1', '--devices', '1000').err,
-    /this trie will find almost nothing: about \d words? of 1000 devices/,
+    /this trie will find almost nothing: about \d words? from 1000 devices/,
   );
   assert.doesNotMatch(good(...trie, '--epsilon', '4', '--devices', '10000000').err, /nothing/);
 });
