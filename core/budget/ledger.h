@@ -145,8 +145,9 @@ shoal_err shoal_ledger_go_on(uint8_t *ledger, size_t *len, size_t cap, const sho
 //   ledger: as for shoal_ledger_reserve
 //   name: 1 .. SHOAL_NAME_MAX bytes
 //   count, eps_micro: the reports and the epsilon of all of them together
-// Returns: CAP if a cap is in force and the analysis is not reserved for the day; BUDGET, LEDGER
-// and SPACE as for a debit; ARGUMENT for another kind or a bad name.
+// Returns: CAP if a cap is in force, and the analysis is not reserved for the day or would pass its
+// reservation by more than the cap has room for; BUDGET, LEDGER and SPACE as for a debit; ARGUMENT
+// for another kind or a bad name.
 shoal_err shoal_ledger_charge(uint8_t *ledger, size_t *len, size_t cap, uint32_t kind,
                               const char *name, size_t name_len, uint32_t count, uint64_t eps_micro,
                               uint32_t day) SHOAL_MUST_CHECK;
