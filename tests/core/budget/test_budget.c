@@ -85,6 +85,7 @@ static void make_recipes(void)
     for (uint32_t i = 0; i < N_RUNS; i++) {
         runs[i] = recipes[i];
         runs[i].epochs = 8;
+        runs[i].cost_micro += 1000000; // all of the run, which is more than a report
         runs[i].per_day = 1;
         runs[i].fresh = SHOAL_FRESH_ALLOW;
         memset(runs[i].run_hash, 40 + (int)i, sizeof runs[i].run_hash);
@@ -205,9 +206,8 @@ static void answer_recipe(device *d, const shoal_recipe *recipe, uint32_t report
 
 static void answer_run(device *d, uint32_t i, uint32_t clock)
 {
-    uint32_t eps = 0, *at = &d->run_answer[i];
+    uint32_t eps = runs[i].cost_micro, *at = &d->run_answer[i];
     if (d->has_left[i]) return;
-    CHECK(shoal_recipe_epsilon(&eps, &runs[i]) == SHOAL_OK);
     shoal_err err = *at == 0
                         ? shoal_ledger_debit(d->ledger, &d->len, sizeof d->ledger, &runs[i], clock)
                         : shoal_ledger_go_on(d->ledger, &d->len, sizeof d->ledger, &runs[i], clock);
@@ -362,7 +362,7 @@ int main(void)
     state = 18;
     histories(FIXED);
     // The bytes of all builds are the same.
-    CHECK(digest == 0x5fab728f45e69905u);
+    CHECK(digest == 0x4dbea73d7f23610cu);
     printf("fresh seed %llu\n", (unsigned long long)fresh);
     state = fresh;
     histories(FRESH);

@@ -6,6 +6,7 @@
 
 #include "bytes.h"
 #include "checksum.h"
+#include "ledger.h"
 #include "record.h"
 #include "test_runs.h"
 
@@ -345,6 +346,15 @@ static void recipes(void)
           recipe.text_size == 3);
     CHECK(recipe.parts[0].eps_micro == 89056 && recipe.parts[1].eps_micro == 178739 &&
           recipe.value_part == 1);
+    // The ledger is debited once, for all reports of the run.
+    uint8_t ledger[SHOAL_LEDGER_SIZE_MAX];
+    size_t ledger_len = 0;
+    shoal_ledger_sum sum;
+    uint32_t day = recipe.expires_day;
+    CHECK(shoal_ledger_init(ledger, sizeof ledger, &ledger_len, day - 1) == SHOAL_OK);
+    CHECK(shoal_ledger_debit(ledger, &ledger_len, sizeof ledger, &recipe, day) == SHOAL_OK);
+    CHECK(shoal_ledger_spent(&sum, ledger, ledger_len, &recipe, day, day) == SHOAL_OK);
+    CHECK(sum.count == 1 && sum.eps_micro == 4000000);
     small.smallest_group = 11849;
     CHECK(epoch_recipe(&recipe, &small, 1, 0, NULL) == SHOAL_ERR_RANGE);
     CHECK(strcmp(building.error_field, "parameters.smallest_group") == 0);
