@@ -14,7 +14,7 @@ import { bundleWorker } from '../bundle.js';
 // [file, most bytes after gzip]
 const LIMITS = [
   ['shoal-dap.wasm', 18_432],
-  ['shoal.wasm', 39_424],
+  ['shoal.wasm', 43_520],
   ['worker.js', 16_384],
 ];
 

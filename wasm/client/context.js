@@ -32,6 +32,8 @@ export class Context {
   #capDay = -1;
   /** Grows with every withdrawal: work that began in an older era stops. */
   era = 0;
+  /** The last reservation, under way or done. @type {Promise<void> | undefined} */
+  opening;
   /** What this page asks for beyond what was agreed to. @type {Term[]} */
   more = [];
   /**
@@ -226,9 +228,13 @@ export class Context {
    * Notes the page's cap, and reserves what the page may ask of a person today, durably, unless that
    * was done. It is called when the page opens under consent or is shown, and never by an event, so
    * that no refusal tells of one. What cannot be reserved is refused where it is spent. A hidden page
-   * reserves nothing, but its cap holds.
+   * reserves nothing, but its cap holds. Who spends waits for it.
    */
-  async open() {
+  open() {
+    return (this.opening = this.#open());
+  }
+
+  async #open() {
     const { page, options } = this;
     if (!page) return;
     const { budget } = page.set;

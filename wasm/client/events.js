@@ -150,6 +150,7 @@ export class Events {
     if (known?.day === day) return known;
     const permanent = recipe.isPermanent ? await chunk(import('./permanent.js')) : null;
     const never = await permanent?.whyNotHere(context);
+    await context.opening;
     if (never) return { code: never };
     const paid = await context.exclusive(async (tx) => {
       const code =
