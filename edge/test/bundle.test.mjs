@@ -15,7 +15,7 @@ import { bundleWorker } from '../bundle.js';
 const LIMITS = [
   ['shoal-dap.wasm', 18_432],
   ['shoal.wasm', 43_520],
-  ['worker.js', 16_384],
+  ['worker.js', 16_896], // 310 bytes of it are the device's ledger, which the bindings carry,
 ];
 
 test('the bundle is three files within their sizes, and carries every mechanism', async (t) => {
