@@ -347,7 +347,7 @@ static void recipes(void)
     CHECK(recipe.parts[0].eps_micro == 89056 && recipe.parts[1].eps_micro == 178739 &&
           recipe.value_part == 1);
     // The ledger is debited once, for all reports of the run.
-    uint8_t ledger[SHOAL_LEDGER_SIZE_MAX];
+    static uint8_t ledger[SHOAL_LEDGER_SIZE_MAX]; // more than the stack of WebAssembly holds
     size_t ledger_len = 0;
     shoal_ledger_sum sum;
     uint32_t day = recipe.expires_day;
