@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
+// The command `shoal-relay`: reads its configuration, serves until SIGTERM or SIGINT.
+
+import { parseArgs } from 'node:util';
+import { memoryOf, readConfig, startRelay } from '../node.js';
+
+const HELP = `usage: shoal-relay --config FILE
+       shoal-relay FILE
+
+Passes sealed requests (Oblivious HTTP) on to a gateway, which never learns who sent them. It cannot read them, and keeps nothing.
+FILE is a JSON configuration, described in the package's README.md. Stops on SIGTERM and SIGINT; a kill loses nothing, since devices try again.
+
+  -c, --config FILE   the configuration
+  -h, --help          this text
+`;
+
+/** A command line that cannot be followed. */
+class UsageError extends Error {}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        config: { type: 'string', short: 'c' },
+        help: { type: 'boolean', short: 'h' },
+      },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    const [what] = /** @type {Error} */ (error).message.split('. '); // advice on '--' follows
+    throw new UsageError(`${what}; see --help`);
+  }
+}
+
+/** @returns {Promise<number | null>} an exit code, or null to go on serving */
+async function main() {
+  const { values, positionals } = readArguments();
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const files = [...(values.config === undefined ? [] : [values.config]), ...positionals];
+  if (files.length !== 1) throw new UsageError('one --config FILE is needed; see --help');
+  const config = await readConfig(files[0]);
+  const relay = await startRelay(config);
+  const stop = () => relay.close().then(() => process.exit(0));
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  const memory = Math.ceil(memoryOf(config) / 2 ** 20);
+  process.stderr.write(
+    `shoal-relay: takes up to ${memory} MiB of memory\n` +
+      `shoal-relay: listening on ${config.host}:${relay.port}\n`,
+  );
+  return null;
+}
+
+main().then(
+  (code) => {
+    if (code !== null) process.exitCode = code;
+  },
+  (error) => {
+    const what = error.code === 'ENOENT' ? `${error.path}: there is no such file` : error.message;
+    process.stderr.write(`shoal-relay: ${what}\n`);
+    process.exitCode = error instanceof UsageError ? 2 : 1;
+  },
+);

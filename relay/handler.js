@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+// The relay as one function of (request, dependencies, address), for any runtime of fetch. It hands
+// the body of a request on to the gateway of its path, and the gateway's answer back. Nothing else
+// of either passes: no header, address or time. Nothing is kept but counts and the buckets of
+// buckets.js, both in memory. Source: RFC 9458, sections 4 to 6.
+//
+// A device that is answered with 429 or 5xx keeps its report and tries again. So everything that
+// may pass is such an answer, a wrong token for the gateway too: it is the operator's mistake.
+
+import { RelayError } from './errors.js';
+
+/**
+ * @typedef {object} Route
+ * @property {string} path  of this relay
+ * @property {string} gateway  URL
+ * @property {string | null} token  shown to the gateway
+ * @property {string[]} origins  whose pages may send; "*" is any
+ *
+ * @typedef {object} Limits
+ * @property {number} maxBytes  of a request, and of an answer
+ * @property {number} bodyMs  time limit for a whole body
+ * @property {number} gatewayMs  time limit for the gateway's whole answer
+ * @property {number} heldBytes  of all bodies at once
+ *
+ * @typedef {object} RelayDeps
+ * @property {Map<string, Route>} routes  by path
+ * @property {Limits} limits
+ * @property {(input: string, init: RequestInit) => Promise<Response>} fetch  must send no header of
+ *   the request that is being answered
+ * @property {import('./buckets.js').Buckets | null} buckets
+ * @property {Counts} counts
+ * @property {boolean} healthz
+ * @property {string | null} adminToken  opens /metrics, which is absent without it
+ */
+
+/**
+ * What the relay counts while it runs.
+ */
+export class Counts {
+  /** Requests by outcome. @type {Record<string, number>} */ outcomes = {};
+  /** Bytes of the bodies that are held. */ held = 0;
+  /** Requests whose bodies are still arriving, the oldest first. @type {Set<Held>} */ arriving =
+    new Set();
+
+  /** @param {string} outcome */
+  add(outcome) {
+    this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1;
+  }
+
+  /** @returns {string} in the text form of Prometheus */
+  toString() {
+    const lines = Object.entries(this.outcomes).map(
+      ([name, n]) => `shoal_relay_requests_total{outcome="${name}"} ${n}\n`,
+    );
+    return lines.sort().join('') + `shoal_relay_held_bytes ${this.held}\n`;
+  }
+}
+
+/**
+ * @typedef {object} Incoming  the members of a request that are read; a Request has them
+ * @property {string} method
+ * @property {string} url
+ * @property {{get: (name: string) => string | null}} headers
+ * @property {{getReader: () => Reader} | null} body
+ *
+ * @typedef {object} Reader
+ * @property {() => Promise<{done: boolean, value?: Uint8Array}>} read
+ * @property {() => Promise<unknown>} cancel
+ *
+ * @typedef {object} Answer
+ * @property {number} status
+ * @property {Record<string, string>} headers
+ * @property {Uint8Array | string | null} body
+ */
+
+const SEALED_REQUEST = 'message/ohttp-req';
+const SEALED_ANSWER = 'message/ohttp-res';
+const PROBLEM = 'application/problem+json'; // RFC 9458, section 5.3: the client's key is not known
+/** Seconds that Retry-After may say. More values would tell one answer from another. */
+const WAITS = [10, 60, 300, 900, 3600];
+const WAIT_BUSY_S = 10;
+const WAIT_GATEWAY_S = 60;
+
+/**
+ * Answers one request. Never throws.
+ * @param {Request} request
+ * @param {RelayDeps} deps
+ * @param {string | null} address  of the sender, for the buckets; null if none is known
+ */
+export async function handle(request, deps, address) {
+  const { status, headers, body } = await answer(request, deps, address);
+  return new Response(/** @type {BodyInit | null} */ (/** @type {unknown} */ (body)), {
+    status,
+    headers,
+  });
+}
+
+/**
+ * Answers one request without the platform's objects. Rejects only if the URL is invalid.
+ * @param {Incoming} request
+ * @param {RelayDeps} deps
+ * @param {string | null} address
+ * @returns {Promise<Answer>}
+ */
+export async function answer(request, deps, address) {
+  const { pathname } = new URL(request.url);
+  const route = deps.routes.get(pathname);
+  const origin = request.headers.get('origin');
+  const allowed = route === undefined ? null : allowedOrigin(origin, route.origins);
+  const { status, headers, body } = await answerOf(
+    request,
+    pathname,
+    route,
+    origin === null || allowed !== null,
+    deps,
+    address,
+  ).catch((error) => errorAnswer(error, deps.counts));
+  return {
+    status,
+    headers: {
+      'Cache-Control': 'no-store',
+      Vary: 'Origin',
+      'X-Content-Type-Options': 'nosniff',
+      ...headers,
+      ...corsHeaders(request.method, allowed),
+    },
+    body,
+  };
+}
+
+/**
+ * @param {Incoming} request
+ * @param {string} path
+ * @param {Route | undefined} route
+ * @param {boolean} mayRead  whether the page may send here
+ * @param {RelayDeps} deps
+ * @param {string | null} address
+ * @returns {Promise<Answer>}
+ */
+async function answerOf(request, path, route, mayRead, deps, address) {
+  const { method } = request;
+  if (route !== undefined) {
+    if (method === 'OPTIONS') return { status: 204, headers: {}, body: null };
+    if (method !== 'POST') throw new RelayError('method');
+    if (!mayRead) throw new RelayError('origin');
+    return pass(request, route, deps, address);
+  }
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (deps.healthz && path === '/healthz') {
+    if (!isRead) throw new RelayError('method');
+    return text('{"status":"ok"}', 'application/json');
+  }
+  if (deps.adminToken !== null && path === '/metrics') {
+    if (!isRead) throw new RelayError('method');
+    await authorize(request, deps.adminToken);
+    return text(deps.counts.toString(), 'text/plain; version=0.0.4; charset=utf-8');
+  }
+  throw new RelayError('route');
+}
+
+/** @param {string} body @param {string} type @returns {Answer} */
+const text = (body, type) => ({ status: 200, headers: { 'Content-Type': type }, body });
+
+/**
+ * Passes one sealed request on.
+ * @param {Incoming} request
+ * @param {Route} route
+ * @param {RelayDeps} deps
+ * @param {string | null} address
+ * @returns {Promise<Answer>}
+ */
+async function pass(request, route, deps, address) {
+  const type = request.headers.get('content-type') ?? '';
+  if (type !== '' && type.trim().toLowerCase() !== SEALED_REQUEST)
+    throw new RelayError('content-type');
+  const wait = address === null ? 0 : await deps.buckets?.take(address);
+  if (wait) throw new RelayError('rate', quantized(wait));
+  const held = new Held(deps);
+  try {
+    const body = await readBody(request, deps, held);
+    held.keep();
+    const passed = await ask(route, body, deps, held);
+    deps.counts.add('forwarded');
+    return passed;
+  } finally {
+    held.release();
+  }
+}
+
+/**
+ * The bytes that one request holds, of those that all may hold together. When there is no room, the
+ * body that has been arriving for longest is given up: who is slow must not keep out who is not.
+ */
+class Held {
+  #deps;
+  #bytes = 0;
+  #isOver = false;
+  /** Ends the request's wait for its body. */ giveUp = () => {};
+
+  /** @param {RelayDeps} deps */
+  constructor(deps) {
+    this.#deps = deps;
+  }
+
+  /** @param {number} bytes */
+  take(bytes) {
+    const { counts, limits } = this.#deps;
+    if (this.#isOver) throw new RelayError('internal'); // the request was answered meanwhile
+    while (counts.held + bytes > limits.heldBytes) {
+      const oldest = [...counts.arriving].find((other) => other !== this);
+      if (oldest === undefined) throw new RelayError('busy', WAIT_BUSY_S);
+      oldest.giveUp();
+      oldest.release();
+    }
+    counts.held += bytes;
+    this.#bytes += bytes;
+  }
+
+  /** The body has arrived. */
+  keep() {
+    this.#deps.counts.arriving.delete(this);
+  }
+
+  release() {
+    this.keep();
+    this.#deps.counts.held -= this.#bytes;
+    this.#bytes = 0;
+    this.#isOver = true;
+  }
+}
+
+/**
+ * Reads a body, capped and timed while it streams.
+ * @param {Incoming} request
+ * @param {RelayDeps} deps
+ * @param {Held} held
+ */
+async function readBody(request, { limits: { maxBytes, bodyMs }, counts }, held) {
+  if (Number(request.headers.get('content-length') ?? '0') > maxBytes)
+    throw new RelayError('body-size');
+  if (request.body === null) throw new RelayError('body-empty');
+  const reader = request.body.getReader();
+  counts.arriving.add(held);
+  const reading = new Promise((resolve, reject) => {
+    held.giveUp = () => reject(new RelayError('busy', WAIT_BUSY_S));
+    readAll(reader, maxBytes, held).then(resolve, reject);
+  });
+  const body = await inTime(reading, bodyMs, 'body-slow').catch((error) => {
+    reader.cancel().catch(() => {});
+    throw error instanceof RelayError ? error : new RelayError('body-broken');
+  });
+  if (body === null) throw new RelayError('body-size');
+  if (body.length === 0) throw new RelayError('body-empty');
+  return body;
+}
+
+/**
+ * Asks the gateway. The body and the media type are all that it is told.
+ * @param {Route} route
+ * @param {Uint8Array} body
+ * @param {RelayDeps} deps
+ * @param {Held} held
+ * @returns {Promise<Answer>}
+ */
+async function ask({ gateway, token }, body, deps, held) {
+  const { maxBytes, gatewayMs } = deps.limits;
+  /** @type {Record<string, string>} */
+  const headers = { 'Content-Type': SEALED_REQUEST };
+  if (token !== null) headers.Authorization = `Bearer ${token}`;
+  const abort = new AbortController();
+  const asking = async () => {
+    const response = await deps.fetch(gateway, {
+      method: 'POST',
+      headers,
+      body: /** @type {BodyInit} */ (/** @type {unknown} */ (body)),
+      redirect: 'manual', // the token goes nowhere else
+      signal: abort.signal,
+    });
+    const reader = response.body?.getReader();
+    const said = reader === undefined ? new Uint8Array(0) : await readAll(reader, maxBytes, held);
+    if (said === null) reader?.cancel().catch(() => {});
+    return { response, said };
+  };
+  try {
+    const { response, said } = await inTime(asking(), gatewayMs, 'gateway-slow');
+    return passedOn(response, said);
+  } catch (error) {
+    abort.abort();
+    if (error instanceof RelayError) throw error;
+    throw new RelayError('gateway', WAIT_GATEWAY_S);
+  }
+}
+
+/**
+ * Reads the gateway's answer. Whatever is not an answer of a gateway says nothing about the
+ * request.
+ * @param {Response} response
+ * @param {Uint8Array | null} body  null if it was too long
+ * @returns {Answer}
+ */
+function passedOn({ status, headers }, body) {
+  const wait = secondsOf(headers.get('retry-after'));
+  if (status === 429 || status === 503) throw new GatewayBusy(status, wait ?? WAIT_GATEWAY_S);
+  const type = (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase();
+  const isAnswer = status === 200 && type === SEALED_ANSWER;
+  const isProblem = (status === 400 || status === 422) && type === PROBLEM;
+  if (body === null || body.length === 0 || !(isAnswer || isProblem))
+    throw new RelayError('gateway', WAIT_GATEWAY_S);
+  /** @type {Record<string, string>} */
+  const passed = { 'Content-Type': type };
+  if (wait !== null) passed['Retry-After'] = String(quantized(wait));
+  return { status, headers: passed, body };
+}
+
+/** The gateway has no room for this relay at the moment. */
+class GatewayBusy extends RelayError {
+  /** @param {number} status @param {number} wait */
+  constructor(status, wait) {
+    super('gateway', quantized(wait));
+    this.status = status;
+    this.code = 'gateway-busy';
+  }
+}
+
+/**
+ * Returns the seconds of a Retry-After header, or null. Its other form, a date, is passed over.
+ * @param {string | null} header
+ */
+function secondsOf(header) {
+  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null;
+}
+
+/** Returns the next of a few waits. @param {number} seconds */
+function quantized(seconds) {
+  return WAITS.find((wait) => wait >= seconds) ?? WAITS[WAITS.length - 1];
+}
+
+/**
+ * @template T
+ * @param {Promise<T>} reading
+ * @param {number} timeoutMs
+ * @param {string} code
+ * @returns {Promise<T>}
+ */
+function inTime(reading, timeoutMs, code) {
+  return new Promise((resolve, reject) => {
+    const late = () => reject(new RelayError(code, WAIT_GATEWAY_S));
+    const timer = setTimeout(late, timeoutMs);
+    reading.then(
+      (read) => (clearTimeout(timer), resolve(read)),
+      (error) => (clearTimeout(timer), reject(error)),
+    );
+  });
+}
+
+/**
+ * Reads to the end. Most bodies come in one piece, which is not copied.
+ * @param {Reader} reader
+ * @param {number} limit
+ * @param {Held} held
+ * @returns {Promise<Uint8Array | null>} null if there is more than the limit
+ */
+async function readAll(reader, limit, held) {
+  const pieces = [];
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || value === undefined) break;
+    size += value.length;
+    if (size > limit) return null;
+    held.take(value.length);
+    pieces.push(value);
+  }
+  if (pieces.length === 1) return pieces[0];
+  const bytes = new Uint8Array(size);
+  pieces.reduce((at, piece) => (bytes.set(piece, at), at + piece.length), 0);
+  return bytes;
+}
+
+/**
+ * Compares digests, so that timing reveals nothing about the token.
+ * @param {Incoming} request
+ * @param {string} token
+ */
+async function authorize(request, token) {
+  const encode = new TextEncoder();
+  const [a, b] = await Promise.all(
+    [request.headers.get('authorization') ?? '', `Bearer ${token}`].map(
+      async (said) => new Uint8Array(await crypto.subtle.digest('SHA-256', encode.encode(said))),
+    ),
+  );
+  if (a.reduce((difference, byte, i) => difference | (byte ^ b[i]), 0) !== 0)
+    throw new RelayError('unauthorized');
+}
+
+/**
+ * Returns what Access-Control-Allow-Origin says, or null.
+ * @param {string | null} origin
+ * @param {string[]} origins
+ */
+function allowedOrigin(origin, origins) {
+  if (origin === null) return null;
+  if (origins.includes('*')) return '*';
+  return origins.includes(origin) ? origin : null;
+}
+
+/** @param {string} method @param {string | null} allowed @returns {Record<string, string>} */
+function corsHeaders(method, allowed) {
+  if (allowed === null) return {};
+  const headers = { 'Access-Control-Allow-Origin': allowed };
+  if (method !== 'OPTIONS') return { ...headers, 'Access-Control-Expose-Headers': 'Retry-After' };
+  return {
+    ...headers,
+    'Access-Control-Allow-Methods': 'POST',
+    'Access-Control-Allow-Headers': 'Content-Type',
+    'Access-Control-Max-Age': '86400',
+  };
+}
+
+/** @param {unknown} error @param {Counts} counts @returns {Answer} */
+function errorAnswer(error, counts) {
+  const { code, message, status, retryAfterS } =
+    error instanceof RelayError ? error : new RelayError('internal', WAIT_GATEWAY_S);
+  counts.add(code);
+  /** @type {Record<string, string>} */
+  const headers = { 'Content-Type': 'application/json' };
+  if (retryAfterS !== null) headers['Retry-After'] = String(retryAfterS);
+  return { status, headers, body: JSON.stringify({ error: { code, message } }) };
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The relay on Node: a node:http server over the handler. It keeps no log and no file. The handler
+// is given the headers that it reads, and no others.
+
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import { BUCKET_BYTES, Buckets } from './buckets.js';
+import { CONNECTION_BYTES, Connections, addressReader, serverOptions } from './connections.js';
+import { Counts, answer } from './handler.js';
+
+export { readConfig } from './config.js';
+
+/**
+ * @typedef {import('./config.js').Config} Config
+ * @typedef {import('node:http').IncomingMessage} IncomingMessage
+ * @typedef {import('node:http').ServerResponse} ServerResponse
+ * @typedef {import('./handler.js').RelayDeps} RelayDeps
+ */
+
+const HEADERS = ['content-type', 'content-length', 'origin', 'authorization'];
+const LINGER_MS = 1000;
+const FORGET_EVERY_MS = 30_000;
+const NODE_BYTES = 128 << 20;
+const BODY_COPIES = 2; // of a body: what arrived, and what fetch sends
+
+/**
+ * Starts a relay.
+ * @param {Config} config
+ * @param {{fetch?: typeof globalThis.fetch, now?: () => number}} [deps]
+ * @returns {Promise<{port: number, close: () => Promise<void>}>}
+ */
+export async function startRelay(config, { fetch = globalThis.fetch, now = Date.now } = {}) {
+  const { routes, limits, healthz, adminToken } = config;
+  const buckets = bucketsOf(config, now);
+  /** @type {RelayDeps} */
+  const deps = {
+    routes,
+    limits,
+    fetch: atMost(config.gatewayConnections, (input, init) => fetch(input, init)),
+    buckets,
+    counts: new Counts(),
+    healthz,
+    adminToken,
+  };
+  const connections = new Connections(config.connections);
+  const addressOf = addressReader(config.connections.proxies, config.addressHeader);
+  const server = createServer(serverOptions(config.connections), (incoming, outgoing) => {
+    connections.follow(incoming, outgoing);
+    serve(incoming, outgoing, deps, addressOf(incoming)).catch(() => outgoing.destroy());
+  });
+  connections.watch(server);
+  await new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(config.port, config.host, () => resolve(undefined));
+  });
+  const timer = setInterval(() => buckets?.forget(), FORGET_EVERY_MS);
+  timer.unref();
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const close = async () => {
+    clearInterval(timer);
+    await connections.end(server);
+  };
+  return { port, close };
+}
+
+/**
+ * Returns the bytes of memory that the process takes at most: connections, bodies, buckets, and
+ * Node itself with its garbage.
+ * @param {Config} config
+ */
+export function memoryOf({ connections, limits, rate }) {
+  return (
+    NODE_BYTES +
+    connections.connections * CONNECTION_BYTES +
+    BODY_COPIES * limits.heldBytes +
+    (rate?.addresses ?? 0) * BUCKET_BYTES
+  );
+}
+
+/** @param {Config} config @param {() => number} now */
+function bucketsOf({ rate }, now) {
+  if (rate === null) return null;
+  return new Buckets(rate, rate.addresses, {
+    now,
+    getRandomValues: (bytes) => crypto.getRandomValues(bytes),
+    hmac: (key, text) => createHmac('sha256', key).update(text).digest(),
+  });
+}
+
+/**
+ * Returns the same fetch, with at most `n` requests at once that wait for an answer's head. The
+ * others wait in line.
+ * @param {number} n
+ * @param {RelayDeps['fetch']} fetch
+ * @returns {RelayDeps['fetch']}
+ */
+export function atMost(n, fetch) {
+  let free = n;
+  /** @type {(() => void)[]} */
+  const line = [];
+  return async (input, init) => {
+    if (free === 0) await new Promise((resolve) => line.push(() => resolve(undefined)));
+    else free--;
+    try {
+      return await fetch(input, init);
+    } finally {
+      const next = line.shift();
+      if (next === undefined) free++;
+      else next();
+    }
+  };
+}
+
+/**
+ * @param {IncomingMessage} incoming
+ * @param {ServerResponse} outgoing
+ * @param {RelayDeps} deps
+ * @param {string | null} address
+ */
+async function serve(incoming, outgoing, deps, address) {
+  const { status, headers, body } = await answer(requestOf(incoming), deps, address);
+  if (incoming.complete || !hasBody(incoming)) {
+    outgoing.writeHead(status, {
+      ...headers,
+      ...(body !== null && { 'Content-Length': Buffer.byteLength(body) }),
+    });
+    outgoing.end(body === null || incoming.method === 'HEAD' ? undefined : body);
+    return;
+  }
+  // The body was refused half-way. Closing at once would reset the connection before the answer is
+  // read, so the rest is read and dropped for a moment first.
+  outgoing.writeHead(status, {
+    ...headers,
+    'Content-Length': body === null ? 0 : Buffer.byteLength(body),
+    Connection: 'close',
+  });
+  if (body !== null) outgoing.write(body);
+  incoming.resume();
+  const timer = setTimeout(() => outgoing.end(), LINGER_MS);
+  incoming.once('close', () => clearTimeout(timer));
+  incoming.once('end', () => outgoing.end());
+}
+
+/** @param {IncomingMessage} incoming */
+const hasBody = ({ method }) => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
+
+/**
+ * @param {IncomingMessage} incoming
+ * @returns {import('./handler.js').Incoming}
+ */
+function requestOf(incoming) {
+  const { method = 'GET', url = '/' } = incoming;
+  const path = url.split('?')[0];
+  return {
+    method,
+    url: `http://relay${/^\/[\x21-\x7e]*$/.test(path) && !path.startsWith('//') ? path : '/%00'}`,
+    headers: {
+      get(name) {
+        const value = HEADERS.includes(name) ? incoming.headers[name] : undefined;
+        return typeof value === 'string' ? value : null;
+      },
+    },
+    body: hasBody(incoming) ? { getReader: () => readerOf(incoming) } : null,
+  };
+}
+
+/**
+ * Returns a reader of a request's body. Cancelling it leaves the connection open for the answer.
+ * @param {IncomingMessage} incoming
+ * @returns {import('./handler.js').Reader}
+ */
+function readerOf(incoming) {
+  let wake = () => {};
+  const changed = () => wake();
+  for (const event of ['readable', 'end', 'close', 'error']) incoming.on(event, changed);
+  const read = async () => {
+    for (;;) {
+      const value = incoming.read();
+      if (value !== null) return { done: false, value };
+      if (incoming.readableEnded) return { done: true };
+      if (incoming.destroyed) throw new Error('the connection broke');
+      await new Promise((resolve) => (wake = () => resolve(undefined)));
+    }
+  };
+  // A listener for "readable" would prevent the rest of the body from being dropped.
+  return { read, cancel: async () => incoming.off('readable', changed) };
+}
