@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots of a window, and what an event brings to one. A part of the chunk of windows.js.
+import { randomizeNone } from '../bindings/none_record.js';
+import { toHex } from '../bindings/device.js';
+import { isSampled, randomBytes } from './basics.js';
+
+/**
+ * @typedef {import('../bindings/device.js').Recipe} Recipe
+ * @typedef {import('./client_options.js').Dependencies} Dependencies
+ *
+ * @typedef {object} Slot of a day
+ * @property {string} id the Idempotency-Key of its report
+ * @property {number} u of the record that it keeps; -1 for "none"
+ * @property {string} record
+ * @property {string} [token] that its report spends, where the recipe's reports do
+ */
+
+/**
+ * Tosses the sampling coin of each report. Returns a slot for each that stays.
+ * @param {Dependencies} deps
+ * @param {Recipe} recipe
+ * @param {import('./tokens.js').Taken[]} [tokens] one for each report
+ * @returns {Slot[]}
+ */
+export function slotsOf(deps, recipe, tokens) {
+  const slots = [];
+  for (let i = 0; i < recipe.limit.perDay; i++)
+    if (isSampled(deps, recipe.send.sample)) {
+      const { record } = draw(deps, recipe, {});
+      slots.push({ id: toHex(randomBytes(deps, 16)), u: -1, record, ...tokens?.[i] });
+    }
+  return slots;
+}
+
+/**
+ * Draws what one event brings to one slot, with coins that nothing else uses.
+ * @param {Dependencies} deps
+ * @param {Recipe} recipe
+ * @param {{value?: any}} item without a value for "none"
+ */
+export function draw(deps, recipe, item) {
+  const u = Number(new DataView(randomBytes(deps, 8).buffer).getBigUint64(0) >> 11n);
+  const seed = randomBytes(deps, 32);
+  const record =
+    'value' in item ? recipe.randomize(item.value ?? null, seed) : randomizeNone(recipe, seed);
+  seed.fill(0);
+  return { u, record };
+}
