@@ -6,17 +6,18 @@
 #   make bench-discover   how many words each way of discovery finds
 #   make quick      under a minute: the format, the build and the tests of what you changed
 #   make test       what must be green before a merge;  make test-long: the long settings, and fuzzing
+#   make sbom       what everything is made of, as CycloneDX JSON;  make audit: holes known in packages, or that nobody could be asked
 #   make test-aarch64     64-bit ARM under an emulator;  test-armv7l, test-s390x: 32 bits, big-endian
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: all setup native wasm js demo quick test test-long bench bench-compare bench-discover fuzz format check-format clean test-native test-asan \
+.PHONY: all setup native wasm js demo quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom audit test-native test-asan \
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js test-aarch64 test-armv7l test-s390x
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
 text_files = git ls-files --cached --others --exclude-standard -z '*.js' '*.mjs' '*.md'
 # Those of tests/aggregator/serve run under ctest, against each native build's program.
-js_tests = $(sort $(shell find wasm/test edge/test web-demo/test aggregator/test scripts tests \
+js_tests = $(sort $(shell find wasm/test edge/test relay/test issuer/test web-demo/test aggregator/test scripts tests \
     -name '*.test.mjs' -not -path '*/node_modules/*' -not -path 'tests/aggregator/serve/*' 2>/dev/null))
 say = @printf '\n== %s\n' '$@'
 
@@ -129,6 +130,14 @@ check-format: setup
 format: setup
 	$(c_files) | xargs -0 clang-format-14 -i
 	$(text_files) | xargs -0 npx prettier --write --log-level warn
+
+# build/sbom.cdx.json
+sbom: setup
+	node scripts/sbom.mjs
+
+# Ends with 0: clean; 1: findings; 5: could not run. make itself says 2 for both of the latter, after the outcome in words.
+audit:
+	@node scripts/audit.mjs
 
 clean:
 	rm -rf build wasm/dist edge/dist web-demo/dist aggregator/dist

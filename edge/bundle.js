@@ -40,6 +40,14 @@ export async function bundleWorker(dir) {
             external: true,
           })),
       },
+      {
+        // @hpke/core imports Node's module where there is no WebCrypto, which every runner has.
+        name: 'no-node',
+        setup: ({ onResolve, onLoad }) => {
+          onResolve({ filter: /^crypto$/ }, ({ path }) => ({ path, namespace: 'no-node' }));
+          onLoad({ filter: /./, namespace: 'no-node' }, () => ({ contents: 'export {}' }));
+        },
+      },
     ],
   });
   for (const [name, file] of Object.entries(FILES))

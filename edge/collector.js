@@ -15,7 +15,11 @@
 //
 // Counting once. An idempotency key is kept as HMAC-SHA-256 under a random salt of this store. It
 // is kept until its batch is forwarded and `keyGraceS` longer, in whole hours, because a device
-// that lost its 202 just before may still retry.
+// that lost its 202 just before may still retry. Where reports spend tokens, the key is that of a
+// token, and it is kept from the forwarding on until no token spent before can be spent again
+// (tokens.js). So the keys of a batch that waited for long are not forgotten too early.
+
+import { keptMs, spendsTokens } from './tokens.js';
 
 /** @typedef {import('./collection.js').Outcome} Outcome */
 
@@ -25,6 +29,7 @@
  * @property {{minimum: number, maxAgeS: number}} batch
  * @property {number} expiresDay
  * @property {(records: Uint8Array, id: Uint8Array) => Uint8Array} sealBatch
+ * @property {any} [json]  the recipe itself, of which send.token is read
  */
 
 /**
@@ -53,8 +58,8 @@
  *   new id; returns its count, or 0 if no batch was closed
  * @property {(state: BatchState) => Uint8Array[] | Promise<Uint8Array[]>} batches  ids
  * @property {(id: Uint8Array) => Uint8Array | Promise<Uint8Array>} read
- * @property {(id: Uint8Array, counters: Counters) => void | Promise<void>} forwarded  drops the
- *   batch, keeps its keys and hour
+ * @property {(id: Uint8Array, counters: Counters, hour?: number) => void | Promise<void>} forwarded
+ *   drops the batch, keeps its keys, and its hour unless another one is given
  * @property {(id: Uint8Array, counters: Counters) => void | Promise<void>} quarantine
  * @property {() => number | Promise<number>} restore  puts quarantined batches back in line;
  *   returns how many
@@ -69,7 +74,8 @@
  */
 
 /**
- * @typedef {(id: Uint8Array, records: Uint8Array[]) => Uint8Array} Build
+ * @typedef {{length: number, at: (i: number) => Uint8Array | undefined}} Records
+ * @typedef {(id: Uint8Array, records: Records) => Uint8Array} Build
  * @typedef {{outcome: 'stored' | 'refused' | 'failed', retryAfterS?: number}} Sent
  * @typedef {(batch: Uint8Array) => Promise<Sent>} Send
  * @typedef {object} Random
@@ -283,7 +289,9 @@ export class Collector {
     const build = (id, records) => {
       const order = permutation(records.length, crypto);
       const bytes = new Uint8Array(records.length * recipe.recordSize);
-      order.forEach((from, to) => bytes.set(records[from], to * recipe.recordSize));
+      order.forEach((from, to) =>
+        bytes.set(/** @type {Uint8Array} */ (records.at(from)), to * recipe.recordSize),
+      );
       return recipe.sealBatch(bytes, id);
     };
     await store.seal(this.#minimum(), build, (count) => ({
@@ -300,7 +308,11 @@ export class Collector {
       if (outcome === 'failed') return this.#backOff(retryAfterS ?? 0);
       const attempts = { failures_in_a_row: -(store.counters().failures_in_a_row ?? 0) };
       if (outcome === 'stored')
-        await store.forwarded(id, { ...attempts, forwarded_batches_total: 1 });
+        await store.forwarded(
+          id,
+          { ...attempts, forwarded_batches_total: 1 },
+          spendsTokens(this.#deps.recipe) ? Math.floor(this.#deps.now() / HOUR_MS) : undefined,
+        );
       else await store.quarantine(id, { ...attempts, refused_batches_total: 1 });
     }
   }
@@ -332,8 +344,13 @@ export class Collector {
     return (this.#deps.recipe.expiresDay + 1) * DAY_MS;
   }
 
-  /** Time from a forwarded batch's opening until its keys are forgotten. */
+  /**
+   * Time from a forwarded batch's opening until its keys are forgotten; of spent tokens, from its
+   * forwarding.
+   */
   #keysKeptMs() {
+    const { recipe } = this.#deps;
+    if (spendsTokens(recipe)) return keptMs(recipe, this.#limits.keyGraceS);
     return (this.#deps.recipe.batch.maxAgeS + this.#limits.keyGraceS) * 1000;
   }
 

@@ -2,8 +2,10 @@
 // Reads the configuration file of the edge on Node: JSON with known fields only, and paths relative
 // to the file.
 
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { checkedGateway } from './gateway.js';
+import { readLimits } from './node_limits.js';
 
 /**
  * @typedef {object} Config
@@ -13,11 +15,15 @@ import { dirname, resolve } from 'node:path';
  * @property {{recipe: any, hash: string}[]} recipes  pinned
  * @property {string[]} [recipeKeys]  one of which must have signed each recipe
  * @property {string[]} origins
+ * @property {any} [tokenKeys]  directories of the issuers of tokens
  * @property {string} aggregator  base URL
  * @property {string} secret
  * @property {string} [adminToken]
+ * @property {string} [log]  folder of a log
  * @property {number} bodyTimeoutMs
+ * @property {import('./gateway.js').GatewaySettings} [gateway]
  * @property {import('./collector.js').Limits} limits
+ * @property {import('./node_limits.js').NodeLimits} [nodeLimits]
  */
 
 /** Every field, and whether it is required. */
@@ -27,13 +33,31 @@ const FIELDS = {
   recipes: true,
   recipe_keys: false,
   origins: false,
+  token_keys: false,
   aggregator: true,
   batch_secret_file: true,
   admin_token_file: false,
+  log: false,
   body_timeout_s: false,
   batch_bytes: false,
   store_bytes: false,
   key_grace_s: false,
+  gateway: false,
+  address_header: false,
+  proxies: false,
+  connections: false,
+  connections_per_address: false,
+  connections_reserved: false,
+  headers_timeout_s: false,
+  idle_timeout_s: false,
+  rate: false,
+};
+
+const GATEWAY_FIELDS = {
+  keys_file: true,
+  relays: false,
+  unknown_per_minute: false,
+  date_window_s: false,
 };
 
 /**
@@ -45,6 +69,7 @@ export async function readConfig(path) {
   exactFields(json, FIELDS, path);
   const at = (/** @type {string} */ name) => resolve(dirname(path), text(json[name], name));
   const [host, port] = listen(text(json.listen, 'listen'));
+  const bodyTimeoutMs = 1000 * number(json.body_timeout_s ?? 10, 'body_timeout_s', 1);
   return {
     host,
     port,
@@ -52,12 +77,20 @@ export async function readConfig(path) {
     recipes: await readRecipes(json.recipes, dirname(path)),
     ...(json.recipe_keys === undefined ? {} : { recipeKeys: json.recipe_keys }),
     origins: origins(json.origins ?? []),
+    ...(json.token_keys === undefined
+      ? {}
+      : { tokenKeys: await readTokenKeys(json.token_keys, dirname(path)) }),
     aggregator: baseUrl(text(json.aggregator, 'aggregator')),
     secret: await readSecret(at('batch_secret_file')),
     ...(json.admin_token_file === undefined
       ? {}
       : { adminToken: await readSecret(at('admin_token_file')) }),
-    bodyTimeoutMs: 1000 * number(json.body_timeout_s ?? 10, 'body_timeout_s', 1),
+    ...(json.gateway === undefined
+      ? {}
+      : { gateway: await readGateway(json.gateway, dirname(path), json.key_grace_s) }),
+    ...(json.log === undefined ? {} : { log: at('log') }),
+    bodyTimeoutMs,
+    nodeLimits: readLimits(json, bodyTimeoutMs),
     limits: {
       ...(json.batch_bytes === undefined
         ? {}
@@ -108,6 +141,65 @@ async function readRecipes(list, dir) {
     });
   }
   return recipes;
+}
+
+/**
+ * Reads the member `gateway`.
+ * @param {any} json
+ * @param {string} dir
+ * @param {unknown} graceS  key_grace_s
+ * @returns {Promise<import('./gateway.js').GatewaySettings>}
+ */
+async function readGateway(json, dir, graceS) {
+  exactFields(json, GATEWAY_FIELDS, 'gateway');
+  const { relays = [], unknown_per_minute: unknown } = json;
+  if (!Array.isArray(relays) || (relays.length === 0 && unknown === undefined))
+    throw new Error('gateway: relays, or unknown_per_minute, is needed');
+  const known = [];
+  for (const relay of relays) {
+    exactFields(relay, { name: true, token_file: true, per_minute: true }, 'gateway.relays');
+    known.push({
+      name: text(relay.name, 'gateway.relays.name'),
+      token: await readSecret(resolve(dir, text(relay.token_file, 'gateway.relays.token_file'))),
+      perMinute: number(relay.per_minute, 'gateway.relays.per_minute', 1),
+    });
+  }
+  return checkedGateway(
+    {
+      keys: await readKeys(resolve(dir, text(json.keys_file, 'gateway.keys_file'))),
+      relays: known,
+      ...(unknown === undefined
+        ? {}
+        : { unknownPerMinute: number(unknown, 'gateway.unknown_per_minute', 1) }),
+      ...(json.date_window_s === undefined
+        ? {}
+        : { dateWindowS: number(json.date_window_s, 'gateway.date_window_s', 3600) }),
+    },
+    graceS === undefined ? undefined : number(graceS, 'key_grace_s', 0),
+  );
+}
+
+/**
+ * Reads the gateway's private keys. A file that others can read is refused.
+ * @param {string} path
+ * @returns {Promise<any[]>}
+ */
+export async function readKeys(path) {
+  if ((await stat(path)).mode & 0o077)
+    throw new Error(`${path}: only its owner may read and write the gateway's keys (chmod 600)`);
+  const json = parse(await readFile(path, 'utf8'), path);
+  exactFields(json, { keys: true }, path);
+  return json.keys;
+}
+
+/**
+ * Reads the directories of the issuers: a file, or a list of files.
+ * @param {unknown} files
+ * @param {string} dir
+ */
+async function readTokenKeys(files, dir) {
+  const paths = [files].flat().map((file) => resolve(dir, text(file, 'token_keys')));
+  return Promise.all(paths.map(async (path) => parse(await readFile(path, 'utf8'), path)));
 }
 
 /** @param {string} value @returns {[string, number]} */

@@ -4,10 +4,14 @@
 // never read. It must not depend on more of a runtime than URL, a reader of bytes, timers and
 // SubtleCrypto, and Response where the host wants one.
 
+import { requireToken } from './bearer.js';
+import { BODY_TIMEOUT_MS, readBody } from './body.js';
 import { EdgeError } from './errors.js';
 import { framesOf, readByFrame } from './frame.js';
+import { getLogFile } from './log_files.js';
 import { isQuery } from './recipes.js';
-import { UPLOAD_TYPE } from './relay.js';
+import { spendsTokens } from './tokens.js';
+import { UPLOAD_TYPE } from './dap_forward.js';
 
 /**
  * @typedef {import('./collection.js').Recipe} Recipe
@@ -15,13 +19,17 @@ import { UPLOAD_TYPE } from './relay.js';
  */
 /** @typedef {import('./collection.js').Collection} Collection */
 /** @typedef {Pick<Recipe, 'hash' | 'json' | 'expiresDay'>} Published */
+/**
+ * @typedef {import('./incoming.js').Answer} Answer
+ * @typedef {import('./incoming.js').Incoming} Incoming
+ */
 
 /**
- * @typedef {object} TaskHost  one pinned recipe of two servers, whose reports are relayed to its
- *   leader at once
+ * @typedef {object} TaskHost  one pinned recipe of two servers, whose reports are forwarded to
+ *   its leader at once
  * @property {Pick<Recipe, 'key' | 'hash' | 'expiresDay'>} recipe
  * @property {number} length  bytes of one report
- * @property {(body: Uint8Array) => Promise<import('./relay.js').Relayed | null>} relay
+ * @property {(body: Uint8Array) => Promise<import('./dap_forward.js').Forwarded | null>} forward
  * @property {() => Promise<Record<string, number>>} stats
  */
 
@@ -32,34 +40,16 @@ import { UPLOAD_TYPE } from './relay.js';
  * @property {Map<string, TaskHost>} [tasks]  by task id, base64url
  * @property {Published[]} recipes  the published recipes; for a recipe that is split into parts,
  *   the recipe itself
+ * @property {import('./tokens.js').Tokens} [tokens]  needed where a recipe has send.token
  * @property {string[]} origins  origins whose pages may report; "*" is any
  * @property {() => number} now  milliseconds since 1970
+ * @property {import('./log_files.js').ReadLog} [log]  files of the log; without it there is none
  * @property {number} [bodyTimeoutMs]  time limit for a whole body
  * @property {string} [adminToken]  opens /metrics and the quarantine; without it both are absent
- */
-
-/**
- * @typedef {object} Incoming  the members of a request that are read. A Request has them; a host
- *   with faster objects of its own gives these
- * @property {string} method
- * @property {string} url
- * @property {{get: (name: string) => string | null}} headers
- * @property {{getReader: () => Reader} | null} body
- * @property {() => Promise<ArrayBuffer | Uint8Array>} [arrayBuffer]  the whole body at once, if the
- *   host ensures that it is no longer than its stated length
- *
- * @typedef {object} Reader
- * @property {() => Promise<{done: boolean, value?: Uint8Array}>} read
- * @property {() => Promise<unknown>} cancel
- *
- * @typedef {object} Answer
- * @property {number} status
- * @property {Record<string, string>} headers
- * @property {string | Uint8Array | null} body
+ * @property {import('./gateway.js').Gateway} [gateway]  takes reports that relays pass on
  */
 
 const REPORT_FIELDS = ['key', 'recipe_hash', 'parameters', 'records'];
-const BODY_TIMEOUT_MS = 10_000;
 const BODY_SLACK = 1024; // the most bytes of a report besides the record's text
 const RETRY_AFTER_S = 300;
 const DAY_MS = 86_400_000;
@@ -89,7 +79,8 @@ export async function handle(request, deps) {
  */
 export async function answer(request, deps) {
   const path = REPORTS_URL.test(request.url) ? '/v1/reports' : new URL(request.url).pathname;
-  const allowed = allowedOrigin(request, deps.origins);
+  // A log is the same to everyone, and anyone may look.
+  const allowed = path.startsWith('/log/') ? '*' : allowedOrigin(request, deps.origins);
   const { status, headers, body } = await route(request, path, deps, allowed !== null).catch(
     errorAnswer,
   );
@@ -118,13 +109,15 @@ async function route(request, path, deps, originAllowed) {
   if (path === '/v1/reports') {
     allow(method, 'POST');
     if (!originAllowed) throw new EdgeError('origin');
+    if (await request.wait?.()) throw new EdgeError('rate');
     return postReport(request, deps);
   }
   const [, task] = /^\/tasks\/([\w-]{43})\/reports$/.exec(path) ?? [];
   if (task !== undefined) {
     allow(method, 'POST');
     if (!originAllowed) throw new EdgeError('origin');
-    return relayReport(request, task, deps);
+    if (await request.wait?.()) throw new EdgeError('rate');
+    return forwardSealed(request, task, deps);
   }
   if (path === '/healthz') {
     allow(method, 'GET', 'HEAD');
@@ -138,15 +131,29 @@ async function route(request, path, deps, originAllowed) {
     allow(method, 'GET', 'HEAD');
     return getQueries(deps);
   }
+  if (deps.gateway) {
+    if (path === '/ohttp') {
+      allow(method, 'POST');
+      return deps.gateway.take(request, deps, (inner) => answer(inner, deps));
+    }
+    if (path === '/ohttp-keys') {
+      allow(method, 'GET', 'HEAD');
+      return deps.gateway.publish();
+    }
+  }
+  if (deps.log !== undefined && path.startsWith('/log/')) {
+    allow(method, 'GET', 'HEAD');
+    return getLogFile(path.slice('/log/'.length), deps.log);
+  }
   if (deps.adminToken !== undefined) {
     if (path === '/metrics') {
       allow(method, 'GET', 'HEAD');
-      await authorize(request, deps.adminToken);
+      await requireToken(request, deps.adminToken);
       return getMetrics(deps);
     }
     if (path === '/v1/quarantine/retry') {
       allow(method, 'POST');
-      await authorize(request, deps.adminToken);
+      await requireToken(request, deps.adminToken);
       return retryQuarantine(deps);
     }
   }
@@ -176,7 +183,12 @@ async function postReport(request, deps) {
     deps.bodyTimeoutMs ?? BODY_TIMEOUT_MS,
   );
   const { collection, record } = readByFrame(body, frames) ?? readReport(parse(body), deps);
-  if (isExpired(collection.recipe, deps.now())) throw new EdgeError('expired');
+  const { recipe } = collection;
+  if (isExpired(recipe, deps.now())) throw new EdgeError('expired');
+  if (spendsTokens(recipe)) {
+    if (deps.tokens === undefined) throw new EdgeError('internal');
+    await deps.tokens.check(recipe, request.headers.get('authorization'), key, deps.now());
+  }
   const outcome = await collection.accept(record, key);
   if (outcome === 'expired') throw new EdgeError('expired');
   if (outcome === 'full') throw new EdgeError('store-full');
@@ -184,10 +196,10 @@ async function postReport(request, deps) {
 }
 
 /**
- * Relays one sealed report. Only the length and the recipe are read.
+ * Forwards one sealed report. Only the length and the recipe are read.
  * @param {Incoming} request @param {string} id @param {HandlerDeps} deps
  */
-async function relayReport(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEOUT_MS }) {
+async function forwardSealed(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEOUT_MS }) {
   const task = tasks?.get(id);
   if (task === undefined) throw new EdgeError('recipe-hash');
   if (isExpired(task.recipe, now())) throw new EdgeError('expired');
@@ -195,75 +207,14 @@ async function relayReport(request, id, { tasks, now, bodyTimeoutMs = BODY_TIMEO
   if (type !== UPLOAD_TYPE) throw new EdgeError('upload-type');
   const body = await readBody(request, task.length, bodyTimeoutMs);
   if (body.length !== task.length) throw new EdgeError('upload-length');
-  const relayed = await task.relay(body);
-  if (relayed === null) throw new EdgeError('leader');
-  const { status, type: answerType, retryAfter, body: said } = relayed;
+  const forwarded = await task.forward(body);
+  if (forwarded === null) throw new EdgeError('leader');
+  const { status, type: answerType, retryAfter, body: said } = forwarded;
   /** @type {Record<string, string>} */
   const headers = { 'Cache-Control': 'no-store' };
   if (answerType !== null) headers['Content-Type'] = answerType;
   if (retryAfter !== null) headers['Retry-After'] = retryAfter;
   return { status, headers, body: said.length ? said : null };
-}
-
-/**
- * Reads a body, capped and timed while it streams.
- * @param {Incoming} request
- * @param {number} limit
- * @param {number} timeoutMs  for the whole body, so that a trickle does not hold a connection
- * @returns {Promise<Uint8Array>}
- */
-async function readBody(request, limit, timeoutMs) {
-  if (request.body === null) return new Uint8Array(0);
-  const stated = request.headers.get('content-length') ?? '';
-  if (Number(stated) > limit) throw new EdgeError('body-size');
-  if (/^\d+$/.test(stated) && request.arrayBuffer) {
-    const read = await inTime(request.arrayBuffer(), timeoutMs);
-    const body = read instanceof Uint8Array ? read : new Uint8Array(read);
-    if (body.length > limit) throw new EdgeError('body-size');
-    return body;
-  }
-  const reader = request.body.getReader();
-  try {
-    return await inTime(readAll(reader, limit), timeoutMs);
-  } catch (error) {
-    reader.cancel().catch(() => {});
-    throw error;
-  }
-}
-
-/** @template T @param {Promise<T>} reading @param {number} timeoutMs @returns {Promise<T>} */
-function inTime(reading, timeoutMs) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new EdgeError('body-slow')), timeoutMs);
-    reading.then(
-      (read) => (clearTimeout(timer), resolve(read)),
-      (error) => (
-        clearTimeout(timer),
-        reject(error instanceof EdgeError ? error : new EdgeError('json'))
-      ), // the connection broke
-    );
-  });
-}
-
-/**
- * Reads a body to its end. Most bodies come in one piece, which is not copied.
- * @param {Reader} reader
- * @param {number} limit
- */
-async function readAll(reader, limit) {
-  const pieces = [];
-  let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done || value === undefined) break;
-    size += value.length;
-    if (size > limit) throw new EdgeError('body-size');
-    pieces.push(value);
-  }
-  if (pieces.length === 1) return pieces[0];
-  const bytes = new Uint8Array(size);
-  pieces.reduce((at, piece) => (bytes.set(piece, at), at + piece.length), 0);
-  return bytes;
 }
 
 /** @param {Uint8Array} bytes @returns {unknown} */
@@ -377,6 +328,7 @@ async function getMetrics(deps) {
       );
     }
   }
+  lines.push(...(deps.gateway?.metrics() ?? []));
   const headers = {
     'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
     'Cache-Control': 'no-store',
@@ -389,24 +341,6 @@ async function retryQuarantine(deps) {
   let batches = 0;
   for (const { retryQuarantined } of deps.collections.values()) batches += await retryQuarantined();
   return json({ status: 'queued', batches });
-}
-
-/**
- * Compares digests, so that timing reveals nothing about the token.
- * @param {Incoming} request
- * @param {string} token
- */
-async function authorize(request, token) {
-  const encode = new TextEncoder();
-  const given = encode.encode(request.headers.get('authorization') ?? '');
-  const [a, b] = await Promise.all(
-    [given, encode.encode(`Bearer ${token}`)].map(
-      async (bytes) => new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)),
-    ),
-  );
-  let difference = 0;
-  for (let i = 0; i < a.length; i++) difference |= a[i] ^ b[i];
-  if (difference !== 0) throw new EdgeError('unauthorized');
 }
 
 /**
@@ -436,7 +370,7 @@ function corsHeaders({ method }, allowed, status) {
   const headers = { 'Access-Control-Allow-Origin': allowed };
   if (method === 'OPTIONS') {
     headers['Access-Control-Allow-Methods'] = 'GET, POST';
-    headers['Access-Control-Allow-Headers'] = 'Content-Type, Idempotency-Key';
+    headers['Access-Control-Allow-Headers'] = 'Authorization, Content-Type, Idempotency-Key';
     headers['Access-Control-Max-Age'] = '86400';
   } else if (status !== 202) headers['Access-Control-Expose-Headers'] = 'Retry-After';
   return headers;
@@ -462,6 +396,6 @@ function errorAnswer(error) {
     error instanceof EdgeError ? error : new EdgeError('internal');
   /** @type {Record<string, string>} */
   const headers = { 'Cache-Control': 'no-store' };
-  if (status === 503) headers['Retry-After'] = String(RETRY_AFTER_S);
+  if (status === 503 || status === 429) headers['Retry-After'] = String(RETRY_AFTER_S);
   return json({ error: { code, number, message } }, status, headers);
 }

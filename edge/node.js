@@ -4,16 +4,21 @@
 // headers that it needs, so that an address or a cookie cannot leak from it.
 
 import { createHash, createHmac } from 'node:crypto';
-import { mkdir, open, readdir, readFile, realpath, rename, unlink } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, unlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect, createServer as createLock } from 'node:net';
 import { join } from 'node:path';
 import { Collector, batchCap } from './collector.js';
 import { createSender } from './forward.js';
+import { Gateway } from './gateway.js';
 import { answer } from './handler.js';
+import { folderLog } from './log_folder.js';
+import { Guard, readLimits } from './node_limits.js';
 import { pinRecipes } from './recipes.js';
-import { countsOf, createRelay } from './relay.js';
+import { countsOf, createDapForward } from './dap_forward.js';
+import { flushDir, writeWhole } from './spool_files.js';
 import { SpoolStore } from './spool_store.js';
+import { tokensOf } from './tokens.js';
 
 /**
  * @typedef {import('./config.js').Config} Config
@@ -26,7 +31,6 @@ import { SpoolStore } from './spool_store.js';
 
 const HEADERS = ['content-type', 'content-length', 'origin', 'idempotency-key', 'authorization'];
 const LINGER_MS = 1000;
-const HEADERS_TIMEOUT_MS = 10_000;
 const TIMER_MAX_MS = 2 ** 31 - 1;
 const RETRY_RUN_MS = 30_000;
 
@@ -69,17 +73,18 @@ export async function startEdge(
       collections: pinned,
       tasks: new Map([...tasks].map(([id, task]) => [id, taskHost(task, fetch)])),
       recipes,
+      tokens: await tokensOf(config.tokenKeys, recipes, config.limits.keyGraceS),
       origins: config.origins,
       now,
       bodyTimeoutMs: config.bodyTimeoutMs,
+      ...(config.gateway === undefined ? {} : { gateway: await Gateway.open(config.gateway) }),
+      ...(config.log === undefined ? {} : { log: folderLog(config.log) }),
       ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
     };
-    const { server, port } = await listen(config, deps);
+    const guard = new Guard(config.nodeLimits ?? readLimits({}, config.bodyTimeoutMs), now);
+    const { server, port } = await listen(config, deps, guard);
     const close = async () => {
-      await new Promise((resolve) => {
-        server.close(resolve);
-        server.closeIdleConnections();
-      });
+      await guard.end(server);
       await closeStores();
     };
     return { port, close };
@@ -93,15 +98,14 @@ export async function startEdge(
  * Serves the routes.
  * @param {Config} config
  * @param {import('./handler.js').HandlerDeps} deps
+ * @param {Guard} guard
  */
-async function listen(config, deps) {
-  const timeouts = {
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: HEADERS_TIMEOUT_MS + config.bodyTimeoutMs,
-  };
-  const server = createServer(timeouts, (request, response) => {
-    serve(request, response, deps).catch(() => response.destroy());
+async function listen(config, deps, guard) {
+  const server = createServer(guard.options, (request, response) => {
+    const limits = guard.follow(request, response);
+    serve(request, response, deps, limits).catch(() => response.destroy());
   });
+  guard.watch(server);
   await new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(config.port, config.host, () => resolve(undefined));
@@ -135,18 +139,18 @@ async function withKept(recipes, spool, createCore) {
  * @param {typeof globalThis.fetch} fetch
  */
 function taskHost({ recipe, id, leader, length }, fetch) {
-  const relay = createRelay({ leader, id, fetch });
+  const forward = createDapForward({ leader, id, fetch });
   /** @type {Record<string, number>} */
   const counts = {};
   return {
     recipe,
     length,
     /** @param {Uint8Array} body */
-    relay: async (body) => {
-      const relayed = await relay(body);
-      for (const [name, n] of Object.entries(countsOf(relayed)))
+    forward: async (body) => {
+      const forwarded = await forward(body);
+      for (const [name, n] of Object.entries(countsOf(forwarded)))
         counts[name] = (counts[name] ?? 0) + n;
-      return relayed;
+      return forwarded;
     },
     stats: async () => counts,
   };
@@ -260,31 +264,20 @@ class CollectionHost {
   }
 }
 
-/** @param {string} path */
-async function flushDir(path) {
-  const dir = await open(path, 'r');
-  await dir.sync();
-  await dir.close();
-}
-
 /** Keeps a collection's recipe beside its reports. @param {string} dir @param {Recipe} recipe */
 async function keepRecipe(dir, recipe) {
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const path = join(dir, 'recipe.json');
-  const file = await open(`${path}.tmp`, 'w', 0o600);
-  await file.writeFile(JSON.stringify(recipe.json));
-  await file.sync();
-  await file.close();
-  await rename(`${path}.tmp`, path);
+  await writeWhole(join(dir, 'recipe.json'), Buffer.from(JSON.stringify(recipe.json)));
 }
 
 /**
  * @param {IncomingMessage} incoming
  * @param {ServerResponse} outgoing
  * @param {import('./handler.js').HandlerDeps} deps
+ * @param {ReturnType<Guard['follow']>} limits
  */
-async function serve(incoming, outgoing, deps) {
-  const { status, headers, body } = await answer(requestOf(incoming), deps);
+async function serve(incoming, outgoing, deps, limits) {
+  const { status, headers, body } = await answer({ ...requestOf(incoming), ...limits }, deps);
   if (body === null) {
     outgoing.writeHead(status, headers).end();
     return;
@@ -311,7 +304,7 @@ async function serve(incoming, outgoing, deps) {
 /**
  * Reads a request without Node's Request, which would cost more than all other work on it.
  * @param {IncomingMessage} incoming
- * @returns {import('./handler.js').Incoming}
+ * @returns {import('./incoming.js').Incoming}
  */
 function requestOf(incoming) {
   const method = incoming.method ?? 'GET';
@@ -352,7 +345,7 @@ function bytesOf(incoming) {
 /**
  * Returns a reader of a request's body. Cancelling it leaves the connection open for the answer.
  * @param {IncomingMessage} incoming
- * @returns {import('./handler.js').Reader}
+ * @returns {import('./incoming.js').Reader}
  */
 function readerOf(incoming) {
   let wake = () => {};

@@ -2,7 +2,7 @@
 // Pinned recipes are those whose JSON has the hash that the operator wrote beside it. No other
 // recipe is collected or published. If keys are given, a recipe must also be signed by one of them.
 // A recipe with `split_by` is one collection for each of its parts. A recipe of two servers is not
-// a collection: its reports are relayed, and none is kept.
+// a collection: its reports are forwarded, and none is kept.
 import { reportLength } from 'shoal-client/dap-length';
 import { verifySignature } from 'shoal-client/signature';
 

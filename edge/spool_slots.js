@@ -3,8 +3,9 @@
 // key hash, record, and 8 bytes of their SHA-256. A slot that a crash left half written therefore
 // counts as empty. spool_store.js says why reports lie in slots.
 import { createHash } from 'node:crypto';
-import { writeSync } from 'node:fs';
+import { writeSync as systemWriteSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { SlotRows } from './spool_rows.js';
 
 export const HASH_SIZE = 16;
 export const CHECK_SIZE = 8;
@@ -16,16 +17,18 @@ const DRAWS = 256;
  * @property {number} recordSize
  * @property {number} capacity slots of an open batch; exceeds the number of reports it ever holds
  * @property {{getRandomValues: (bytes: Uint8Array) => Uint8Array}} crypto
+ * @property {typeof systemWriteSync} [writeSync]
  */
 
 /** The open batch: its file of slots, and in memory the records that are durable there. */
 export class Slots {
-  /** Durable records by key hash. @type {Map<string, Uint8Array>} */ records = new Map();
+  /** Durable reports: key hash and record. */ rows;
   #options;
   #slotSize;
   #slot;
   #capacity;
-  /** @type {Set<number>} */ #used = new Set();
+  /** One bit a slot. */ #used;
+  /** The number of slots that are used, or being written. */ taken = 0;
   #draws = new Uint32Array(DRAWS);
   #nextDraw = DRAWS;
   /** @type {Promise<import('node:fs/promises').FileHandle>} */ #file;
@@ -33,8 +36,8 @@ export class Slots {
   /** The fdatasync that has not begun; writes that end before it begins share it. @type {Promise<void> | null} */ #nextSync =
     null;
   #lastSync = Promise.resolve();
-  /** Set by a failed fdatasync, which may have lost pages for good: the batch takes no more. */
-  #broken = false;
+  /** Set by a failed fdatasync, which may have lost pages for good: the file takes no more. */
+  broken = false;
   /** The file could not be made. */
   unmade = false;
 
@@ -49,26 +52,29 @@ export class Slots {
     this.#slotSize = HASH_SIZE + options.recordSize + CHECK_SIZE;
     this.#slot = Buffer.alloc(this.#slotSize);
     this.#capacity = options.capacity;
+    this.#used = new Uint8Array((options.capacity + 7) >> 3);
+    this.rows = new SlotRows(HASH_SIZE + options.recordSize);
     this.#file = create(this.#slotSize * options.capacity);
     this.#file.catch(() => (this.unmade = true)); // each put reports it
   }
 
-  /** The number of slots that are used, or being written. */
-  get taken() {
-    return this.#used.size;
-  }
-
-  /** @param {string} path @param {SpoolOptions & {id: string, hour: number}} options */
-  static async load(path, options) {
+  /**
+   * Reads a file that was left.
+   * @param {string} path
+   * @param {SpoolOptions & {id: string, hour: number}} options
+   * @param {(hash: Uint8Array) => boolean} isNew  asked for each report; the slots of others are free
+   */
+  static async load(path, options, isNew) {
     const slots = new Slots(options, () => open(path, 'r+'));
-    await slots.#read();
+    await slots.#read(isNew);
     return slots;
   }
 
-  async #read() {
+  /** @param {(hash: Uint8Array) => boolean} isNew */
+  async #read(isNew) {
     const file = await this.#file;
     const { size } = await file.stat();
-    this.#capacity = Math.max(this.#capacity, Math.floor(size / this.#slotSize)); // an earlier configuration may have made a larger file
+    this.#widen(Math.floor(size / this.#slotSize)); // an earlier configuration may have made a larger file
     const perRead = Math.max(1, Math.floor(READ_SIZE / this.#slotSize));
     for (let first = 0; first < this.#capacity; first += perRead) {
       const buffer = Buffer.alloc(perRead * this.#slotSize);
@@ -77,18 +83,17 @@ export class Slots {
         const slot = buffer.subarray(i * this.#slotSize, (i + 1) * this.#slotSize);
         const body = slot.subarray(0, -CHECK_SIZE);
         if (!check(body).equals(slot.subarray(-CHECK_SIZE))) continue;
-        this.#used.add(first + i);
-        this.records.set(
-          hex(body.subarray(0, HASH_SIZE)),
-          new Uint8Array(body.subarray(HASH_SIZE)),
-        );
+        if (!isNew(body.subarray(0, HASH_SIZE))) continue;
+        this.#take(first + i);
+        this.rows.push(body);
       }
     }
   }
 
   /**
-   * Writes a report into a random free slot; durable when resolved.
-   * @param {string} hash
+   * Writes a report into a random free slot; durable when resolved. A report that could not be
+   * written gives its slot back.
+   * @param {Uint8Array} hash
    * @param {Uint8Array} record
    * @returns {Promise<void>}
    */
@@ -100,44 +105,90 @@ export class Slots {
     return writing;
   }
 
-  /** @param {string} hash @param {Uint8Array} record */
+  /** @param {Uint8Array} hash @param {Uint8Array} record */
   async #put(hash, record) {
-    if (this.#broken) throw new Error('the open batch takes no more');
-    if (this.#used.size >= this.#capacity) this.#capacity *= 2; // more reports came at once than a batch should hold
+    if (this.broken) throw new Error('the open batch takes no more');
+    if (this.taken >= this.#capacity) this.#widen(2 * this.#capacity); // more reports came at once than a batch should hold
     const slot = this.#freeSlot();
-    this.#used.add(slot);
-    const file = await this.#file;
-    // The write runs on this thread: it ends in the system's memory, and another thread would cost
-    // ten times as much. #sync below waits for the disk.
-    const written = writeSync(
-      file.fd,
-      this.#fill(hash, record),
-      0,
-      this.#slotSize,
-      slot * this.#slotSize,
-    );
-    if (written !== this.#slotSize) throw new Error('no room for a slot');
-    await this.#sync(file);
-    this.records.set(hash, new Uint8Array(record));
+    this.#take(slot);
+    try {
+      const file = await this.#file;
+      this.#write(file, slot, this.#fill(hash, record));
+      await this.#sync(file);
+    } catch (error) {
+      this.#giveBack(slot);
+      throw error;
+    }
+    this.rows.push(hash, record);
   }
 
   /**
-   * @param {string} hash
+   * The write runs on this thread: it ends in the system's memory, and another thread would cost
+   * ten times as much. #sync waits for the disk.
+   * @param {import('node:fs/promises').FileHandle} file
+   * @param {number} slot
+   * @param {Buffer} bytes
+   */
+  #write(file, slot, bytes) {
+    const { writeSync = systemWriteSync } = this.#options;
+    const written = writeSync(file.fd, bytes, 0, this.#slotSize, slot * this.#slotSize);
+    if (written !== this.#slotSize) throw new Error('no room for a slot');
+  }
+
+  /**
+   * Takes over all reports of a file that failed; durable when resolved.
+   * @param {Slots} failed
+   */
+  async copy(failed) {
+    const file = await this.#file;
+    for (let i = 0; i < failed.rows.length; i++) {
+      const row = failed.rows.at(i);
+      const slot = this.#freeSlot();
+      this.#take(slot);
+      this.#write(file, slot, this.#fill(row.subarray(0, HASH_SIZE), row.subarray(HASH_SIZE)));
+      this.rows.push(row);
+    }
+    await this.#sync(file);
+  }
+
+  /**
+   * @param {Uint8Array} hash
    * @param {Uint8Array} record
    * @returns {Buffer} a slot's bytes, until the next call
    */
   #fill(hash, record) {
-    this.#slot.write(hash, 0, 'hex');
+    this.#slot.set(hash, 0);
     this.#slot.set(record, HASH_SIZE);
     this.#slot.set(check(this.#slot.subarray(0, -CHECK_SIZE)), this.#slotSize - CHECK_SIZE);
     return this.#slot;
+  }
+
+  /** @param {number} capacity */
+  #widen(capacity) {
+    if (capacity <= this.#capacity) return;
+    const used = new Uint8Array((capacity + 7) >> 3);
+    used.set(this.#used);
+    this.#used = used;
+    this.#capacity = capacity;
+  }
+
+  /** @param {number} slot */
+  #take(slot) {
+    this.#used[slot >> 3] |= 1 << (slot & 7);
+    this.taken++;
+  }
+
+  /** @param {number} slot */
+  #giveBack(slot) {
+    this.#used[slot >> 3] &= ~(1 << (slot & 7));
+    this.taken--;
   }
 
   /** A random free slot. Capacity exceeds use, so a few draws are enough. */
   #freeSlot() {
     for (;;) {
       const slot = this.#draw() % this.#capacity;
-      if (!this.#used.has(slot)) return slot;
+      if (((this.#used[slot >> 3] >> (slot & 7)) & 1) === 0) return slot;
     }
   }
 
@@ -157,8 +208,11 @@ export class Slots {
   #sync(file) {
     this.#nextSync ??= this.#lastSync.then(() => {
       this.#nextSync = null;
+      // The system reports a lost page once. So what was written before a failure and not flushed
+      // by it has failed, too.
+      if (this.broken) throw new Error('the open batch takes no more');
       return file.datasync().catch((error) => {
-        this.#broken = true;
+        this.broken = true;
         throw error;
       });
     });

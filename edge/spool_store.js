@@ -7,7 +7,7 @@
 //     <id>.<hour>.sealed            a batch as it is sent, then the sorted hashes of its reports' keys
 //     <id>.<hour>.quarantined       the same, refused by the aggregator
 //     <id>.<hour>.forwarded         the sorted hashes alone
-// id is the batch's id, hour its opening hour since 1970. A slot is key hash, record, and 8 bytes
+// id is the batch's id, hour its opening hour since 1970; of spent tokens the hour of forwarding. A slot is key hash, record, and 8 bytes
 // of their SHA-256: a slot that a crash left half written is empty.
 //
 // Reports lie in slots of one file because a file system notes when each file was made and changed,
@@ -17,10 +17,15 @@
 // Files are written completely under another name, flushed and renamed; then the folder is flushed.
 // When a folder is opened, a batch that has a later file loses its earlier ones. A crash between
 // the two counts nothing twice.
+//
+// Memory holds the open batch, the key hash of every report (key_table.js), and a few words for
+// each file. state() counts the larger of disk and memory for each, so `storeBytes` bounds both.
 
-import { mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CHECK_SIZE, HASH_SIZE, Slots, hex } from './spool_slots.js';
+import { KEY_BYTES, KeyTable } from './key_table.js';
+import { flushDir, makeFile, readOptional, writeWhole } from './spool_files.js';
+import { HASH_SIZE, Slots, hex } from './spool_slots.js';
 
 /**
  * @typedef {import('./collector.js').Store} Store
@@ -33,12 +38,21 @@ import { CHECK_SIZE, HASH_SIZE, Slots, hex } from './spool_slots.js';
 /** @typedef {import('./spool_slots.js').SpoolOptions} SpoolOptions */
 
 const SALT_SIZE = 32;
+/**
+ * What an open report costs beside its record: on the disk key hash and checksum; in memory key
+ * hash, its entry in the table, and its bit of the used slots.
+ */
+const REPORT_OVERHEAD = 64;
+const BATCH_OVERHEAD = 512; // of a closed batch: its file's name in memory, and its entry in the folder
 const FILE_NAME = /^([0-9a-f]{32})\.([0-9]{1,8})\.(open|sealed|quarantined|forwarded)$/;
 
 /** Later states win over earlier ones of the same batch. */
 const STATES = ['open', 'sealed', 'quarantined', 'forwarded'];
 
-/** @typedef {{id: string, hour: number, state: string, hashes: string[], size: number}} Batch */
+/**
+ * @typedef {{id: string, hour: number, state: string, count: number, size: number}} Batch
+ *   count: reports; size: bytes of the file
+ */
 
 /** @implements {Store} */
 export class SpoolStore {
@@ -48,12 +62,13 @@ export class SpoolStore {
   /** @type {Counters} */ #counters = {};
   /** @type {Slots | null} */ #open = null;
   /** Closed, not yet sealed. @type {Slots | null} */ #closing = null;
-  /** The batch of each durable idempotency key. @type {Map<string, string>} */ #keys = new Map();
+  /** Hashes of the durable idempotency keys. */ #keys = new KeyTable();
   /** Keys on their way to the disk. @type {Map<string, Promise<void>>} */ #pending = new Map();
   /** Closed batches by state, by id. @type {Record<string, Map<string, Batch>>} */
   #batches = { sealed: new Map(), quarantined: new Map(), forwarded: new Map() };
   #batchBytes = 0;
   /** @type {number | null} */ #oldestKeys = null;
+  /** @type {Promise<void> | null} */ #mending = null;
   #tail = Promise.resolve(); // changes of batches, one after another
 
   /** Use SpoolStore.open. @param {string} dir @param {SpoolOptions} options */
@@ -76,13 +91,15 @@ export class SpoolStore {
 
   async #load() {
     this.#salt = await this.#loadSalt();
-    this.#counters = JSON.parse((await this.#readOptional('counters.json'))?.toString() ?? '{}');
+    this.#counters = JSON.parse(
+      (await readOptional(join(this.#dir, 'counters.json')))?.toString() ?? '{}',
+    );
     const files = await this.#sweep();
     for (const { id, hour, state } of files.filter((file) => file.state !== 'open')) {
       const bytes = await readFile(this.#path(id, hour, state));
-      const hashes = hashesOf(bytes, state === 'forwarded' ? 0 : this.#batchSize(bytes));
-      this.#keep({ id, hour, state, hashes, size: bytes.length });
-      for (const hash of hashes) this.#keys.set(hash, id);
+      const hashes = this.#hashesOf(bytes, state);
+      this.#keep({ id, hour, state, count: hashes.length / HASH_SIZE, size: bytes.length });
+      this.#keys.addAll(hashes);
     }
     for (const { id, hour } of files.filter((file) => file.state === 'open'))
       await this.#loadOpen(id, hour);
@@ -110,15 +127,15 @@ export class SpoolStore {
       if (older !== undefined) await unlink(this.#path(older.id, older.hour, older.state));
       newest.set(id, newer);
     }
-    await this.#flushDir();
+    await flushDir(this.#dir);
     return [...newest.values()].sort((a, b) => a.hour - b.hour);
   }
 
   async #loadSalt() {
-    const found = await this.#readOptional('salt');
+    const found = await readOptional(join(this.#dir, 'salt'));
     if (found !== null) return new Uint8Array(found);
     const salt = this.#options.crypto.getRandomValues(new Uint8Array(SALT_SIZE));
-    await this.#write('salt', salt);
+    await writeWhole(join(this.#dir, 'salt'), salt);
     return salt;
   }
 
@@ -128,30 +145,34 @@ export class SpoolStore {
    * @param {number} hour
    */
   async #loadOpen(id, hour) {
-    const slots = await Slots.load(this.#path(id, hour, 'open'), { id, hour, ...this.#options });
-    if (this.#open === null) {
+    const path = this.#path(id, hour, 'open');
+    const isFirst = this.#open === null;
+    const isNew = isFirst ? (/** @type {Uint8Array} */ hash) => this.#keys.add(hash) : () => true;
+    const slots = await Slots.load(path, { id, hour, ...this.#options }, isNew);
+    if (isFirst) {
       this.#open = slots;
-      for (const hash of slots.records.keys()) this.#keys.set(hash, id);
       return;
     }
-    for (const [hash, record] of slots.records)
-      await this.#add(Buffer.from(hash, 'hex'), record, hour);
+    for (let i = 0; i < slots.rows.length; i++) {
+      const row = slots.rows.at(i);
+      await this.#add(row.subarray(0, HASH_SIZE), row.subarray(HASH_SIZE), hour);
+    }
     await slots.close();
-    await unlink(this.#path(id, hour, 'open'));
-    await this.#flushDir();
+    await unlink(path);
+    await flushDir(this.#dir);
   }
 
   state() {
     const slots = this.#open;
-    const slotSize = HASH_SIZE + this.#options.recordSize + CHECK_SIZE;
+    const each = this.#options.recordSize + REPORT_OVERHEAD;
     const taken = (slots?.taken ?? 0) + (this.#closing?.taken ?? 0);
     return {
       salt: this.#salt,
-      openCount: slots?.records.size ?? 0,
+      openCount: slots?.rows.length ?? 0,
       openId: slots?.id ?? null,
       openedHour: slots?.hour ?? null,
       closing: this.#closing !== null,
-      bytes: this.#batchBytes + taken * slotSize,
+      bytes: this.#batchBytes + taken * each,
     };
   }
 
@@ -159,7 +180,7 @@ export class SpoolStore {
   async has(hash) {
     const name = hex(hash);
     await this.#pending.get(name);
-    return this.#keys.has(name);
+    return this.#keys.has(hash);
   }
 
   /** @param {Uint8Array[]} hashes @param {Uint8Array} records @param {number} hour */
@@ -176,40 +197,66 @@ export class SpoolStore {
     const name = hex(hash);
     for (let pending; (pending = this.#pending.get(name)) !== undefined;)
       await pending.catch(() => {});
-    if (this.#keys.has(name)) return false;
-    const slots = (this.#open ??= this.#openSlots(hour));
-    const written = slots.put(name, record);
+    if (this.#keys.has(hash)) return false;
+    const written = this.#put(hash, record, hour);
     this.#pending.set(name, written);
     try {
       await written;
-      this.#keys.set(name, slots.id);
-    } catch (error) {
-      if (slots.unmade && this.#open === slots) this.#open = null; // the next report tries to make the file again
-      throw error;
     } finally {
       this.#pending.delete(name);
     }
     return true;
   }
 
+  /** @param {Uint8Array} hash @param {Uint8Array} record @param {number} hour */
+  async #put(hash, record, hour) {
+    if (this.#open?.broken) {
+      this.#mending ??= this.#inTurn(() => this.#mend()).finally(() => (this.#mending = null));
+      await this.#mending;
+    }
+    const slots = (this.#open ??= this.#openSlots(hour));
+    try {
+      await slots.put(hash, record);
+    } catch (error) {
+      if (slots.unmade && this.#open === slots) this.#open = null; // the next report tries to make the file again
+      throw error;
+    }
+    this.#keys.add(hash);
+  }
+
+  /**
+   * Moves the open batch to a new file after a flush of the old one failed, for instance because
+   * the disk was full. A crash can leave both files; #loadOpen takes each key once.
+   */
+  async #mend() {
+    const failed = this.#open;
+    if (failed === null || !failed.broken) return;
+    await failed.settle();
+    const slots = this.#openSlots(failed.hour);
+    const copied = await slots.copy(failed).catch((error) => error);
+    // Meanwhile the batch may have been closed, as it was before the copy.
+    const isWanted = copied === undefined && this.#open === failed;
+    const old = isWanted ? failed : slots;
+    if (isWanted) this.#open = slots;
+    await old.close();
+    await unlink(this.#path(old.id, old.hour, 'open')).catch(() => {});
+    await flushDir(this.#dir);
+    if (copied !== undefined) throw copied;
+  }
+
   /** @param {number} hour */
   #openSlots(hour) {
     const id = hex(this.#options.crypto.getRandomValues(new Uint8Array(16)));
     const path = this.#path(id, hour, 'open');
-    return new Slots({ id, hour, ...this.#options }, async (size) => {
-      const file = await open(`${path}.tmp`, 'w+', 0o600);
-      await file.truncate(size);
-      await file.sync();
-      await rename(`${path}.tmp`, path);
-      await this.#flushDir();
-      return file;
-    });
+    return new Slots({ id, hour, ...this.#options }, (size) =>
+      makeFile(path, (file) => file.truncate(size)),
+    );
   }
 
   /** @param {number} minimum @param {Build} build @param {(count: number) => Counters} counters */
   seal(minimum, build, counters) {
     if (this.#closing === null) {
-      if (this.#open === null || this.#open.records.size < minimum) return Promise.resolve(0);
+      if (this.#open === null || this.#open.rows.length < minimum) return Promise.resolve(0);
       this.#closing = this.#open;
       this.#open = null;
     }
@@ -221,18 +268,18 @@ export class SpoolStore {
     const slots = this.#closing;
     if (slots === null) return 0;
     await slots.settle();
-    const { id, hour, records } = slots;
-    const hashes = [...records.keys()].sort();
-    const batch = build(Buffer.from(id, 'hex'), [...records.values()]);
-    const bytes = Buffer.concat([batch, ...hashes.map((hash) => Buffer.from(hash, 'hex'))]);
-    await this.#write(nameOf(id, hour, 'sealed'), bytes);
+    const { id, hour, rows } = slots;
+    const count = rows.length;
+    const batch = build(Buffer.from(id, 'hex'), rows.without(HASH_SIZE));
+    const bytes = Buffer.concat([batch, rows.sortedHeads(HASH_SIZE)]);
+    await writeWhole(this.#path(id, hour, 'sealed'), bytes);
     await slots.close();
     await unlink(this.#path(id, hour, 'open'));
-    await this.#flushDir();
+    await flushDir(this.#dir);
     this.#closing = null;
-    this.#keep({ id, hour, state: 'sealed', hashes, size: bytes.length });
-    await this.#count(counters(hashes.length));
-    return hashes.length;
+    this.#keep({ id, hour, state: 'sealed', count, size: bytes.length });
+    await this.#count(counters(count));
+    return count;
   }
 
   /** @param {BatchState} state */
@@ -249,17 +296,19 @@ export class SpoolStore {
     return new Uint8Array(bytes.subarray(0, this.#batchSize(bytes)));
   }
 
-  /** @param {Uint8Array} id @param {Counters} counters */
-  forwarded(id, counters) {
+  /** @param {Uint8Array} id @param {Counters} counters @param {number} [hour] */
+  forwarded(id, counters, hour) {
     return this.#inTurn(async () => {
       const batch = this.#batch(id);
-      const keys = Buffer.from(batch.hashes.join(''), 'hex');
-      await this.#write(nameOf(batch.id, batch.hour, 'forwarded'), keys);
+      const sealed = await readFile(this.#path(batch.id, batch.hour, batch.state));
+      const keys = this.#hashesOf(sealed, batch.state);
+      const kept = { ...batch, hour: hour ?? batch.hour, state: 'forwarded', size: keys.length };
+      await writeWhole(this.#path(kept.id, kept.hour, kept.state), keys);
       await unlink(this.#path(batch.id, batch.hour, batch.state));
-      await this.#flushDir();
+      await flushDir(this.#dir);
       this.#drop(batch);
-      this.#keep({ ...batch, state: 'forwarded', size: keys.length });
-      await this.#count({ ...counters, forwarded_reports_total: batch.hashes.length });
+      this.#keep(kept);
+      await this.#count({ ...counters, forwarded_reports_total: batch.count });
     });
   }
 
@@ -286,11 +335,12 @@ export class SpoolStore {
     return this.#inTurn(async () => {
       if (slots === null) return;
       await slots.settle();
-      for (const hash of slots.records.keys()) this.#keys.delete(hash);
+      const count = slots.rows.length;
+      this.#keys.deleteAll(slots.rows.sortedHeads(HASH_SIZE));
       await slots.close();
       await unlink(this.#path(slots.id, slots.hour, 'open'));
-      await this.#flushDir();
-      await this.#count(counters(slots.records.size));
+      await flushDir(this.#dir);
+      await this.#count(counters(count));
     });
   }
 
@@ -300,11 +350,13 @@ export class SpoolStore {
       if (this.#oldestKeys === null || this.#oldestKeys > hour) return;
       const gone = [...this.#batches.forwarded.values()].filter((batch) => batch.hour <= hour);
       for (const batch of gone) {
-        await unlink(this.#path(batch.id, batch.hour, batch.state));
+        const path = this.#path(batch.id, batch.hour, batch.state);
+        const hashes = await readFile(path);
+        await unlink(path);
         this.#drop(batch);
-        for (const hash of batch.hashes) this.#keys.delete(hash);
+        this.#keys.deleteAll(hashes);
       }
-      await this.#flushDir();
+      await flushDir(this.#dir);
     });
   }
 
@@ -353,7 +405,7 @@ export class SpoolStore {
       this.#path(batch.id, batch.hour, batch.state),
       this.#path(batch.id, batch.hour, state),
     );
-    await this.#flushDir();
+    await flushDir(this.#dir);
     this.#drop(batch);
     this.#keep({ ...batch, state });
   }
@@ -361,7 +413,7 @@ export class SpoolStore {
   /** Mirrors a batch's file in memory. @param {Batch} batch */
   #keep(batch) {
     this.#batches[batch.state].set(batch.id, batch);
-    this.#batchBytes += batch.size;
+    this.#batchBytes += chargeOf(batch);
     if (batch.state === 'forwarded')
       this.#oldestKeys = Math.min(this.#oldestKeys ?? Infinity, batch.hour);
   }
@@ -369,7 +421,7 @@ export class SpoolStore {
   /** @param {Batch} batch */
   #drop(batch) {
     this.#batches[batch.state].delete(batch.id);
-    this.#batchBytes -= batch.size;
+    this.#batchBytes -= chargeOf(batch);
     if (batch.state !== 'forwarded' || batch.hour !== this.#oldestKeys) return;
     let oldest = Infinity;
     for (const { hour } of this.#batches.forwarded.values()) oldest = Math.min(oldest, hour);
@@ -380,7 +432,17 @@ export class SpoolStore {
   async #count(counters) {
     for (const [name, value] of Object.entries(counters))
       this.#counters[name] = (this.#counters[name] ?? 0) + value;
-    await this.#write('counters.json', Buffer.from(JSON.stringify(this.#counters)));
+    await writeWhole(join(this.#dir, 'counters.json'), Buffer.from(JSON.stringify(this.#counters)));
+  }
+
+  /**
+   * Returns the key hashes at the end of a closed batch's file.
+   * @param {Buffer} bytes
+   * @param {string} state
+   */
+  #hashesOf(bytes, state) {
+    const from = state === 'forwarded' ? 0 : this.#batchSize(bytes);
+    return bytes.subarray(from, bytes.length - ((bytes.length - from) % HASH_SIZE));
   }
 
   /**
@@ -394,52 +456,15 @@ export class SpoolStore {
 
   /** @param {string} id @param {number} hour @param {string} state */
   #path(id, hour, state) {
-    return join(this.#dir, nameOf(id, hour, state));
-  }
-
-  /** @param {string} name */
-  async #readOptional(name) {
-    try {
-      return await readFile(join(this.#dir, name));
-    } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null;
-      throw error;
-    }
-  }
-
-  /** Writes the whole file durably, or nothing. @param {string} name @param {Uint8Array} bytes */
-  async #write(name, bytes) {
-    const path = join(this.#dir, name);
-    const file = await open(`${path}.tmp`, 'w', 0o600);
-    try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(`${path}.tmp`, path);
-    await this.#flushDir();
-  }
-
-  async #flushDir() {
-    const dir = await open(this.#dir, 'r');
-    try {
-      await dir.sync();
-    } finally {
-      await dir.close();
-    }
+    return join(this.#dir, `${id}.${hour}.${state}`);
   }
 }
 
-/** @param {string} id @param {number} hour @param {string} state */
-function nameOf(id, hour, state) {
-  return `${id}.${hour}.${state}`;
-}
-
-/** @param {Buffer} bytes @param {number} from */
-function hashesOf(bytes, from) {
-  const hashes = [];
-  for (let at = from; at + HASH_SIZE <= bytes.length; at += HASH_SIZE)
-    hashes.push(hex(bytes.subarray(at, at + HASH_SIZE)));
-  return hashes;
+/**
+ * Returns the bytes that a closed batch counts for: its file, or what memory keeps of a file that
+ * is smaller.
+ * @param {Batch} batch
+ */
+function chargeOf({ count, size }) {
+  return Math.max(size, count * KEY_BYTES) + BATCH_OVERHEAD;
 }

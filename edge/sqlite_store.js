@@ -189,12 +189,16 @@ export class SqliteStore {
     return batch;
   }
 
-  /** @param {Uint8Array} id @param {Counters} counters */
-  forwarded(id, counters) {
+  /** @param {Uint8Array} id @param {Counters} counters @param {number} [hour] */
+  forwarded(id, counters, hour) {
     this.#transaction(() => {
       const [{ count }] = this.#rows('SELECT count FROM batches WHERE id = ?', id);
       this.#exec('DELETE FROM parts WHERE batch = ?', id);
-      this.#exec("UPDATE batches SET state = 'forwarded', size = 0 WHERE id = ?", id);
+      this.#exec(
+        "UPDATE batches SET state = 'forwarded', size = 0, hour = coalesce(?, hour) WHERE id = ?",
+        hour ?? null,
+        id,
+      );
       this.#add({ ...counters, forwarded_reports_total: count });
       this.#load();
     });

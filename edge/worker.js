@@ -2,11 +2,12 @@
 // The edge on workerd: routes in the worker, one Durable Object for each collection, and forwarding
 // in its alarm. Nothing is sent while a request is served, because subrequests may carry headers of
 // the request that caused them. The alarm of a collection's object sends its batches; the alarm of
-// a task's object relays its sealed reports, and the caller waits for it.
+// a task's object forwards its sealed reports, and the caller waits for it.
 //
 // Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR,
-// BATCH_SECRET, and optionally ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S, BODY_TIMEOUT_S,
-// RECIPE_KEYS.
+// BATCH_SECRET, and optionally TOKEN_KEYS, ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S,
+// BODY_TIMEOUT_S, RECIPE_KEYS, GATEWAY_KEYS, GATEWAY_RELAYS, GATEWAY_UNKNOWN_PER_MINUTE,
+// GATEWAY_DATE_WINDOW_S, LOG (static assets or a KV namespace).
 
 import { DurableObject } from 'cloudflare:workers';
 import { Core } from 'shoal-client/core';
@@ -14,11 +15,14 @@ import wasm from 'shoal-client/shoal-all.wasm';
 import dapWasm from 'shoal-client/shoal-dap.wasm';
 import { Collector } from './collector.js';
 import { createSender } from './forward.js';
+import { Gateway, checkedGateway } from './gateway.js';
 import { Group } from './group.js';
 import { handle } from './handler.js';
+import { bindingLog } from './log_files.js';
 import { pinRecipes } from './recipes.js';
-import { countsOf, createRelay } from './relay.js';
+import { countsOf, createDapForward } from './dap_forward.js';
 import { SqliteStore } from './sqlite_store.js';
+import { tokensOf } from './tokens.js';
 
 /**
  * @typedef {object} Env
@@ -26,13 +30,19 @@ import { SqliteStore } from './sqlite_store.js';
  * @property {string | {hash: string, recipe: any}[]} RECIPES
  * @property {string | string[]} [RECIPE_KEYS]
  * @property {string | string[]} [ORIGINS]
+ * @property {string | any} [TOKEN_KEYS]
  * @property {string} AGGREGATOR
  * @property {string} BATCH_SECRET
  * @property {string} [ADMIN_TOKEN]
+ * @property {any} [LOG]  static assets or a KV namespace with the files of a log
  * @property {string | number} [BATCH_BYTES]
  * @property {string | number} [STORE_BYTES]
  * @property {string | number} [KEY_GRACE_S]
  * @property {string | number} [BODY_TIMEOUT_S]
+ * @property {string | any[]} [GATEWAY_KEYS]
+ * @property {string | {name: string, token: string, per_minute: number}[]} [GATEWAY_RELAYS]
+ * @property {string | number} [GATEWAY_UNKNOWN_PER_MINUTE]
+ * @property {string | number} [GATEWAY_DATE_WINDOW_S]
  */
 
 /** Default of a store's size: a Durable Object holds 10 GB at most, and less in memory. */
@@ -72,15 +82,49 @@ async function depsOf(env) {
     collections: new Map([...collections].map(([hash, recipe]) => [hash, collection(recipe, env)])),
     tasks: new Map([...tasks].map(([id, task]) => [id, taskHost(task, env)])),
     recipes,
+    tokens: await tokensOf(
+      env.TOKEN_KEYS === undefined ? undefined : list(env.TOKEN_KEYS),
+      recipes,
+      limits(env).keyGraceS,
+    ),
     origins: list(env.ORIGINS ?? []),
     now: Date.now,
     adminToken: env.ADMIN_TOKEN || undefined,
+    ...(env.GATEWAY_KEYS === undefined ? {} : { gateway: await gatewayOf(env) }),
+    log: bindingLog(env.LOG),
     ...(env.BODY_TIMEOUT_S === undefined
       ? {}
       : { bodyTimeoutMs: Number(env.BODY_TIMEOUT_S) * 1000 }),
   };
   configured = { env, deps };
   return deps;
+}
+
+/**
+ * Opens the gateway. Quotas are those of one isolate: the platform runs several.
+ * @param {Env} env
+ */
+function gatewayOf({
+  GATEWAY_KEYS = [],
+  GATEWAY_RELAYS = [],
+  GATEWAY_UNKNOWN_PER_MINUTE: unknown,
+  GATEWAY_DATE_WINDOW_S: windowS,
+  KEY_GRACE_S,
+}) {
+  const relays = list(GATEWAY_RELAYS).map(({ name, token, per_minute: perMinute }) => ({
+    name,
+    token,
+    perMinute,
+  }));
+  const settings = {
+    keys: list(GATEWAY_KEYS),
+    relays,
+    ...(unknown === undefined ? {} : { unknownPerMinute: Number(unknown) }),
+    ...(windowS === undefined ? {} : { dateWindowS: Number(windowS) }),
+  };
+  return Gateway.open(
+    checkedGateway(settings, KEY_GRACE_S === undefined ? undefined : Number(KEY_GRACE_S)),
+  );
 }
 
 export default {
@@ -110,8 +154,8 @@ function taskHost({ recipe, id, length }, env) {
     recipe,
     length,
     /** @param {Uint8Array} body */
-    relay: (body) => stub().relay(id, body),
-    stats: () => stub().relayStats(),
+    forward: (body) => stub().forwardSealed(id, body),
+    stats: () => stub().sealedStats(),
   };
 }
 
@@ -120,7 +164,7 @@ export class ShoalCollection extends DurableObject {
   /** @type {Env} */ #env;
   #store;
   /** @type {Collector | null} */ #collector = null;
-  /** Sealed reports to be relayed by the next alarm. @type {(() => Promise<void>)[]} */ #waiting =
+  /** Sealed reports to be forwarded by the next alarm. @type {(() => Promise<void>)[]} */ #waiting =
     [];
   /**
    * The group lives here because all requests to the object share one context. A request may not be
@@ -217,23 +261,23 @@ export class ShoalCollection extends DurableObject {
    * @param {string} id
    * @param {Uint8Array} body
    */
-  async relay(id, body) {
+  async forwardSealed(id, body) {
     const task = (await pinnedRecipes(this.#env)).tasks.get(id);
     if (task === undefined) throw new Error('not a pinned recipe');
-    const send = createRelay({
+    const send = createDapForward({
       leader: task.leader,
       id,
       fetch: (input, init) => fetch(input, init),
     });
-    const relayed = await new Promise((resolve) => {
+    const forwarded = await new Promise((resolve) => {
       this.#waiting.push(() => send(body).then(resolve));
       void this.ctx.storage.setAlarm(Date.now() + 1);
     });
-    this.#store.count(countsOf(relayed));
-    return relayed;
+    this.#store.count(countsOf(forwarded));
+    return forwarded;
   }
 
-  async relayStats() {
+  async sealedStats() {
     return this.#store.counters();
   }
 

@@ -9,13 +9,13 @@ import { access, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:f
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rowsOf } from '../web-demo/page/histogram.js';
-import { startPage } from '../web-demo/serve.mjs';
 import { NEW_BYTES, collections, drawn, remember } from './demo/collections.mjs';
 import { drawer, fromTsv, siteCounts, toTsv } from './demo/data.mjs';
 import { postBatches, run, useClient, visitPage } from './demo/devices.mjs';
 import { discovered, finding, reportHtml, table } from './demo/report.mjs';
-import { freePort, startAggregator, startEdge } from './demo/services.mjs';
+import { seen } from './demo/oblivious.mjs';
 import { splitDemo } from './demo/split.mjs';
+import { startParties } from './demo/start.mjs';
 import { makeSteps, say, whole, wrapped } from './demo/talk.mjs';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -26,7 +26,7 @@ const PAGE = { words: 140, sites: 70 };
 const CLIENTS = 10; // in Node, each with this many events
 const CLIENT = { words: 100, sites: 100 };
 const NEW_WORDS = 100;
-const STEPS = 9;
+const STEPS = 10;
 const FOLD_MS = 60_000;
 const LINKS = [
   'google.com',
@@ -94,16 +94,17 @@ async function simulate(collection, folder, url, secret, progress) {
  * Sends as many further reports as the last batch lacks. The edge holds back a batch below its
  * minimum, so the last few reports would wait for ever.
  * @param {Collection} collection
- * @param {Awaited<ReturnType<typeof startEdge>>} edge
+ * @param {Edge} edge
+ * @param {Way} way
  */
-async function fillLastBatch(collection, edge) {
+async function fillLastBatch(collection, edge, way) {
   const waiting = await edge.open(collection.id);
   const { minimum } = collection.json.batch;
   if (waiting === 0 || waiting >= minimum) return 0;
   const values = drawn(minimum - waiting, collection.draw);
   const isWords = collection.json.value === 'word';
   await useClient(
-    edge.url,
+    way,
     [collection.json],
     { words: isWords ? values : [], sites: isWords ? [] : values },
     () => {},
@@ -144,64 +145,32 @@ async function writeFiles(list, folder) {
   }
 }
 
-/** @typedef {(close: () => any) => void} Later registers what is to be ended, last first */
-
-/** @param {Collection[]} list @param {string} folder @param {string} secret @param {Later} later */
-async function startRooms(list, folder, secret, later) {
-  const aggregator = await startAggregator({ binary: BINARY, folder, secret, collections: list });
-  later(() => aggregator.close());
-  const port = await freePort();
-  const token = randomBytes(24).toString('hex');
-  const origin = `http://127.0.0.1:${port}`;
-  const edge = await startEdge({
-    folder,
-    aggregator: aggregator.url,
-    secret,
-    token,
-    origin,
-    recipes: list,
-  });
-  later(() => edge.close());
-  stopOnSignals();
-  const page = await startPage({
-    port,
-    endpoint: edge.url,
-    recipes: list.filter(({ known }) => !known).map(({ json }) => json),
-    links: LINKS,
-    crowds: list.filter(({ known }) => !known).map(({ title, id }) => ({ title, recipe: id })),
-    results: (id) => results(aggregator.url, id, 20),
-  });
-  later(() => page.close());
-  return {
-    aggregator,
-    edge,
-    page,
-    said: `page ${page.url}  edge ${edge.url}  aggregator ${aggregator.url}`,
-  };
-}
+/** @typedef {import('./demo/start.mjs').Later} Later */
+/** @typedef {import('./demo/oblivious.mjs').Way} Way */
+/** @typedef {Awaited<ReturnType<typeof startParties>>['edge']} Edge */
 
 /**
  * @param {Collection[]} list
  * @param {string} page
- * @param {string} edge
+ * @param {string} relay
  * @param {Later} later
  * @param {(text: string) => void} progress
  */
-async function driveBrowser([words, sites], page, edge, later, progress) {
+async function driveBrowser([words, sites], page, relay, later, progress) {
   const linked = sites.counts.filter(({ value }) => LINKS.includes(value));
   const events = {
     words: drawn(PAGE.words, drawer(words.counts.slice(0, TYPED))),
     sites: drawn(PAGE.sites, drawer(linked)),
   };
-  const visitor = await visitPage(page, edge, events, progress);
+  const visitor = await visitPage(page, relay, events, progress);
   later(() => visitor.close());
   remember(words, events.words);
   remember(sites, events.sites);
-  return { ...visitor, said: `${whole(visitor.accepted)} reports accepted by the edge` };
+  return { ...visitor, said: `${whole(visitor.accepted)} reports answered through the relay` };
 }
 
-/** @param {Collection[]} list @param {string} edge @param {(text: string) => void} progress */
-async function driveNode([words, sites], edge, progress) {
+/** @param {Collection[]} list @param {Way} way @param {(text: string) => void} progress */
+async function driveNode([words, sites], way, progress) {
   let accepted = 0;
   const recipes = [words.json, sites.json];
   await Promise.all(
@@ -210,30 +179,30 @@ async function driveNode([words, sites], edge, progress) {
         words: drawn(CLIENT.words, words.draw),
         sites: drawn(CLIENT.sites, sites.draw),
       };
-      await useClient(edge, recipes, events, () =>
+      await useClient(way, recipes, events, () =>
         progress(`${whole(++accepted)} reports accepted`),
       );
       remember(words, events.words);
       remember(sites, events.sites);
     }),
   );
-  return { said: `${whole(accepted)} reports accepted by the edge` };
+  return { said: `${whole(accepted)} reports answered through the relay` };
 }
 
 /**
  * Runs devices of the second act in Node. A word with more bytes than the recipe allows would not
  * be sent.
  * @param {Collection} fresh
- * @param {string} edge
+ * @param {Way} way
  * @param {(text: string) => void} progress
  */
-async function driveNew(fresh, edge, progress) {
+async function driveNew(fresh, way, progress) {
   let accepted = 0;
   const draw = drawer(fresh.counts.filter(({ value }) => Buffer.byteLength(value) <= NEW_BYTES));
   await Promise.all(
     Array.from({ length: CLIENTS }, async () => {
       const words = drawn(NEW_WORDS, draw);
-      await useClient(edge, [fresh.json], { words, sites: [] }, () =>
+      await useClient(way, [fresh.json], { words, sites: [] }, () =>
         progress(`${whole(++accepted)} reports accepted`),
       );
       remember(fresh, words);
@@ -286,12 +255,13 @@ async function discover(fresh, folder) {
 
 /**
  * @param {Collection[]} list
- * @param {Awaited<ReturnType<typeof startEdge>>} edge
+ * @param {Edge} edge
+ * @param {Way} way
  * @param {string} aggregator
  */
-async function settle(list, edge, aggregator) {
+async function settle(list, edge, way, aggregator) {
   let extra = 0;
-  for (const collection of list) extra += await fillLastBatch(collection, edge);
+  for (const collection of list) extra += await fillLastBatch(collection, edge, way);
   const sums = await untilFolded(aggregator, list);
   const why = extra
     ? ` (${extra} more were sent, because a batch leaves the edge only when it holds ${list[0].json.batch.minimum})`
@@ -304,7 +274,8 @@ async function settle(list, edge, aggregator) {
 
 /** @param {number} accepted */
 const proof = (accepted) =>
-  'Every device sent only scrambled records, and no server ever held a word or a site; yet the estimates follow the true counts, and the ' +
+  'Every device sent only scrambled records, and no server ever held a word or a site. Those of the client went through a relay, which saw ' +
+  'addresses and ciphertext; the edge worker saw records and the relay. Yet the estimates follow the true counts, and the ' +
   `intervals that the aggregator states hold the truth about as often as they promise. Every one of the ${whole(accepted)} reports that ` +
   'were accepted is in its sums exactly once.';
 
@@ -366,6 +337,16 @@ const OPENING =
   'shoal learns what a crowd does without learning what anyone did. Here the crowd is simulated, so the truth is known:\n' +
   'each device draws a word or a site by how often people really use them, and sends only a scrambled record of it.\n';
 
+/** @param {Collection[]} list @param {Way} way */
+async function driveDevices(list, way) {
+  await step(`${CLIENTS} more devices run the same client in Node`, (progress) =>
+    driveNode(list, way, progress),
+  );
+  await step(`${CLIENTS} devices type words that no list needs to hold`, async (progress) => ({
+    said: `${whole(await driveNew(list[2], way, progress))} reports answered through the relay`,
+  }));
+}
+
 /** @param {Later} later @param {Promise<never>} interrupt */
 async function demo(later, interrupt) {
   const folder = await prepare(later);
@@ -382,9 +363,19 @@ async function demo(later, interrupt) {
       };
     },
   );
-  const { aggregator, edge, page } = await step(
-    'Aggregator, edge worker and page start, on this machine only',
-    () => startRooms(list, folder, secret, later),
+  const { aggregator, edge, relay, page, way } = await step(
+    'Aggregator, edge worker, relay and page start, on this machine only',
+    () =>
+      startParties({
+        binary: BINARY,
+        list,
+        folder,
+        secret,
+        links: LINKS,
+        results: (url, id) => results(url, id, 20),
+        later,
+        stopOnSignals,
+      }),
   );
   await step('Simulated devices, each with one word or one site', async (progress) => {
     const stored = [];
@@ -396,17 +387,15 @@ async function demo(later, interrupt) {
   const visitor = await step(
     'A real browser opens the page, consents, types and follows links',
     (/** @type {(text: string) => void} */ progress) =>
-      driveBrowser(list, page.url, edge.url, later, progress),
+      driveBrowser(list, page.url, relay.url, later, progress),
   );
-  await step(`${CLIENTS} more devices run the same client in Node`, (progress) =>
-    driveNode(list, edge.url, progress),
-  );
-  await step(`${CLIENTS} devices type words that no list needs to hold`, async (progress) => ({
-    said: `${whole(await driveNew(fresh, edge.url, progress))} reports accepted by the edge`,
-  }));
+  await driveDevices(list, way);
   const { sums } = await step('The edge forwards its last batches, the aggregator folds', () =>
-    settle(list, edge, aggregator.url),
+    settle(list, edge, way, aggregator.url),
   );
+  await step('What each of the three parties saw', async () => ({
+    said: await seen(relay.saw, edge),
+  }));
   const { findings } = await step('The estimates, beside the truth', () =>
     compare([words, sites], sums, aggregator.url, visitor.page),
   );

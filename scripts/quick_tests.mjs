@@ -14,6 +14,8 @@ const SCRIPTS = [
   [/^wasm\/bindings\//, ['wasm/test/bindings']],
   [/^wasm\/test\/(client|bindings)\//, ['wasm/test/$1']],
   [/^edge\//, ['edge/test']],
+  [/^relay\//, ['relay/test']],
+  [/^issuer\//, ['issuer/test']],
   [/^web-demo\//, ['web-demo/test']],
   [/^aggregator\/(js|test)\//, ['aggregator/test']],
   [/^docs\/|^[A-Z]+\.md$/, ['tests/docs']],

@@ -74,6 +74,8 @@ const PACKAGES = new Map([
   ['shoal-client', 'wasm/bindings/'],
   ['shoal-edge', 'edge/'],
   ['shoal-aggregator', 'aggregator/js/'],
+  ['shoal-relay', 'relay/'],
+  ['shoal-issuer', 'issuer/'],
 ]);
 
 /**
@@ -221,7 +223,7 @@ export function graphOf(uses) {
   return graph;
 }
 
-const PRODUCT = /^(core|aggregator|wasm|edge|web-demo)\/.*\.(c|h|def|m?js)$/;
+const PRODUCT = /^(core|aggregator|wasm|edge|relay|issuer|web-demo)\/.*\.(c|h|def|m?js)$/;
 
 /**
  * Every file of the tree that git knows or would add, with its text.

@@ -19,6 +19,7 @@ const SLOWEST = [
   'tests/docs/examples.test.mjs',
   'edge/test/emoji.test.mjs',
   'edge/test/node.test.mjs',
+  'scripts/reproducible.test.mjs',
   'tests/aggregator/cli/account.test.mjs',
   'wasm/test/package.test.mjs',
   'edge/test/collector.test.mjs',

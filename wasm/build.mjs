@@ -3,12 +3,20 @@
 // The WebAssembly modules come from CMake's emscripten preset. Needs esbuild, terser and
 // typescript.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { minify } from 'terser';
+import { MANIFEST, manifestOf } from './bin/file_hashes.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const require = createRequire(import.meta.url);
@@ -45,17 +53,21 @@ const chunks = {
     'erasing',
     'dap',
     'hpke',
+    'tokens',
+    'relay',
+    'log',
   ],
   bindings: ['web', 'signature', 'whole', 'set_core'],
 };
 const names = Object.values(chunks).flat();
-const { outputFiles } = await build({
+const { outputFiles, metafile } = await build({
   absWorkingDir: here,
   entryPoints: Object.entries(chunks).flatMap(([room, files]) =>
     files.map((name) => ({ in: `${room}/${name}.js`, out: name })),
   ),
   outdir: 'dist',
   write: false,
+  metafile: true,
   bundle: true,
   minify: true,
   format: 'esm',
@@ -66,8 +78,10 @@ const { outputFiles } = await build({
       setup: (b) =>
         b.onResolve(
           { filter: new RegExp(`^\\.{1,2}/(bindings/)?(${names.join('|')})\\.js$`) },
-          ({ kind, path }) =>
-            kind === 'dynamic-import' ? { path: `./${basename(path)}`, external: true } : undefined,
+          ({ kind, path, importer }) =>
+            kind === 'dynamic-import' || /relay\.js$/.test(importer)
+              ? { path: `./${basename(path)}`, external: true }
+              : undefined,
         ),
     },
   ],
@@ -84,10 +98,18 @@ for (const { path, text } of outputFiles) {
   writeFileSync(path, /** @type {string} */ (code));
 }
 
-const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
-execFileSync(process.execPath, [tsc, '-p', join(here, 'tsconfig.build.json')], {
-  stdio: 'inherit',
-});
+// A module of an earlier build would be published, too.
+const made = new Set(outputFiles.map(({ path }) => basename(path)));
+for (const name of readdirSync(join(here, 'dist')))
+  if (name.endsWith('.js') && !made.has(name)) unlinkSync(join(here, 'dist', name));
+
+// SHOAL_BUNDLES_ONLY: a test that compares two builds needs no types.
+if (!process.env.SHOAL_BUNDLES_ONLY) {
+  const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
+  execFileSync(process.execPath, [tsc, '-p', join(here, 'tsconfig.build.json')], {
+    stdio: 'inherit',
+  });
+}
 
 /** The licence of a library whose code is inside dist. @param {string} name */
 function licence(name) {
@@ -98,16 +120,21 @@ function licence(name) {
   ) {
     folder = dirname(folder);
   }
-  const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt'].find((candidate) =>
+  const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'LICENCE'].find((candidate) =>
     existsSync(join(folder, candidate)),
   );
   if (!file) throw new Error(`${name} has no licence file`);
   return `${name}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
 }
 const notice = 'dist/ holds code of these libraries:\n\n';
-writeFileSync(
-  join(here, 'dist/LICENSES.txt'),
-  notice +
-    ['@hpke/common', '@hpke/core', 'idb', 'tldts', 'tldts-core'].map(licence).join('\n----\n\n'),
+const inside = Object.keys(metafile.inputs).flatMap(
+  (path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
 );
+const libraries = [...new Set(inside)].sort();
+writeFileSync(join(here, 'dist/LICENSES.txt'), notice + libraries.map(licence).join('\n----\n\n'));
 copyFileSync(join(here, '../LICENSE'), join(here, 'dist/LICENSE'));
+
+// Last: the hashes of all that is published in dist/.
+const about = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
+const manifest = manifestOf(join(here, 'dist'), about);
+writeFileSync(join(here, 'dist', MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { dirname, extname } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
@@ -22,6 +22,9 @@ import { fileURLToPath } from 'node:url';
  *   and pictures (SVG) of joint recipes
  * @property {(recipe: string) => Promise<{status: number, body: string}>} results asks the
  *   aggregator; of a picture, SVG where status is 200
+ * @property {string} [relay] URL of a relay, which the page then posts to
+ * @property {{folder: string, key: string}} [log] its files, which this server mirrors, and its
+ *   verifier key
  * @property {number} [port] 0, the default, takes a free one
  */
 
@@ -39,7 +42,10 @@ const TYPES = {
   '.wasm': 'application/wasm',
 };
 
-/** What a page that embeds shoal must allow, and nothing more. @param {string} endpoint */
+/**
+ * What a page that embeds shoal must allow, and nothing more.
+ * @param {string} endpoint where it sends: the edge worker, or a relay in its place
+ */
 export const contentSecurityPolicy = (endpoint) =>
   `default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; connect-src 'self' ` +
   `${new URL(endpoint).origin}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
@@ -55,7 +61,7 @@ export async function startPage(options) {
       .then(({ status, type, body }) => {
         response.writeHead(status, {
           'Content-Type': TYPES[type] ?? 'text/plain',
-          'Content-Security-Policy': contentSecurityPolicy(options.endpoint),
+          'Content-Security-Policy': contentSecurityPolicy(options.relay ?? options.endpoint),
           'Referrer-Policy': 'no-referrer',
           'X-Content-Type-Options': 'nosniff',
           'Cache-Control': 'no-store',
@@ -91,6 +97,11 @@ async function answer(target, options) {
     const result = await options.results(crowd.recipe);
     return { type: crowd.isPicture && result.status === 200 ? '.svg' : '.json', ...result };
   }
+  const file = /^\/log\/((?:\w[\w.]*\/)*\w[\w.]*)$/.exec(pathname)?.[1];
+  if (options.log && file !== undefined) {
+    const bytes = await readFile(join(options.log.folder, file)).catch(() => null);
+    if (bytes) return { status: 200, type: '.bin', body: bytes };
+  }
   // Only plain names in two flat folders are served, so a request can name no other file.
   const [, folder, name] =
     /^\/(shoal\/)?([a-z_-]+\.[a-z]+)$/.exec(pathname === '/' ? '/index.html' : pathname) ?? [];
@@ -105,9 +116,11 @@ async function answer(target, options) {
 const urlOf = ({ recipe, isPicture }) => `crowd/${recipe}.${isPicture ? 'svg' : 'json'}`;
 
 /** @param {PageOptions} options */
-function pageConfig({ endpoint, recipes, links, choices = [], pairs = [], crowds }) {
+function pageConfig({ endpoint, relay, log, recipes, links, choices = [], pairs = [], crowds }) {
   return {
     endpoint,
+    ...(relay && { relay }),
+    ...(log && { logKey: log.key }),
     recipes,
     links,
     choices,

@@ -15,13 +15,14 @@
 // An error number: SHOAL_OK, an error of the core (SHOAL_ERR_*, below 100), or one of those below.
 typedef unsigned int agg_err;
 enum {
-    AGG_ERR_IO = 100,       // a file could not be read or written
-    AGG_ERR_MEMORY = 101,   // out of memory, or a size that does not fit a size_t
-    AGG_ERR_JSON = 102,     // a text is not JSON
-    AGG_ERR_COHORT = 103,   // fewer reports than the recipe's minimum cohort
-    AGG_ERR_REJECTED = 104, // too many rejected reports
-    AGG_ERR_USAGE = 105,    // the command line is wrong
-    AGG_ERR_SIGNATURE = 106 // a recipe's signature is missing, wrong, or made by another key
+    AGG_ERR_IO = 100,        // a file could not be read or written
+    AGG_ERR_MEMORY = 101,    // out of memory, or a size that does not fit a size_t
+    AGG_ERR_JSON = 102,      // a text is not JSON
+    AGG_ERR_COHORT = 103,    // fewer reports than the recipe's minimum cohort
+    AGG_ERR_REJECTED = 104,  // too many rejected reports
+    AGG_ERR_USAGE = 105,     // the command line is wrong
+    AGG_ERR_SIGNATURE = 106, // a recipe's signature is missing, wrong, or made by another key
+    AGG_ERR_ALARM = 107      // a result raised an alarm, and the caller asked for failure
 };
 
 // The exit codes of all commands.
@@ -31,7 +32,8 @@ enum {
     AGG_EXIT_USAGE = 2,
     AGG_EXIT_PRIVACY = 3,
     AGG_EXIT_REJECTED = 4,
-    AGG_EXIT_IO = 5
+    AGG_EXIT_IO = 5,
+    AGG_EXIT_ALARM = 6 // with --fail-on-alarm
 };
 
 typedef struct agg_error {

@@ -84,7 +84,24 @@ char *agg_file_target(agg_error *error, const char *path)
     return same;
 }
 
-agg_err agg_file_create(agg_file *file, agg_error *error, const char *path)
+// Opens a file for writing. A private one is made anew: what a crash left under its name may have
+// another mode.
+static FILE *open_to_write(const char *path, bool is_private)
+{
+#ifndef __wasi__
+    if (is_private) {
+        (void)unlink(path);
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        FILE *stream = fd < 0 ? NULL : fdopen(fd, "wb");
+        if (fd >= 0 && stream == NULL) close(fd);
+        return stream;
+    }
+#endif
+    (void)is_private;
+    return fopen(path, "wb");
+}
+
+static agg_err create(agg_file *file, agg_error *error, const char *path, bool is_private)
 {
     memset(file, 0, sizeof *file);
     file->path = agg_file_target(error, path);
@@ -96,7 +113,7 @@ agg_err agg_file_create(agg_file *file, agg_error *error, const char *path)
     }
     bool is_direct = agg_file_is_special(path);
     if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", file->path, process_number());
-    file->stream = fopen(is_direct ? path : file->temporary, "wb");
+    file->stream = open_to_write(is_direct ? path : file->temporary, is_private && !is_direct);
     if (file->stream == NULL) {
         agg_err err = fail_io(error, path, is_direct ? "write" : "write beside");
         file->temporary[0] = '\0';
@@ -104,6 +121,16 @@ agg_err agg_file_create(agg_file *file, agg_error *error, const char *path)
         return err;
     }
     return SHOAL_OK;
+}
+
+agg_err agg_file_create(agg_file *file, agg_error *error, const char *path)
+{
+    return create(file, error, path, false);
+}
+
+agg_err agg_file_create_private(agg_file *file, agg_error *error, const char *path)
+{
+    return create(file, error, path, true);
 }
 
 void agg_file_expect(agg_file *file, uint64_t size)

@@ -43,6 +43,10 @@ typedef struct agg_file {
 // agg_file_abandon.
 agg_err agg_file_create(agg_file *file, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
+// As agg_file_create, with mode 0600 whatever the umask, from the first moment on.
+agg_err agg_file_create_private(agg_file *file, agg_error *error,
+                                const char *path) SHOAL_MUST_CHECK;
+
 // Tells the file system how many bytes will be written, so that it allocates them at once and not
 // page by page. The call is only a hint.
 void agg_file_expect(agg_file *file, uint64_t size);

@@ -109,10 +109,14 @@ void agg_print_cell(FILE *stream, const char *bytes, size_t len, size_t width)
     for (size_t at = terminal_text(stream, bytes, len, false); at < width; at++) fputc(' ', stream);
 }
 
-// Returns: whether a spreadsheet would run the cell as a formula.
+// Returns: whether a spreadsheet would run the cell as a formula. Some take the full-width forms of
+// the four signs for them.
 static bool is_formula(const char *bytes, size_t len)
 {
-    return len > 0 && strchr("=+-@\t\r", bytes[0]) != NULL && bytes[0] != '\0';
+    int32_t point = 0;
+    if (len > 0) (void)next_point(&point, bytes, len);
+    if (point >= 0xff01 && point <= 0xff5e) point -= 0xfee0;
+    return point > 0 && point < 0x80 && strchr("=+-@\t\r\n", (char)point) != NULL;
 }
 
 void agg_print_csv_text(FILE *stream, const char *bytes, size_t len)

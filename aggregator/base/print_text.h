@@ -27,8 +27,10 @@ size_t agg_terminal_width(const char *bytes, size_t len);
 // whole.
 void agg_print_cell(FILE *stream, const char *bytes, size_t len, size_t width);
 
-// Prints a quoted CSV cell (RFC 4180), escaped as for a terminal. A text that a spreadsheet would
-// run as a formula gets a leading apostrophe.
+// Prints a quoted CSV cell (RFC 4180), escaped as for a terminal. A text that begins with = + - @,
+// with the full-width form of one of these, or with a tab or an end of line, which a spreadsheet
+// may run as a formula, gets a leading apostrophe. Numbers are printed as they are, also negative
+// ones; every text in a CSV file goes through this function.
 void agg_print_csv_text(FILE *stream, const char *bytes, size_t len);
 
 // Prints the shortest decimal that reads back as the same double.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal estimate: counts of known values from an accumulator.
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,10 @@
 static const char help_text[] =
     "Usage: shoal estimate --recipe R --dictionary FILE ACC\n"
     "\n"
-    "Prints counts with standard errors and intervals, largest first. Refuses (exit 3) an\n"
-    "accumulator with fewer reports than the recipe's minimum cohort. Files are the operator's "
-    "own:\n"
-    "nothing keeps two of them from being subtracted, as shoal serve keeps its answers.\n"
+    "Prints alarms (docs/alarms.md), then counts with standard errors and intervals, largest\n"
+    "first. Refuses (exit 3) an accumulator with fewer reports than the recipe's minimum\n"
+    "cohort. Files are the operator's own: nothing keeps two of them from being subtracted, as\n"
+    "shoal serve keeps its answers.\n"
     "\n"
     "  --recipe FILE       the collection's recipe (JSON)\n"
     "  --dictionary FILE   the values to count, one a line; default: the recipe's own list\n"
@@ -39,6 +40,7 @@ static const char help_text[] =
     "  --block N           state that nobody is shown a part of fewer than N reports\n"
     "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
     "                      guarantee needs both options\n"
+    "  --fail-on-alarm     exit with code 6, after the result, if an alarm is raised\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
@@ -51,6 +53,7 @@ typedef struct arguments {
     cli_result_options result;
     agg_post rule;
     uint64_t memory_limit; // bytes; 0: no limit
+    bool fails_on_alarm;
 } arguments;
 
 static agg_err read_post(agg_post *post, agg_error *error, const char *name, const char *total_text)
@@ -116,9 +119,10 @@ static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate
                  estimate->n_withheld, estimate->n_dictionary);
         agg_log_line(command, text);
     }
+    cli_say_alarms(command, &estimate->alarms, a->result.format);
     cli_say_guarantee(command, &guarantee, NULL, a->result.format);
     estimate->guarantee = NULL;
-    return err;
+    return err == SHOAL_OK && a->fails_on_alarm ? cli_fail_on_alarm(error, &estimate->alarms) : err;
 }
 
 // Writes 1 + the index of the field of --by; 0 without --by.
@@ -247,6 +251,7 @@ static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
                                          OPTION("post", post),
                                          OPTION("total", total),
                                          OPTION("memory", memory),
+                                         OPTION("fail-on-alarm", fails_on_alarm),
                                          RESULT_OPTIONS(texts),
                                          LAST_OPTION};
 

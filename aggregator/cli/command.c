@@ -116,7 +116,7 @@ static void print_overview(FILE *stream, const cli_command *const *commands)
           "prints the\n"
           "version. Exit codes: 0 ok, 1 runtime, 2 usage, 3 refused for privacy, 4 too many "
           "rejected\n"
-          "reports, 5 input/output.\n",
+          "reports, 5 input/output, 6 an alarm of estimate.\n",
           stream);
 }
 

@@ -11,6 +11,9 @@ extern const cli_command cmd_account, cmd_audit, cmd_compare, cmd_demo, cmd_disc
 #ifdef SHOAL_WITH_SERVE
 extern const cli_command cmd_audit_log, cmd_serve, cmd_store;
 #endif
+#ifdef SHOAL_WITH_LOG
+extern const cli_command cmd_log;
+#endif
 #ifdef SHOAL_WITH_DAP
 extern const cli_command cmd_collect, cmd_dap_key, cmd_upload;
 #endif

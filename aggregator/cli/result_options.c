@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agg_file.h"
+#include "alarm_print.h"
 #include "guarantee_print.h"
 #include "log.h"
 #include "options.h"
@@ -47,6 +48,26 @@ void cli_say_guarantee(char *command, const agg_guarantee *a, const agg_guarante
     for (size_t i = 0;
          b == NULL ? agg_guarantee_line(line, a, i) : agg_guarantee_line_of_two(line, a, b, i); i++)
         agg_log_line(command, line);
+}
+
+void cli_say_alarms(char *command, const agg_alarms *alarms, agg_format format)
+{
+    char line[AGG_ALARM_LINE_MAX];
+    if (format == AGG_TABLE || format == AGG_JSON) return;
+    for (size_t i = 0; agg_alarm_line(line, alarms, i); i++) agg_log_line(command, line);
+}
+
+agg_err cli_fail_on_alarm(agg_error *error, const agg_alarms *alarms)
+{
+    char names[AGG_ALARM_LINE_MAX] = "";
+    if (alarms->n_raised == 0) return SHOAL_OK;
+    for (int c = 0; c < AGG_ALARM_CODES; c++) {
+        size_t len = strlen(names);
+        if (alarms->list[c].outcome == AGG_ALARM_RAISED)
+            snprintf(names + len, sizeof names - len, "%s%s", len > 0 ? ", " : "",
+                     agg_alarm_name((agg_alarm_code)c));
+    }
+    return agg_fail(error, AGG_ERR_ALARM, AGG_EXIT_ALARM, "alarm: %s", names);
 }
 
 agg_err cli_result_write(agg_error *error, const char *output, cli_result_print print,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "agg_error.h"
+#include "alarms.h"
 #include "command.h"
 #include "estimate_print.h"
 #include "guarantee.h"
@@ -42,6 +43,12 @@ agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
 //   b: the guarantee of a comparison's other side; else NULL
 void cli_say_guarantee(char *command, const agg_guarantee *a, const agg_guarantee *b,
                        agg_format format);
+
+// Logs the alarms of a result whose format holds rows only.
+void cli_say_alarms(char *command, const agg_alarms *alarms, agg_format format);
+
+// Returns: AGG_ERR_ALARM, naming the codes, if an alarm was raised; else SHOAL_OK.
+agg_err cli_fail_on_alarm(agg_error *error, const agg_alarms *alarms) SHOAL_MUST_CHECK;
 
 typedef agg_err (*cli_result_print)(FILE *stream, agg_error *error, const void *result,
                                     agg_format format);

@@ -12,6 +12,9 @@ static const cli_command *const commands[] = {
 #ifdef SHOAL_WITH_DAP
     &cmd_upload, &cmd_collect,  &cmd_dap_key,
 #endif
+#ifdef SHOAL_WITH_LOG
+    &cmd_log,
+#endif
     NULL,
 };
 

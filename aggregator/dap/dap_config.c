@@ -15,6 +15,7 @@
 #include "json_object.h"
 #include "json_walk.h"
 #include "recipe_json.h"
+#include "store_watch.h"
 
 #define SEED_FILE_MAX 4096u
 #define DAY_S 86400u
@@ -217,17 +218,25 @@ static void take_helper_url(reader *r)
     r->config->helper_url[url.len] = '\0';
 }
 
-// Takes the seconds for which reports wait for a full job.
-static void take_job_interval(reader *r)
+// Takes seconds, which need not be whole.
+static void take_seconds(double *seconds, reader *r, const char *name, double low, double high)
 {
-    const cJSON *json = agg_object_take(&r->object, "job_interval_s");
+    char why[64];
+    const cJSON *json = agg_object_take(&r->object, name);
     if (json == NULL) return;
-    if (cJSON_IsNumber(json) && json->valuedouble >= 0.05 && json->valuedouble <= DAY_S) {
-        r->config->job_interval_s = json->valuedouble;
+    if (cJSON_IsNumber(json) && json->valuedouble >= low && json->valuedouble <= high) {
+        *seconds = json->valuedouble;
     } else {
-        (void)agg_object_refuse(&r->object, SHOAL_ERR_RANGE, "job_interval_s",
-                                "must be 0.05 to 86400");
+        snprintf(why, sizeof why, "must be %g to %.0f", low, high);
+        (void)agg_object_refuse(&r->object, SHOAL_ERR_RANGE, name, why);
     }
+}
+
+// Takes the limits of senders without a token.
+static void take_limits(reader *r)
+{
+    const cJSON *json = agg_object_take(&r->object, "limits");
+    if (json != NULL) keep(r, agg_http_limits_read(&r->config->limits, r->error, json));
 }
 
 // Takes the numbers. A job is the reports that the leader sends to the helper together, so only a
@@ -247,8 +256,10 @@ static void take_numbers(reader *r)
         agg_object_whole(&job_reports, &r->object, "job_size", 1, 100000, AGG_OPTIONAL);
         agg_object_whole(&config->max_pending, &r->object, "max_pending", 1, (uint64_t)1 << 40,
                          AGG_OPTIONAL);
-        take_job_interval(r);
+        take_seconds(&config->job_interval_s, r, "job_interval_s", 0.05, DAY_S);
     }
+    take_seconds(&config->check_interval_s, r, "check_interval_s", AGG_WATCH_INTERVAL_S_MIN,
+                 AGG_WATCH_INTERVAL_S_MAX);
     config->keep_s = days * DAY_S;
     config->max_body = (size_t)max_body;
     config->body_timeout_s = (uint32_t)timeout_s;
@@ -277,6 +288,7 @@ static agg_err read_object(reader *r, const cJSON *json)
     }
     take_file(r, "read_token_file", AGG_OPTIONAL, load_read_token);
     take_numbers(r);
+    take_limits(r);
     return agg_object_end(&r->object);
 }
 
@@ -285,9 +297,11 @@ agg_err agg_dap_config_load(agg_dap_config *config, agg_error *error, const char
     *config = (agg_dap_config){.max_body = (size_t)16 << 20,
                                .body_timeout_s = 30,
                                .threads = 4,
+                               .limits = agg_http_limits_default(),
                                .job_reports = 256,
                                .max_pending = 1000000,
-                               .job_interval_s = 2};
+                               .job_interval_s = 2,
+                               .check_interval_s = AGG_WATCH_INTERVAL_S};
     agg_bytes bytes;
     agg_err err = agg_file_read(&bytes, error, path, AGG_DAP_CONFIG_MAX);
     if (err != SHOAL_OK) return err;

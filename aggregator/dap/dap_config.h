@@ -14,6 +14,7 @@
 #include "dap_party.h"
 #include "dap_task.h"
 #include "dap_token.h"
+#include "http_limits.h"
 #include "http_secret.h"
 
 #define AGG_DAP_CONFIG_MAX ((size_t)1 << 20) // bytes of a configuration file
@@ -38,9 +39,11 @@ typedef struct agg_dap_config {
     size_t max_body;                    // most bytes of a request's body
     uint32_t body_timeout_s;
     uint32_t threads;
-    uint64_t max_pending;  // leader: most reports of a task that may wait
-    size_t job_reports;    // leader: most reports of one job
-    double job_interval_s; // leader: how long reports wait for a full job
+    agg_http_limits limits;  // of senders without a token
+    uint64_t max_pending;    // leader: most reports of a task that may wait
+    size_t job_reports;      // leader: most reports of one job
+    double job_interval_s;   // leader: how long reports wait for a full job
+    double check_interval_s; // between two looks for damage in the store; default a day
 } agg_dap_config;
 
 // Returns: whether a configuration file has a "role", as a DAP server's has. False for a file that

@@ -343,16 +343,16 @@ static agg_err refuse_reply(agg_dap_party *party, agg_error *error, agg_dap_serv
                             const agg_dap_link *link, const agg_dap_job *job,
                             const agg_dap_reply *reply)
 {
-    agg_error ignored;
     if (reply->status == 413 && job->n > 1) { // the helper read nothing of it: make smaller jobs
         task->job_cap = job->n / 2;
         return drop_job(party, error, task, job, false);
     }
     if (reply->status / 100 == 2 && reply->len > 0 && ++task->bad_replies >= BAD_REPLIES_MAX) {
+        agg_err err = drop_job(party, error, task, job, true);
+        if (err != SHOAL_OK) return err; // the job is there still, and comes again
         task->bad_replies = 0;
         atomic_fetch_add(&task->refused[SHOAL_DAP_REPORT_DROPPED], job->n);
         atomic_fetch_sub(&task->pending, (long long)job->n);
-        (void)!drop_job(party, &ignored, task, job, true);
         if (reply->location != NULL) link->remove(link->self, reply->location);
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
                         "task %s: the helper's answers do not belong to the job, which is "

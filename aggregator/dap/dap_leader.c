@@ -11,6 +11,7 @@
 #define ASK_AGAIN_S 1
 #define ASK_LATER_S 60
 #define DAY_S 86400u
+#define UNOPENED_MAX 16 // shares of one request that do not open; honest requests have none
 
 // ---- uploads ----
 
@@ -63,6 +64,31 @@ static agg_err read_uploads(uploads *u, agg_error *error, const agg_dap_party *p
         u->n++;
     }
     return err;
+}
+
+// Opens the leader's share of every good report, so that nothing is kept that nobody sealed to this
+// server. After UNOPENED_MAX failures the request's other reports are dropped unopened: a request
+// of junk must not keep a thread busy.
+static agg_err open_all(uploads *u, agg_error *error, const agg_dap_party *party,
+                        const agg_dap_served *task)
+{
+    agg_dap_work work;
+    unsigned n_failed = 0;
+    if (u->n_good == 0) return SHOAL_OK;
+    agg_err err = agg_dap_work_init_opening(&work, error, &task->vdaf);
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; i < u->n; i++) {
+        upload *one = &u->list[i];
+        if (one->error != 0) continue;
+        one->error = n_failed >= UNOPENED_MAX
+                         ? (uint32_t)SHOAL_DAP_REPORT_DROPPED
+                         : agg_dap_leader_check(&work, &task->vdaf, &party->keys, &one->report);
+        if (one->error == 0) continue;
+        n_failed++;
+        u->n_good--;
+    }
+    agg_dap_work_release(&work);
+    return SHOAL_OK;
 }
 
 // Encodes a report as the store keeps it. Free body.at.
@@ -189,6 +215,7 @@ void agg_dap_leader_upload(agg_dap_answer *answer, agg_dap_party *party, agg_dap
         free(u.list);
         return;
     }
+    if (err == SHOAL_OK) err = open_all(&u, &error, party, task);
     if (err == SHOAL_OK) err = keep_all(&u, &error, party, task);
     if (err != SHOAL_OK) {
         agg_dap_answer_failed(answer, &error);

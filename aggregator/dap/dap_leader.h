@@ -8,7 +8,11 @@
 #include "dap_party.h"
 
 // An upload request of the task's clients: keeps the reports that can be taken, and answers with
-// the error of each other report.
+// the error of each other report. The leader opens its own share of a report and checks it before
+// it keeps anything, so that junk fills neither the queue nor the table of ids. A report whose
+// helper's share is junk still enters, until the helper refuses it.
+// Cost: agg_dap_leader_check for each report, in the caller's thread; the requests of a server's
+// threads are opened in parallel.
 void agg_dap_leader_upload(agg_dap_answer *answer, agg_dap_party *party, agg_dap_served *task,
                            shoal_bytes body, uint64_t now_s);
 

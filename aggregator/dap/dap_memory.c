@@ -30,6 +30,7 @@ typedef struct sizes {
     uint64_t full_job; // the largest full job
     uint64_t output;   // the largest aggregate share
     uint64_t verifying;
+    uint64_t opening; // buffers to open an uploaded share
 } sizes;
 
 static uint64_t more_of(uint64_t a, uint64_t b)
@@ -69,6 +70,7 @@ static agg_err add_task(sizes *s, agg_error *error, const agg_dap_config *config
     s->output = more_of(s->output, agg_dap_output_len(vdaf));
     s->verifying =
         more_of(s->verifying, verifiers * (agg_dap_work_memory(vdaf) + agg_dap_state_len(vdaf)));
+    s->opening = more_of(s->opening, agg_dap_work_memory_opening(vdaf));
     wipe(&served, sizeof served); // it has a verification key
     return SHOAL_OK;
 }
@@ -77,8 +79,9 @@ static agg_err add_task(sizes *s, agg_error *error, const agg_dap_config *config
 static uint64_t answering_memory(const agg_dap_config *config, const sizes *s)
 {
     uint64_t asker = SHARES_OF_ASKER * s->output;
-    uint64_t uploading = AGG_DAP_UPLOADS_BYTES +
-                         2 * s->report; // a report as it is kept, and the one that was there before
+    uint64_t uploading =
+        AGG_DAP_UPLOADS_BYTES + more_of(s->opening, 2 * s->report); // a report as it is kept, and
+                                                                    // the one that was there before
     if (config->role == SHOAL_DAP_LEADER) return config->threads * more_of(asker, uploading);
     return config->threads * asker + SHARES_OF_BATCH * s->output;
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "dap_helper.h"
+#include "dap_job.h"
 #include "dap_leader.h"
 #include "dap_metrics.h"
 #include "print_text.h"
@@ -328,6 +329,8 @@ static void answer_resource(exchange *e)
     enum agg_dap_answer_kind kind =
         e->route == SHOAL_DAP_AGGREGATION_JOBS ? AGG_DAP_OF_JOB : AGG_DAP_OF_SHARE;
     if (e->route == SHOAL_DAP_REPORTS) {
+        // The request has paid for its first report.
+        agg_http_exchange_charge(&e->x, e->x.len / agg_dap_report_len(&e->task->vdaf));
         agg_dap_leader_upload(&answer, party, e->task, body, now_s);
     } else if (e->route == SHOAL_DAP_COLLECTION_JOBS && !e->has_id) {
         agg_dap_leader_collect(&answer, party, e->task, body, now_s);
@@ -357,6 +360,7 @@ static void answer_metrics(exchange *e)
                 "# TYPE shoal_dap_requests_refused_total counter\nshoal_dap_requests_refused_total "
                 "%llu\n",
                 (unsigned long long)atomic_load(&e->http->refused));
+        agg_http_exchange_print_turned(stream, &e->x, "shoal_dap");
     }
     agg_http_answer_close(&e->x.answer, stream, 200, AGG_HTTP_TYPE_METRICS);
     if (err == SHOAL_OK) return;
@@ -367,13 +371,14 @@ static void answer_metrics(exchange *e)
 // Tells only whether somebody should look, because everybody may ask.
 static void answer_health(exchange *e)
 {
-    bool is_failing = false;
+    const char *status = "ok";
     for (size_t i = 0; i < e->http->party->n_tasks; i++)
-        is_failing |= atomic_load(&e->http->party->tasks[i].is_failing);
+        if (atomic_load(&e->http->party->tasks[i].is_failing)) status = "helper-failing";
+    if (agg_watch_is_damaged(e->http->watch)) status = "damaged";
     FILE *stream = agg_http_answer_open(&e->x.answer);
-    if (stream != NULL)
-        fprintf(stream, "{\"status\":\"%s\"}\n", is_failing ? "helper-failing" : "ok");
-    agg_http_answer_close(&e->x.answer, stream, is_failing ? 503 : 200, AGG_HTTP_TYPE_JSON);
+    if (stream != NULL) fprintf(stream, "{\"status\":\"%s\"}\n", status);
+    agg_http_answer_close(&e->x.answer, stream, strcmp(status, "ok") == 0 ? 200 : 503,
+                          AGG_HTTP_TYPE_JSON);
 }
 
 // ---- the listener's calls ----
@@ -391,12 +396,22 @@ static void end_answer(exchange *e)
     if (e->x.answer.status >= 400) atomic_fetch_add(&e->http->refused, 1);
 }
 
+// Counts a request that needs no token, and refuses it when its address has made too many.
+static void count_request(exchange *e)
+{
+    unsigned wait_s = agg_http_exchange_wait(&e->x);
+    if (wait_s == 0) return;
+    answer_problem(e, 429, NULL, "too many requests from this address; send it again later");
+    e->x.answer.retry_after_s = wait_s;
+}
+
 static void start(agg_http_exchange *x)
 {
     exchange *e = exchange_of(x);
     e->http = x->service;
     read_path(e);
     check_request(e);
+    if (x->answer.status == 0) count_request(e);
     end_answer(e);
 }
 

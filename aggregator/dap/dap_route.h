@@ -9,10 +9,12 @@
 #include "dap_config.h"
 #include "dap_party.h"
 #include "http_listener.h"
+#include "store_watch.h"
 
 typedef struct agg_dap_http {
     const agg_dap_config *config;
     agg_dap_party *party;
+    const agg_watch *watch; // over the party's store
     // Tells the driver that there may be work; is_urgent: somebody waits for it.
     void (*wake)(void *context, bool is_urgent);
     void *wake_context;

@@ -19,6 +19,7 @@
 #include "dap_route.h"
 #include "http_address.h"
 #include "http_stop.h"
+#include "log.h"
 
 #define HELPER_TIMEOUT_S 30
 #define HELPER_SPARE ((size_t)64 << 10) // bytes of its answers beside responses and shares
@@ -45,6 +46,7 @@ typedef struct server {
     const agg_dap_plan *plan;
     agg_dap_party party;
     driver driver;
+    agg_watch *watch;
     agg_dap_http http;
     agg_http_listener *listener;
     uint16_t port;
@@ -320,10 +322,12 @@ static agg_err listen_to(server *s, agg_error *error)
                                 .body_timeout_s = config->body_timeout_s,
                                 .threads = config->threads,
                                 .room = s->plan->room,
+                                .limits = config->limits,
                                 .listen = config->listen,
                                 .address = config->address};
     s->http.config = config;
     s->http.party = &s->party;
+    s->http.watch = s->watch;
     s->http.wake = wake;
     s->http.wake_context = &s->driver;
     agg_dap_route_service(&service, &s->http);
@@ -349,12 +353,28 @@ static void refuse_core_files(void)
     (void)setrlimit(RLIMIT_CORE, &none);
 }
 
+// Looks for damage in the store at once, or in the background while the server runs.
+static agg_err check_store(server *s, agg_error *error, bool is_check)
+{
+    static char name[] = "serve";
+    const agg_store_told told = {agg_log_line, name};
+    agg_store_found found;
+    if (!is_check)
+        return agg_watch_start(&s->watch, error, agg_dap_store_check, s->party.store,
+                               s->config->check_interval_s, told);
+    agg_err err = agg_dap_store_check(s->party.store, &found, error, told, NULL);
+    if (err != SHOAL_OK || !agg_store_found_damage(&found)) return err;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: the database is damaged",
+                    s->config->store);
+}
+
 agg_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_dap_plan *plan,
                       bool is_check)
 {
     server s = {.config = config, .plan = plan};
     refuse_core_files();
     agg_err err = open_party(&s.party, error, config, plan);
+    if (err == SHOAL_OK) err = check_store(&s, error, is_check);
     if (err == SHOAL_OK && !is_check) err = start_driver(&s.driver, error, &s.party, config);
     if (err == SHOAL_OK && !is_check) err = listen_to(&s, error);
     if (err == SHOAL_OK) say_tasks(&s);
@@ -365,6 +385,7 @@ agg_err agg_dap_serve(agg_error *error, const agg_dap_config *config, const agg_
     if (s.listener != NULL) agg_http_listener_quiesce(s.listener);
     agg_http_listener_stop(s.listener);
     stop_driver(&s.driver);
+    agg_watch_stop(s.watch);
     close_party(&s.party);
     return err;
 }

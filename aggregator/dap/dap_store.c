@@ -59,6 +59,24 @@ void agg_dap_abandon(agg_dap_store *store)
     pthread_mutex_unlock(&store->mutex);
 }
 
+agg_err agg_dap_store_check(void *store, agg_store_found *found, agg_error *error,
+                            agg_store_told told, const agg_pace *pace)
+{
+    agg_database *database = &((agg_dap_store *)store)->database;
+    sqlite3 *db;
+    agg_error damage;
+    *found = (agg_store_found){0};
+    agg_err err = agg_database_open_apart(&db, error, database);
+    if (err != SHOAL_OK) return err;
+    if (agg_database_quick_check(db, &found->is_stopped, &damage, database->folder, pace) !=
+        SHOAL_OK) {
+        found->is_database_damaged = true;
+        if (told.log != NULL) told.log(told.context, damage.text);
+    }
+    agg_database_close_apart(db, database);
+    return SHOAL_OK;
+}
+
 void agg_dap_store_tidy(agg_dap_store *store)
 {
     pthread_mutex_lock(&store->mutex);

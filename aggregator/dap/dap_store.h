@@ -26,6 +26,7 @@
 #include "dap.h"
 #include "dap_store_batches.h"
 #include "dap_store_reports.h"
+#include "store_check.h"
 
 #define AGG_DAP_HASH 32 // SHA-256 of a request
 
@@ -49,6 +50,13 @@ void agg_dap_abandon(agg_dap_store *store);
 // Commits when `err` is SHOAL_OK and abandons otherwise.
 // Returns: `err`, or the commit's error.
 agg_err agg_dap_end(agg_dap_store *store, agg_error *error, agg_err err) SHOAL_MUST_CHECK;
+
+// Checks the structure of the database (agg_database_quick_check). Shares and ciphertexts have no
+// checksum of their own: a changed byte within one shows as a report or a batch that is refused, or
+// not at all. An agg_watch_fn.
+//   store: an agg_dap_store
+agg_err agg_dap_store_check(void *store, agg_store_found *found, agg_error *error,
+                            agg_store_told told, const agg_pace *pace) SHOAL_MUST_CHECK;
 
 // Empties the write-ahead log, which still holds replaced shares. Not between begin and commit.
 void agg_dap_store_tidy(agg_dap_store *store);

@@ -104,23 +104,35 @@ static agg_dap_work plan_work(const agg_dap_vdaf *vdaf)
     };
 }
 
-uint64_t agg_dap_work_memory(const agg_dap_vdaf *vdaf)
+uint64_t agg_dap_work_memory_opening(const agg_dap_vdaf *vdaf)
 {
     const agg_dap_work work = plan_work(vdaf);
-    return work.scratch_words * (uint64_t)sizeof *work.scratch + work.plaintext_cap + work.aad_cap +
-           shoal_prio3_verifier_share_len(&vdaf->prio3);
+    return (uint64_t)work.plaintext_cap + work.aad_cap;
+}
+
+uint64_t agg_dap_work_memory(const agg_dap_vdaf *vdaf)
+{
+    return plan_work(vdaf).scratch_words * (uint64_t)sizeof(uint64_t) +
+           agg_dap_work_memory_opening(vdaf) + shoal_prio3_verifier_share_len(&vdaf->prio3);
+}
+
+agg_err agg_dap_work_init_opening(agg_dap_work *work, agg_error *error, const agg_dap_vdaf *vdaf)
+{
+    *work = plan_work(vdaf);
+    work->plaintext = agg_alloc(error, work->plaintext_cap, 1);
+    work->aad = agg_alloc(error, work->aad_cap, 1);
+    if (work->plaintext != NULL && work->aad != NULL) return SHOAL_OK;
+    agg_dap_work_release(work);
+    return AGG_ERR_MEMORY;
 }
 
 agg_err agg_dap_work_init(agg_dap_work *work, agg_error *error, const agg_dap_vdaf *vdaf)
 {
-    *work = plan_work(vdaf);
+    agg_err err = agg_dap_work_init_opening(work, error, vdaf);
+    if (err != SHOAL_OK) return err;
     work->scratch = agg_alloc(error, work->scratch_words, sizeof *work->scratch);
-    work->plaintext = agg_alloc(error, work->plaintext_cap, 1);
-    work->aad = agg_alloc(error, work->aad_cap, 1);
     work->verifier_share = agg_alloc(error, shoal_prio3_verifier_share_len(&vdaf->prio3), 1);
-    if (work->scratch != NULL && work->plaintext != NULL && work->aad != NULL &&
-        work->verifier_share != NULL)
-        return SHOAL_OK;
+    if (work->scratch != NULL && work->verifier_share != NULL) return SHOAL_OK;
     agg_dap_work_release(work);
     return AGG_ERR_MEMORY;
 }
@@ -188,6 +200,18 @@ static uint32_t verify_init(uint8_t *state, uint8_t *verifier_share, agg_dap_wor
     return error_of(shoal_prio3_verify_init(state, verifier_share, &vdaf->prio3, vdaf->verify_key,
                                             (shoal_bytes){vdaf->context, vdaf->context_len},
                                             aggregator, &report, work->scratch));
+}
+
+uint32_t agg_dap_leader_check(agg_dap_work *work, const agg_dap_vdaf *vdaf,
+                              const agg_dap_keys *keys, const shoal_dap_report *report)
+{
+    shoal_bytes share;
+    uint32_t error = open_share(&share, work, vdaf, keys, SHOAL_DAP_LEADER, &report->metadata,
+                                report->public_share, &report->leader);
+    if (error == 0 && shoal_prio3_check_share(&vdaf->prio3, 0, share) != SHOAL_OK)
+        error = SHOAL_DAP_INVALID_MESSAGE;
+    wipe(work->plaintext, work->plaintext_cap);
+    return error;
 }
 
 uint32_t agg_dap_leader_begin(uint8_t *state, uint8_t *verifier_share, agg_dap_work *work,

@@ -64,7 +64,8 @@ agg_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_
 // Returns: the number of the batch bucket of a report's time.
 uint64_t agg_dap_bucket_of(const agg_dap_vdaf *vdaf, uint64_t time);
 
-// Buffers for one report at a time. Each thread has its own.
+// Buffers for one report at a time. Each thread has its own. Without scratch and verifier share
+// they serve for opening only.
 typedef struct agg_dap_work {
     uint64_t *scratch;
     uint8_t *plaintext, *aad, *verifier_share;
@@ -72,8 +73,12 @@ typedef struct agg_dap_work {
 } agg_dap_work;
 agg_err agg_dap_work_init(agg_dap_work *work, agg_error *error,
                           const agg_dap_vdaf *vdaf) SHOAL_MUST_CHECK;
-// Returns: the bytes of these buffers.
+// Makes the buffers that agg_dap_leader_check needs, which are far fewer.
+agg_err agg_dap_work_init_opening(agg_dap_work *work, agg_error *error,
+                                  const agg_dap_vdaf *vdaf) SHOAL_MUST_CHECK;
+// Returns: the bytes of these buffers; of those for opening.
 uint64_t agg_dap_work_memory(const agg_dap_vdaf *vdaf);
+uint64_t agg_dap_work_memory_opening(const agg_dap_vdaf *vdaf);
 void agg_dap_work_release(agg_dap_work *work); // wipes the buffers that held shares
 
 // Lengths in bytes.
@@ -90,6 +95,12 @@ static inline size_t agg_dap_output_len(const agg_dap_vdaf *vdaf)
 // needs no key.
 bool agg_dap_has_lengths(const agg_dap_vdaf *vdaf, shoal_bytes public_share,
                          const shoal_dap_ciphertext *share, enum shoal_dap_role role);
+
+// Opens the leader's share and checks its length and its field elements, which needs no helper. The
+// share is wiped. What stays possible is a share whose proof does not hold, or a helper's share
+// that the helper cannot open. Cost: one product on the curve, HMACs, and AES over the share.
+uint32_t agg_dap_leader_check(agg_dap_work *work, const agg_dap_vdaf *vdaf,
+                              const agg_dap_keys *keys, const shoal_dap_report *report);
 
 // The leader's first step.
 //   state: agg_dap_state_len bytes; secret

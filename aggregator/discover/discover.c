@@ -134,7 +134,10 @@ uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, uns
     const agg_discoverer *discoverer = agg_discoverer_of(recipe->recipe->mechanism);
     if (n_threads == 0) n_threads = 1;
     // A recipe without a discoverer is refused before anything is allocated.
-    return discoverer != NULL ? discoverer->memory(recipe->recipe, accumulator, n_threads) : 0;
+    if (discoverer == NULL) return 0;
+    uint64_t searching = discoverer->memory(recipe->recipe, accumulator, n_threads),
+             testing = agg_alarms_memory(recipe->recipe); // before strings are searched
+    return testing > searching ? testing : searching;
 }
 
 agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
@@ -156,6 +159,9 @@ agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
     for (size_t i = 0; i < n_rounds; i++) discovery->n += rounds[i].acc->n;
     agg_err err = check_options(discovery, error);
     if (err == SHOAL_OK) err = check_rounds(error, rounds, n_rounds);
+    for (size_t i = 0; err == SHOAL_OK && i < n_rounds; i++)
+        err = agg_alarms_test(&discovery->alarms, error, rounds[i].recipe->recipe, rounds[i].acc);
+    if (err == SHOAL_OK) agg_alarms_finish(&discovery->alarms);
     if (err == SHOAL_OK)
         err = agg_discoverer_of(rounds[0].recipe->recipe->mechanism)
                   ->run(discovery, error, rounds, n_rounds, &o);

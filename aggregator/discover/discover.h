@@ -20,6 +20,7 @@
 
 #include "accumulator.h"
 #include "agg_error.h"
+#include "alarms.h"
 #include "guarantee.h"
 #include "recipe_json.h"
 #include "text_list.h"
@@ -52,6 +53,7 @@ typedef struct agg_discovery {
     double confidence, fdr, threshold;
     size_t n_rows, n_known, n_withheld; // rows; found but known; found but below release.threshold
     agg_found *rows;                    // by falling count, then value
+    agg_alarms alarms;                  // of all rounds; counts of the strings are not tested
     size_t n_candidates;                // strings that were tested by the last oracle
     uint32_t n_notes, n_cuts;
     char notes[AGG_DISCOVERY_NOTES_MAX]

@@ -102,6 +102,9 @@ static agg_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulato
     double z = -agg_normal_quantile((1 - e->confidence) / 2);
     agg_err err = count_items(counts, error, e, acc, dictionary, n_threads);
     if (err != SHOAL_OK) return err;
+    if (e->by == 0)
+        agg_alarms_test_counts(&e->alarms, shoal_recipe_value_part(e->recipe->recipe), e->n, counts,
+                               dictionary->n);
     agg_picks_widen(counts, dictionary->n, e->recipe->recipe, (double)e->n);
     if (is_mean(e)) scale_mean(counts, e->recipe->recipe);
     for (size_t i = 0; i < dictionary->n; i++)
@@ -218,7 +221,10 @@ uint64_t agg_estimate_memory(const agg_recipe *recipe, size_t n_values,
         n_values * 4 *
         sizeof(double); // scores while they are sorted, or counts while they are post-processed
     uint64_t more = counting > after ? counting : after;
-    return n_values * (sizeof(agg_estimate_row) + sizeof(agg_count)) + more;
+    uint64_t rows = n_values * (sizeof(agg_estimate_row) + sizeof(agg_count)) + more;
+    // The alarms are tested before the rows are made.
+    uint64_t testing = agg_alarms_memory(recipe->recipe);
+    return testing > rows ? testing : rows;
 }
 
 agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_recipe *recipe,
@@ -243,11 +249,13 @@ agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_rec
                         recipe->id);
     agg_err err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK) err = check_post(estimate, error, &options->post);
+    if (err == SHOAL_OK) err = agg_alarms_test(&estimate->alarms, error, recipe->recipe, acc);
     if (err == SHOAL_OK) err = make_rows(estimate, error, acc, dictionary, options->n_threads);
     if (err != SHOAL_OK) {
         agg_estimate_release(estimate);
         return err;
     }
+    agg_alarms_finish(&estimate->alarms);
     cut_rows(estimate, options->top);
     return SHOAL_OK;
 }

@@ -25,6 +25,7 @@
 
 #include "accumulator.h"
 #include "agg_error.h"
+#include "alarms.h"
 #include "dictionary.h"
 #include "multiple.h"
 #include "post.h"
@@ -70,6 +71,7 @@ typedef struct agg_estimate {
     size_t n_withheld;   // rows below release.threshold, not in `rows`
     size_t n_rows;
     agg_estimate_row *rows;            // by falling count, then by falling raw count, then by value
+    agg_alarms alarms;                 // of the whole accumulator
     const agg_estimate_blocks *blocks; // printed with the result; NULL for files
     const struct agg_guarantee *guarantee; // printed with the result (guarantee.h); may be NULL
 } agg_estimate;

@@ -42,7 +42,8 @@ static void count_supports(agg_count *counts, const agg_debias *d, const int64_t
         counts[i] = (agg_count){.count = count,
                                 .stderr_ = sqrt(variance_at(d, clamped)),
                                 .null_error = null_error,
-                                .score = score};
+                                .score = score,
+                                .support = (double)support[i]};
     }
 }
 

@@ -26,6 +26,7 @@ typedef struct agg_count {
     double stderr_;    // standard error of the count
     double null_error; // standard error of the count if nobody holds the item
     double score;      // support_score.h: no more than standard normal if nobody holds the item
+    double support;    // the sum of cells, where the estimator has `support`; else 0
 } agg_count;
 
 typedef struct agg_joint_marks agg_joint_marks; // joint_marks.h

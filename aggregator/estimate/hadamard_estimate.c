@@ -43,8 +43,10 @@ static void transform_some(void *context, unsigned part, unsigned n_parts)
 static agg_count count_of(double sum, double reports, double n, double p, double q)
 {
     double gap = p - q, null = fmax(reports, 2 * n * q) / (gap * gap), count = sum / gap;
-    return (agg_count){count, sqrt(null - fmin(fmax(count, 0), null)), sqrt(null),
-                       null > 0 ? count / sqrt(null) : 0};
+    return (agg_count){.count = count,
+                       .stderr_ = sqrt(null - fmin(fmax(count, 0), null)),
+                       .null_error = sqrt(null),
+                       .score = null > 0 ? count / sqrt(null) : 0};
 }
 
 static agg_err counts(agg_count *counts, agg_error *error, const shoal_part *part,

@@ -239,8 +239,10 @@ uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc,
     }
     uint64_t squares = 4 * n_cells * n_cells *
                        sizeof(double); // the information, its inverse, and scratch for both
-    return agg_joint_data_memory(recipe->recipe->parts, acc, categories, n_choices) + squares +
-           sizeof(agg_joint_analysis);
+    uint64_t estimating =
+        agg_joint_data_memory(recipe->recipe->parts, acc, categories, n_choices) + squares;
+    uint64_t testing = agg_alarms_memory(recipe->recipe);
+    return (testing > estimating ? testing : estimating) + sizeof(agg_joint_analysis);
 }
 
 agg_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const agg_recipe *recipe,
@@ -257,6 +259,9 @@ agg_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const 
     agg_err err = agg_joint_check(error, recipe, acc);
     if (err == SHOAL_OK) err = set_axes(analysis, error, choices, n_choices);
     if (err == SHOAL_OK) err = reserve(analysis, error);
+    if (err == SHOAL_OK)
+        err = agg_alarms_test(&analysis->result.alarms, error, recipe->recipe, acc);
+    if (err == SHOAL_OK) agg_alarms_finish(&analysis->result.alarms);
     if (err == SHOAL_OK)
         err = estimate(analysis, error, acc, choices,
                        options->n_threads > 0 ? options->n_threads : 1);

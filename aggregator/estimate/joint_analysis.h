@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "accumulator.h"
+#include "alarms.h"
 #include "joint_share.h"
 #include "recipe_json.h"
 
@@ -70,6 +71,7 @@ typedef struct agg_joint_result {
     uint64_t iterations;
     bool converged;
     double log_likelihood;                 // of one report, on average
+    agg_alarms alarms;                     // of all variables
     size_t rank, n_free;                   // the rank of the information matrix, and the full rank
     const struct agg_guarantee *guarantee; // printed with the result (guarantee.h); may be NULL
 } agg_joint_result;

@@ -52,8 +52,10 @@ static agg_count count_of(double support, const agg_sum_law *law, double n)
     double count = (support - mean) / gap, inside = fmin(fmax(count, 0), n);
     double null_error = sqrt(n * law->out.variance);
     double variance = inside * law->in.variance + (n - inside) * law->out.variance;
-    return (agg_count){count, sqrt(variance) / gap, null_error / gap,
-                       agg_support_score(support, n * law->most, mean, null_error)};
+    return (agg_count){.count = count,
+                       .stderr_ = sqrt(variance) / gap,
+                       .null_error = null_error / gap,
+                       .score = agg_support_score(support, n * law->most, mean, null_error)};
 }
 
 static agg_err sum_supports(agg_count *counts, agg_error *error, const shoal_part *part,
@@ -88,8 +90,10 @@ static void sum_blocks(agg_count *counts, const shoal_part *part, const agg_accu
     for (uint32_t b = 0; b < d->size; b++) {
         agg_count *sum = &counts[b];
         double null = fmax(sum->null_error, least) / (gap * gap);
-        *sum = (agg_count){sum->count, sqrt(null - fmin(fmax(sum->count, 0), null)), sqrt(null),
-                           null > 0 ? sum->count / sqrt(null) : 0};
+        *sum = (agg_count){.count = sum->count,
+                           .stderr_ = sqrt(null - fmin(fmax(sum->count, 0), null)),
+                           .null_error = sqrt(null),
+                           .score = null > 0 ? sum->count / sqrt(null) : 0};
     }
 }
 

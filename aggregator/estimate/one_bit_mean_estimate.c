@@ -26,15 +26,16 @@ static agg_count mean_of(const shoal_part *part, double ones, double n)
     double q = agg_rare_probability(part), c = agg_flip_correction(part), reports = n > 0 ? n : 1,
            v = ones / reports;
     double inside = v < q ? q : v > 1 - q ? 1 - q : v;
-    return (agg_count){(v - q) * c, c * sqrt(inside * (1 - inside) / reports),
-                       c * sqrt(q * (1 - q) / reports), 0};
+    return (agg_count){.count = (v - q) * c,
+                       .stderr_ = c * sqrt(inside * (1 - inside) / reports),
+                       .null_error = c * sqrt(q * (1 - q) / reports)};
 }
 
 // A row without a record carries no information: the estimate is the middle of the range, with an
 // error as wide as the range.
 static agg_count mean_of_row(const shoal_part *part, const uint32_t row[2])
 {
-    if (row[0] == 0 && row[1] == 0) return (agg_count){0.5, 1, 1, 0};
+    if (row[0] == 0 && row[1] == 0) return (agg_count){.count = 0.5, .stderr_ = 1, .null_error = 1};
     return mean_of(part, row[1], (double)row[0] + row[1]);
 }
 

@@ -40,7 +40,8 @@ static agg_err count_list(agg_count *counts, agg_error *error, const shoal_part 
         double f = count < 0 ? 0 : count > n ? n : count;
         double variance = none + f * (q * (1 - q) - p * (1 - p)) / (gap * gap);
         double score = agg_support_score(sketch->cells.ones[items[i]], n, n * p, sqrt(none) * gap);
-        counts[i] = (agg_count){count, sqrt(variance), sqrt(none), score};
+        counts[i] = (agg_count){
+            .count = count, .stderr_ = sqrt(variance), .null_error = sqrt(none), .score = score};
     }
     return SHOAL_OK;
 }
@@ -96,8 +97,10 @@ static agg_count count_of(const agg_rappor_row *row)
     bool has_z = row->count * row->z > 0 && isfinite(row->z);
     double null_error = has_z ? row->count / row->z : row->stderr_,
            score = row->count > 0 ? HUGE_VAL : 0;
-    return (agg_count){row->count, row->stderr_, null_error,
-                       null_error > 0 ? row->count / null_error : score};
+    return (agg_count){.count = row->count,
+                       .stderr_ = row->stderr_,
+                       .null_error = null_error,
+                       .score = null_error > 0 ? row->count / null_error : score};
 }
 
 static agg_err count_strings(agg_count *counts, agg_error *error, const agg_rappor_counts *bits,

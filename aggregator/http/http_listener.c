@@ -6,11 +6,13 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agg_size.h"
-#include "http_fields.h"
+#include "http_connections.h"
 
 // Bytes of a refused body that are read and discarded, so that the client sees the answer rather
 // than a broken connection.
@@ -24,6 +26,9 @@
 #define CONNECTION_STATE ((size_t)4 << 10) // bytes of bookkeeping, the library's and ours
 #define THREAD_BYTES ((size_t)256 << 10)   // bytes of a thread's stack and small allocations
 #define IDLE_S 10
+#define ANSWER_S 60              // seconds that any answer may take to be read,
+#define ANSWER_BYTES_PER_S 16384 // and more for a long one, at this pace
+#define FILES_SPARE 128          // files that the server may open beside its connections
 
 // The Content-Security-Policy of every answer that does not bring its own.
 #define POLICY_OF_DATA "default-src 'none';frame-ancestors 'none'"
@@ -31,6 +36,7 @@
 struct agg_http_listener {
     agg_http_service service;
     struct MHD_Daemon *daemon;
+    agg_http_connections *connections;
     int listening;         // the socket after agg_http_listener_quiesce, or -1
     atomic_size_t held;    // bytes of bodies in memory
     atomic_size_t answers; // bytes of large answers on their way
@@ -52,7 +58,8 @@ agg_http_room agg_http_room_least(size_t max_body, size_t largest_answer)
 uint64_t agg_http_listener_memory(const agg_http_room *room, uint32_t threads)
 {
     return room->connections * (uint64_t)(CONNECTION_POOL + CONNECTION_STATE + SMALL_ANSWER) +
-           room->bodies + room->answers + threads * (uint64_t)THREAD_BYTES;
+           room->bodies + room->answers + (threads + 1) * (uint64_t)THREAD_BYTES +
+           agg_http_connections_memory(room->connections);
 }
 
 static int64_t now_ms(void)
@@ -62,59 +69,26 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-const char *agg_http_exchange_header(const agg_http_exchange *x, const char *name)
-{
-    return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
-}
-
-// Keeps a header's value, and counts how often it came.
-typedef struct only {
-    const char *name, *value;
-    unsigned n;
-} only;
-
-static enum MHD_Result count_header(void *context, enum MHD_ValueKind kind, const char *name,
-                                    const char *value)
-{
-    (void)kind;
-    only *found = context;
-    if (strcasecmp(name, found->name) != 0) return MHD_YES;
-    found->value = value;
-    found->n++;
-    return MHD_YES;
-}
-
-const char *agg_http_exchange_only_header(const agg_http_exchange *x, const char *name)
-{
-    only found = {.name = name};
-    MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_header, &found);
-    return found.n == 1 ? found.value : NULL;
-}
-
-bool agg_http_exchange_peer(const agg_http_exchange *x, struct sockaddr_storage *address)
+static agg_http_connection *connection_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    if (info == NULL || info->client_addr == NULL) return false;
-    int family = info->client_addr->sa_family;
-    if (family != AF_INET && family != AF_INET6) return false;
-    *address = (struct sockaddr_storage){0};
-    memcpy(address, info->client_addr,
-           family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6));
-    return true;
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
 }
 
-const char *agg_http_exchange_argument(const agg_http_exchange *x, const char *name)
+static void set_phase(const agg_http_exchange *x, agg_http_phase phase, int64_t timeout_ms)
 {
-    return MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, name);
+    agg_http_connections_set(x->connections, x->slot, phase, timeout_ms);
 }
 
 static void drop_body(agg_http_exchange *x)
 {
+    if (x->cap == 0) return;
     free(x->body);
     x->body = NULL;
     atomic_fetch_sub(&x->listener->held, x->cap);
     x->cap = x->len = 0;
+    agg_http_connections_fill(x->connections, x->slot, 0);
 }
 
 // Grows a body's buffer, within the room of all bodies together.
@@ -134,6 +108,7 @@ static bool grow_body(agg_http_exchange *x, size_t cap)
     }
     x->body = grown;
     x->cap = cap;
+    agg_http_connections_fill(x->connections, x->slot, cap);
     return true;
 }
 
@@ -205,44 +180,6 @@ void agg_http_exchange_limit_form(agg_http_exchange *x, size_t max)
 {
     if (max < x->max_body) x->max_body = max;
     agg_http_exchange_limit_body(x);
-}
-
-const char *agg_http_exchange_bearer(const agg_http_exchange *x)
-{
-    const char *value = agg_http_exchange_header(x, "Authorization");
-    return value == NULL || strncasecmp(value, "Bearer ", 7) != 0 ? NULL : value + 7;
-}
-
-bool agg_http_exchange_has_token(const agg_http_exchange *x, const agg_http_secret *secret)
-{
-    const char *token = agg_http_exchange_bearer(x);
-    return token != NULL && agg_http_secret_matches(secret, token, strlen(token));
-}
-
-bool agg_http_exchange_is_same_origin(const agg_http_exchange *x)
-{
-    const char *site = agg_http_exchange_header(x, "Sec-Fetch-Site");
-    if (site != NULL) return strcmp(site, "same-origin") == 0;
-    return agg_http_origin_is(agg_http_exchange_header(x, "Origin"),
-                              agg_http_exchange_header(x, "Host"));
-}
-
-void agg_http_exchange_refuse_access(agg_http_exchange *x, const char *challenge,
-                                     const char *message)
-{
-    agg_http_answer_error(&x->answer, 401, "unauthorized", 401, message);
-    x->answer.challenge = challenge;
-}
-
-bool agg_http_exchange_is_local(const agg_http_exchange *x)
-{
-    const char *host = agg_http_exchange_header(x, "Host");
-    if (host == NULL) return false;
-    if (strncmp(host, "[::1]", 5) == 0) return host[5] == '\0' || host[5] == ':';
-    size_t len = strcspn(host, ":");
-    if (len == 9 && strncasecmp(host, "localhost", 9) == 0) return true;
-    if (len < 7 || strncmp(host, "127.", 4) != 0) return false;
-    return strspn(host, "0123456789.") == len;
 }
 
 static unsigned idle_seconds(const agg_http_service *service)
@@ -317,6 +254,8 @@ static enum MHD_Result send_answer(agg_http_exchange *x)
     struct MHD_Response *response =
         MHD_create_response_from_buffer(answer->len, answer->body, MHD_RESPMEM_MUST_FREE);
     if (response == NULL) return MHD_NO;
+    set_phase(x, AGG_HTTP_ANSWER,
+              ANSWER_S * 1000 + (int64_t)(answer->len / ANSWER_BYTES_PER_S) * 1000);
     answer->body = NULL; // the response frees it
     add_headers(response, x);
     enum MHD_Result queued = MHD_queue_response(x->connection, answer->status, response);
@@ -332,12 +271,19 @@ static agg_http_exchange *start_exchange(agg_http_listener *listener,
     if (x == NULL) return NULL;
     x->listener = listener;
     x->connection = connection;
+    x->connections = listener->connections;
+    x->slot = connection_of(connection);
     x->service = listener->service.context;
     x->method = method;
     x->url = url;
     x->max_body = listener->service.max_body;
     x->deadline_ms = now_ms() + (int64_t)listener->service.body_timeout_s * 1000;
-    listener->service.start(x);
+    set_phase(x, AGG_HTTP_BODY, (int64_t)listener->service.body_timeout_s * 1000);
+    if (agg_http_connections_take_nul(x->connections, x->slot)) {
+        agg_http_answer_error(&x->answer, 400, "path", 400, "a request names nothing with a NUL");
+    } else {
+        listener->service.start(x);
+    }
     return x;
 }
 
@@ -368,6 +314,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     }
     if (!x->is_suspended && x->answer.status == 0) {
         if (now_ms() > x->deadline_ms) return MHD_NO;
+        set_phase(x, AGG_HTTP_HELD, 0);
         x->listener->service.answer(x);
         if (x->is_suspended) return MHD_YES; // another thread has the exchange until it resumes it
     }
@@ -378,12 +325,13 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 static void finish(void *context, struct MHD_Connection *connection, void **state,
                    enum MHD_RequestTerminationCode code)
 {
+    agg_http_exchange *x = *state;
     (void)context;
     (void)connection;
     (void)code;
-    agg_http_exchange *x = *state;
     if (x == NULL) return;
     drop_body(x);
+    agg_http_connections_rest(x->connections, x->slot);
     atomic_fetch_sub(&x->listener->answers, x->answer_len);
     agg_http_answer_release(&x->answer);
     if (x->listener->service.finish != NULL) x->listener->service.finish(x);
@@ -403,31 +351,116 @@ void agg_http_exchange_resume(agg_http_exchange *x)
     MHD_resume_connection(x->connection);
 }
 
+// ---- connections ----
+
+static bool copy_address(struct sockaddr_storage *out, const struct sockaddr *address)
+{
+    *out = (struct sockaddr_storage){0};
+    if (address == NULL) return false;
+    if (address->sa_family == AF_INET) memcpy(out, address, sizeof(struct sockaddr_in));
+    if (address->sa_family == AF_INET6) memcpy(out, address, sizeof(struct sockaddr_in6));
+    return out->ss_family != AF_UNSPEC;
+}
+
+static enum MHD_Result admit(void *context, const struct sockaddr *address, socklen_t len)
+{
+    const agg_http_listener *listener = context;
+    struct sockaddr_storage copy;
+    (void)len;
+    bool is_admitted =
+        !copy_address(&copy, address) || agg_http_connections_admits(listener->connections, &copy);
+    return is_admitted ? MHD_YES : MHD_NO;
+}
+
+static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+                            enum MHD_ConnectionNotificationCode code)
+{
+    const agg_http_listener *listener = context;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+        agg_http_connections_remove(listener->connections, *socket_context);
+        *socket_context = NULL;
+        return;
+    }
+    const union MHD_ConnectionInfo *address = MHD_get_connection_info(
+                                       connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS),
+                                   *fd = MHD_get_connection_info(connection,
+                                                                 MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct sockaddr_storage copy;
+    (void)copy_address(&copy, address == NULL ? NULL : address->client_addr);
+    if (fd != NULL)
+        *socket_context = agg_http_connections_add(listener->connections, fd->connect_fd, &copy);
+}
+
+// Looks at a request's target as it came: an escaped NUL would end the path early, so that
+// "/healthz%00x" would pass for "/healthz".
+// Returns: the exchange, of which there is none yet.
+static void *note_target(void *context, const char *target, struct MHD_Connection *connection)
+{
+    const agg_http_listener *listener = context;
+    if (strstr(target, "%00") != NULL)
+        agg_http_connections_mark_nul(listener->connections, connection_of(connection));
+    return NULL;
+}
+
 static uint16_t bound_port(struct MHD_Daemon *daemon)
 {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
     return info == NULL ? 0 : info->port;
 }
 
-agg_err agg_http_listener_start(agg_http_listener **listener, uint16_t *port, agg_error *error,
-                                const agg_http_service *service)
+// Lets the process have as many files as connections and store need. Strangers could otherwise use
+// up the files that the store opens. Where the system does not allow so many, there are fewer
+// connections.
+// Returns: the connections that there may be.
+static unsigned allow_files(unsigned connections)
 {
-    agg_http_listener *made = agg_alloc(error, 1, sizeof *made);
-    if (made == NULL) return AGG_ERR_MEMORY;
-    made->service = *service;
-    made->listening = -1;
+    struct rlimit limit;
+    const rlim_t needed = (rlim_t)connections + FILES_SPARE;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return connections;
+    limit.rlim_cur = limit.rlim_max >= needed ? needed : limit.rlim_max; // infinity is the largest
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return connections;
+    return limit.rlim_cur > FILES_SPARE ? (unsigned)(limit.rlim_cur - FILES_SPARE) : 0;
+}
+
+static struct MHD_Daemon *start_daemon(agg_http_listener *listener)
+{
+    const agg_http_service *service = &listener->service;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (service->address.ss_family == AF_INET6) flags |= MHD_USE_IPv6;
-    made->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, handle, made, MHD_OPTION_SOCK_ADDR,
+    return MHD_start_daemon(
+        flags, 0, admit, listener, handle, listener, MHD_OPTION_SOCK_ADDR,
         (const struct sockaddr *)&service->address, MHD_OPTION_THREAD_POOL_SIZE,
         (unsigned)service->threads, MHD_OPTION_CONNECTION_LIMIT, service->room.connections,
         MHD_OPTION_CONNECTION_TIMEOUT, idle_seconds(service), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         CONNECTION_POOL, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u, MHD_OPTION_NOTIFY_COMPLETED,
-        finish, NULL, MHD_OPTION_END);
-    if (made->daemon == NULL) {
+        finish, NULL, MHD_OPTION_NOTIFY_CONNECTION, note_connection, listener,
+        MHD_OPTION_URI_LOG_CALLBACK, note_target, listener, MHD_OPTION_END);
+}
+
+agg_err agg_http_listener_start(agg_http_listener **listener, uint16_t *port, agg_error *error,
+                                const agg_http_service *service)
+{
+    const unsigned connections = allow_files(service->room.connections);
+    if (connections < CONNECTIONS_MIN)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
+                        "the system allows too few open files (ulimit -n): %d are needed",
+                        CONNECTIONS_MIN + FILES_SPARE);
+    agg_http_listener *made = agg_alloc(error, 1, sizeof *made);
+    if (made == NULL) return AGG_ERR_MEMORY;
+    made->service = *service;
+    made->service.room.connections = connections;
+    made->listening = -1;
+    agg_err err =
+        agg_http_connections_open(&made->connections, error, &service->limits, connections,
+                                  service->room.bodies, idle_seconds(service));
+    if (err == SHOAL_OK) made->daemon = start_daemon(made);
+    if (err == SHOAL_OK && made->daemon == NULL)
+        err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot listen on %s", service->listen);
+    if (err != SHOAL_OK) {
+        agg_http_connections_close(made->connections);
         free(made);
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot listen on %s", service->listen);
+        return err;
     }
     *port = bound_port(made->daemon);
     *listener = made;
@@ -444,5 +477,6 @@ void agg_http_listener_stop(agg_http_listener *listener)
     if (listener == NULL) return;
     MHD_stop_daemon(listener->daemon);
     if (listener->listening >= 0) close(listener->listening);
+    agg_http_connections_close(listener->connections);
     free(listener);
 }

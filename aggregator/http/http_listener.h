@@ -2,16 +2,20 @@
 // HTTP over libmicrohttpd, for every server of this project: connections, threads, bodies with
 // their limits, tokens, and answers with their headers. A service decides what each path means.
 //
-// Privacy: nothing about a request outlives it. No address, header or time is kept or logged.
+// Privacy: nothing about a request outlives it, but the bucket of its address for some minutes
+// (http_buckets.h). No address, header or time is logged.
 #ifndef HTTP_LISTENER_H
 #define HTTP_LISTENER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/socket.h>
 
 #include "http_answer.h"
+#include "http_connections.h"
+#include "http_limits.h"
 #include "http_secret.h"
 
 struct MHD_Connection;
@@ -28,7 +32,9 @@ typedef struct agg_http_exchange {
     uint8_t *body;
     size_t len;
     agg_http_answer answer; // status 0: no answer yet
-    // Private to the listener:
+    // Private to this room:
+    agg_http_connections *connections;
+    agg_http_connection *slot; // this connection among them
     size_t cap, discarded;
     size_t max_body;     // bytes; the service's, or fewer for a form
     size_t answer_len;   // bytes of a large answer on its way; 0: not counted
@@ -53,6 +59,7 @@ typedef struct agg_http_service {
     uint32_t body_timeout_s;            // seconds that a body may take to come in
     uint32_t threads;
     agg_http_room room;
+    agg_http_limits limits;
     const char *listen; // the address as configured, for errors
     struct sockaddr_storage address;
     void (*start)(agg_http_exchange *x);  // after the headers: answers a request that needs no body
@@ -91,9 +98,25 @@ const char *agg_http_exchange_only_header(const agg_http_exchange *x, const char
 // Returns: false when there is none.
 bool agg_http_exchange_peer(const agg_http_exchange *x, struct sockaddr_storage *address);
 
-// Returns: the bearer token of the request, or NULL; and whether it is one of the secrets.
+// Returns: the bearer token of the request, or NULL; and whether it is one of the secrets. A sender
+// whose token is one of them is a stranger no more.
 const char *agg_http_exchange_bearer(const agg_http_exchange *x);
 bool agg_http_exchange_has_token(const agg_http_exchange *x, const agg_http_secret *secret);
+
+// Says that the sender has shown a valid token. Its connection may stay when the server is full,
+// and its requests are not counted.
+void agg_http_exchange_know(const agg_http_exchange *x);
+
+// Counts a request of a stranger, if its address has limits. Call it for requests that need no
+// token.
+// Returns: 0, or the seconds after which the address may ask again; answer 429 then.
+unsigned agg_http_exchange_wait(const agg_http_exchange *x);
+// Counts more for a request that asks for the work of many.
+void agg_http_exchange_charge(const agg_http_exchange *x, uint64_t requests);
+
+// Writes, as metrics, how many strangers the listener has turned away since its start, by reason.
+//   prefix: of the metric's name: "shoal"
+void agg_http_exchange_print_turned(FILE *stream, const agg_http_exchange *x, const char *prefix);
 
 // Returns: whether a page of this server sent the request, by Sec-Fetch-Site or, from browsers
 // without that header, by Origin. A request without either header does not count as one.

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
+#include "sha256.h"
+
 enum { MAPPED_BITS = 96, ADDRESS_MAX = 64 };
 
 static void map_four(uint8_t bytes[16], const void *four)
@@ -85,4 +88,18 @@ bool agg_http_network_holds(const agg_http_network *network, const struct sockad
     uint8_t bytes[16];
     return agg_http_network_bytes(bytes, address) &&
            is_same_prefix(bytes, network->bytes, network->prefix);
+}
+
+uint64_t agg_http_network_hash(const uint8_t key[32], const struct sockaddr_storage *address)
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+    uint8_t bytes[16] = {0}, digest[32];
+    shoal_sha256 sha;
+    (void)agg_http_network_bytes(bytes, address);
+    bool is_four = memcmp(bytes, mapped, sizeof mapped) == 0;
+    shoal_sha256_init(&sha);
+    shoal_sha256_update(&sha, key, 32);
+    shoal_sha256_update(&sha, bytes, is_four ? sizeof bytes : 8);
+    shoal_sha256_final(digest, &sha);
+    return load64_le(digest);
 }

@@ -30,4 +30,8 @@ bool agg_http_network_holds(const agg_http_network *network,
 // Returns: false for addresses of other families.
 bool agg_http_network_bytes(uint8_t bytes[16], const struct sockaddr_storage *address);
 
+// Hashes an address under a key: the name by which limits know it. The addresses of an IPv6 network
+// of 64 bits have one hash, because its owner can send from each of them.
+uint64_t agg_http_network_hash(const uint8_t key[32], const struct sockaddr_storage *address);
+
 #endif

@@ -11,6 +11,7 @@
 #include "accumulator.h"
 #include "agg_size.h"
 #include "batch_ids.h"
+#include "copies.h"
 #include "file_lock.h"
 #include "folder.h"
 #include "input_memory.h"
@@ -30,6 +31,7 @@ typedef struct ingesting {
     agg_batch_ids ids; // claims of this call
     uint64_t n_repeated, n_held;
     agg_lock guard;               // of these three, where threads take runs at the same time
+    agg_copies *copies;           // a table for each thread
     uint8_t (*prints)[AGG_CLAIM]; // the claim of each file; zeros where it holds batches
 } ingesting;
 
@@ -79,7 +81,9 @@ static agg_err take_records(void *context, agg_error *error, const agg_run *runs
         bool is_fresh = false;
         agg_err err = note_batch(in, error, &runs[i], &is_fresh);
         if (err != SHOAL_OK) return err;
-        if (is_fresh) fresh[n_fresh++] = (agg_folder_run){runs[i].records, runs[i].count};
+        if (!is_fresh) continue;
+        fresh[n_fresh++] = (agg_folder_run){runs[i].records, runs[i].count};
+        agg_copies_add(&in->copies[0], runs[i].records, runs[i].count);
     }
     return agg_folder_add_runs(&in->folder, error, fresh, n_fresh);
 }
@@ -93,8 +97,9 @@ static agg_err take_run(void *context, agg_error *error, unsigned part, const ag
     agg_lock_take(&in->guard);
     agg_err err = note_batch(in, error, run, &is_fresh);
     agg_lock_leave(&in->guard);
-    return err == SHOAL_OK && is_fresh ? agg_folder_add_as(&in->folder, error, part, &records)
-                                       : err;
+    if (err != SHOAL_OK || !is_fresh) return err;
+    agg_copies_add(&in->copies[part], run->records, run->count);
+    return agg_folder_add_as(&in->folder, error, part, &records);
 }
 
 // ---- files of reports ----
@@ -243,6 +248,7 @@ static uint64_t fixed_bytes(const agg_accumulator *acc, const agg_ingest_options
     uint64_t input = input_bytes(a),
              bytes =
                  cli_reader_memory(a->files, a->n_files, recipe, a->n_threads) + claims_bytes(a);
+    bytes += a->n_threads * agg_copies_memory(recipe->recipe);
     for (uint32_t i = 0; i < acc->n_parts; i++)
         bytes += 4 * (acc->parts[i].n_cells + acc->parts[i].n_rows);
     if (agg_accumulator_keeps_records(acc))
@@ -268,9 +274,30 @@ static agg_err plan_memory(size_t *buffer, agg_error *error, const agg_accumulat
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
-static void say_counts(const ingesting *in)
+static agg_err open_copies(ingesting *in, agg_error *error, const agg_recipe *recipe)
 {
-    char text[128], command[] = "ingest";
+    agg_err err = SHOAL_OK;
+    unsigned n = in->options->n_threads;
+    in->copies = agg_alloc(error, n, sizeof *in->copies);
+    if (in->copies == NULL) return AGG_ERR_MEMORY;
+    for (unsigned i = 0; i < n && err == SHOAL_OK; i++)
+        err = agg_copies_init(&in->copies[i], error, recipe->recipe);
+    return err;
+}
+
+static void release_copies(ingesting *in)
+{
+    for (unsigned i = 0; in->copies != NULL && i < in->options->n_threads; i++)
+        agg_copies_release(&in->copies[i]);
+    free(in->copies);
+}
+
+static void say_counts(ingesting *in)
+{
+    char text[128], line[AGG_COPIES_LINE_MAX], command[] = "ingest";
+    for (unsigned i = 1; i < in->options->n_threads; i++)
+        agg_copies_merge(&in->copies[0], &in->copies[i]);
+    if (agg_copies_line(line, &in->copies[0])) agg_log_line(command, line);
     if (in->n_repeated > 0) {
         snprintf(text, sizeof text, "%llu batches came more than once and were counted once",
                  (unsigned long long)in->n_repeated);
@@ -304,12 +331,14 @@ static agg_err ingest_files(agg_accumulator *acc, agg_error *error, const agg_in
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
     in.prints = agg_alloc(error, (size_t)a->n_files, sizeof *in.prints);
     agg_err err = in.prints != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
+    if (err == SHOAL_OK) err = open_copies(&in, error, recipe);
     if (err == SHOAL_OK) err = agg_folder_init(&in.folder, error, acc, buffer, a->n_threads);
     if (err == SHOAL_OK) err = fold_files(&in, acc, error, recipe);
     if (err == SHOAL_OK) say_counts(&in);
     agg_folder_release(&in.folder);
     agg_batch_ids_release(&in.ids);
     agg_lock_release(&in.guard);
+    release_copies(&in);
     free(in.prints);
     return err;
 }

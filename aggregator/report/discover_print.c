@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "alarm_print.h"
 #include "compound.h"
 #include "guarantee_print.h"
 #include "recipe.h"
@@ -82,6 +83,10 @@ static void print_json(FILE *stream, const agg_discovery_result *result)
         agg_guarantee_print_json(stream, result->guarantee);
         fputc(',', stream);
     }
+    if (d->alarms.is_measured) {
+        agg_alarms_print_json(stream, &d->alarms);
+        fputc(',', stream);
+    }
     fputs("\"rows\":[", stream);
     for (size_t i = 0; i < d->n_rows; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
@@ -129,6 +134,7 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
     const agg_discovery *d = result->discovery;
     size_t width = widest(d);
     char line[AGG_GUARANTEE_LINE_MAX], note[AGG_PICKS_NOTE_MAX];
+    agg_alarms_print_raised(stream, &d->alarms);
     fprintf(stream, "%s: %llu reports", d->recipe->id, (unsigned long long)d->n);
     if (result->n_rounds > 1) fprintf(stream, " of %zu rounds", result->n_rounds);
     fprintf(stream, ", epsilon %g a report, %g %% intervals, false-discovery rate %g %%\n",
@@ -156,6 +162,7 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
         fprintf(stream, "\n%zu string%s below the release threshold of %llu withheld\n",
                 d->n_withheld, d->n_withheld == 1 ? "" : "s",
                 (unsigned long long)d->recipe->recipe->release_threshold);
+    agg_alarms_print_rest(stream, &d->alarms);
     if (result->guarantee == NULL) return;
     fputc('\n', stream);
     for (size_t i = 0; agg_guarantee_line(line, result->guarantee, i); i++)

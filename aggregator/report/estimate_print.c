@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "alarm_print.h"
 #include "event.h"
 #include "guarantee_print.h"
 #include "item_label.h"
@@ -139,6 +140,10 @@ static void print_json(FILE *stream, const agg_estimate *e)
         agg_guarantee_print_json(stream, e->guarantee);
         fputc(',', stream);
     }
+    if (e->alarms.is_measured) {
+        agg_alarms_print_json(stream, &e->alarms);
+        fputc(',', stream);
+    }
     fputs("\"rows\":[", stream);
     for (size_t i = 0; i < e->n_rows; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
@@ -193,6 +198,7 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
     const shoal_recipe *r = e->recipe->recipe;
     const shoal_name *variable = variable_of(e);
     char note[AGG_PICKS_NOTE_MAX];
+    agg_alarms_print_raised(stream, &e->alarms);
     fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals", e->recipe->id,
             (unsigned long long)e->n, e->epsilon, 100 * e->confidence);
     if (variable != NULL) fprintf(stream, "\nvariable %.*s", (int)variable->len, variable->bytes);
@@ -240,6 +246,7 @@ static void print_table(FILE *stream, const agg_estimate *e)
         fprintf(stream, "\n%zu value%s below the release threshold of %llu withheld\n",
                 e->n_withheld, e->n_withheld == 1 ? "" : "s",
                 (unsigned long long)e->recipe->recipe->release_threshold);
+    agg_alarms_print_rest(stream, &e->alarms);
     if (e->guarantee != NULL) print_guarantee(stream, e->guarantee);
 }
 

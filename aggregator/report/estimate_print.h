@@ -23,6 +23,7 @@
 //   "by"                      the field whose buckets are the rows
 //   "statistic":"mean"        the row then has "mean" in place of "count", and no "detected"
 //   "guarantees"              guarantee_print.h
+// and the members of alarm_print.h.
 // If the recipe has an encoding, a row has "cell": the labels of its buckets, by field.
 //
 // NDJSON has one row a line. CSV follows RFC 4180 and has a header; a result of windows has "unit"

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "alarm_print.h"
 #include "guarantee_print.h"
 #include "recipe.h"
 #include "window_picks.h"
@@ -195,6 +196,10 @@ static void print_json(FILE *stream, const agg_joint_result *r)
     fprintf(stream, ",\"rank\":%zu,\"parameters\":%zu", r->rank, r->n_free);
     if (r->recipe->recipe->release_threshold > 0)
         fprintf(stream, ",\"withheld\":%zu", count_hidden(r));
+    if (r->alarms.is_measured) {
+        fputc(',', stream);
+        agg_alarms_print_json(stream, &r->alarms);
+    }
     if (r->guarantee != NULL) {
         fputs(",\"guarantees\":", stream);
         agg_guarantee_print_json(stream, r->guarantee);
@@ -350,6 +355,7 @@ static void print_verdict(FILE *stream, const agg_joint_result *r,
 static void print_table(FILE *stream, const agg_joint_result *r)
 {
     char line[AGG_GUARANTEE_LINE_MAX];
+    agg_alarms_print_raised(stream, &r->alarms);
     fprintf(stream,
             "%s: %llu reports, epsilon %g a report, %g %% intervals; shares in %%, +- standard "
             "error\n\n",
@@ -378,6 +384,7 @@ static void print_table(FILE *stream, const agg_joint_result *r)
             stream,
             "%zu of %zu cells are below the release threshold of %llu reports and are withheld\n",
             hidden, r->n_cells, (unsigned long long)r->recipe->recipe->release_threshold);
+    agg_alarms_print_rest(stream, &r->alarms);
     if (r->guarantee == NULL) return;
     fputc('\n', stream);
     for (size_t i = 0; agg_guarantee_line(line, r->guarantee, i); i++)

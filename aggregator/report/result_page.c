@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "alarm_print.h"
 #include "guarantee_print.h"
 #include "json_walk.h"
 #include "print_text.h"
@@ -332,6 +333,31 @@ static void put_guarantee(FILE *out, const agg_guarantee *guarantee)
     fputs("</p>\n", out);
 }
 
+// Prints the alarms first: who reads the bars must have read them.
+static void put_alarms(FILE *out, const agg_alarms *alarms)
+{
+    char line[AGG_ALARM_LINE_MAX];
+    for (size_t i = 0; agg_alarm_line(line, alarms, i); i++) {
+        line[0] = 'A';
+        fputs("<p class=\"warn\" role=\"alert\"><b>", out);
+        put_string(out, line);
+        fputs("</b></p>\n", out);
+    }
+}
+
+static void put_tested(FILE *out, const agg_alarms *alarms)
+{
+    char line[AGG_ALARM_LINE_MAX];
+    fputs("<details class=\"note\"><summary>What was tested for fabricated reports</summary>", out);
+    for (size_t i = 0; agg_alarm_rest_line(line, alarms, i); i++) {
+        line[0] = (char)toupper((unsigned char)line[0]);
+        fputs("<p>", out);
+        put_string(out, line);
+        fputs(".</p>", out);
+    }
+    fputs("</details>\n", out);
+}
+
 static void put_section(FILE *out, const agg_page_section *section)
 {
     fputs("<section><h2>", out);
@@ -342,6 +368,7 @@ static void put_section(FILE *out, const agg_page_section *section)
     }
     put_string(out, section->recipe->id);
     fputs(section->link != NULL ? "</a></h2>\n" : "</h2>\n", out);
+    if (section->estimate != NULL) put_alarms(out, &section->estimate->alarms);
     if (section->estimate != NULL) put_facts(out, section);
     if (section->note != NULL) {
         fputs("<p class=\"note warn\">", out);
@@ -353,6 +380,7 @@ static void put_section(FILE *out, const agg_page_section *section)
         return;
     }
     put_table(out, section);
+    if (section->estimate->alarms.is_measured) put_tested(out, &section->estimate->alarms);
     if (section->estimate->guarantee != NULL) put_guarantee(out, section->estimate->guarantee);
     fputs("</section>\n", out);
 }

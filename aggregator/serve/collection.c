@@ -66,6 +66,8 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
     agg_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
     if (err != SHOAL_OK) return err;
     made->honest = config->honest;
+    made->growth_alarm = config->growth_alarm;
+    atomic_store(&made->is_alarm_due, true);
     bool is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
     collections->n++; // serve_collections_release releases it from here on
     if (is_repeated) {

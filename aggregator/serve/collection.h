@@ -6,10 +6,13 @@
 
 #include <stdatomic.h>
 
+#include "alarms.h"
 #include "dictionary.h"
 #include "recipe_json.h"
 #include "serve_config.h"
 #include "store.h"
+
+enum { SERVE_WATCHED = 2 }; // answers whose alarms are watched (serve_alarms.h)
 
 typedef struct serve_dictionary {
     const char *name; // as the configuration calls it
@@ -29,11 +32,14 @@ typedef struct serve_collection {
     agg_recipe recipe;
     int64_t number;                 // in the store
     uint32_t tick_s;                // seconds between ticks at which its blocks close
+    double growth_alarm;            // serve_config.h
     double honest;                  // share of honest reports that is assumed; 0: none stated
     serve_dictionary *dictionaries; // the first one answers a request that names none
     size_t n_dictionaries;
     atomic_ullong counters[COUNTER_COUNT]; // since the start
-    atomic_bool is_fold_failing;           // the last fold failed, not for want of planned memory
+    atomic_bool is_alarm_due;              // a block has closed since alarms were tested
+    atomic_int alarms[SERVE_WATCHED][AGG_ALARM_CODES]; // agg_alarm_outcome
+    atomic_bool is_fold_failing; // the last fold failed, not for want of planned memory
     // Bytes of memory planned for the distinct records that are kept; 0 when the recipe keeps none.
     // Only the folding thread touches it once that runs.
     uint64_t records_room;

@@ -16,6 +16,7 @@
 #include "json_walk.h"
 #include "serve_config_access.h"
 #include "serve_config_read.h"
+#include "store_watch.h"
 
 typedef agg_err (*read_field)(serve_config_reader *r, const cJSON *json);
 
@@ -147,9 +148,22 @@ static agg_err read_fold_interval_s(serve_config_reader *r, const cJSON *json)
     return read_number(r, &r->config->fold_interval_s, json, "fold_interval_s", 0.05, 86400);
 }
 
+static agg_err read_check_interval_s(serve_config_reader *r, const cJSON *json)
+{
+    return read_number(r, &r->config->check_interval_s, json, "check_interval_s",
+                       AGG_WATCH_INTERVAL_S_MIN, AGG_WATCH_INTERVAL_S_MAX);
+}
+
 static agg_err read_honest(serve_config_reader *r, const cJSON *json)
 {
     return read_number(r, &r->config->honest, json, "honest", AGG_HONEST_MIN, 1);
+}
+
+static agg_err read_growth_alarm(serve_config_reader *r, const cJSON *json)
+{
+    agg_err err = read_number(r, &r->config->growth_alarm, json, "growth_alarm", 0, 1e6);
+    if (err != SHOAL_OK || r->config->growth_alarm == 0 || r->config->growth_alarm > 1) return err;
+    return serve_config_refuse(r, "growth_alarm", "must be 0 or above 1");
 }
 
 static agg_err read_max_body(serve_config_reader *r, const cJSON *json)
@@ -176,6 +190,11 @@ static agg_err read_threads(serve_config_reader *r, const cJSON *json)
     return err;
 }
 
+static agg_err read_limits(serve_config_reader *r, const cJSON *json)
+{
+    return agg_http_limits_read(&r->config->limits, r->error, json);
+}
+
 static agg_err read_audit_log_bytes(serve_config_reader *r, const cJSON *json)
 {
     double value = 0;
@@ -200,10 +219,13 @@ static const field fields[] = {
     {"period", read_period, 0},
     {"retention", read_retention, 0},
     {"fold_interval_s", read_fold_interval_s, 0},
+    {"check_interval_s", read_check_interval_s, 0},
     {"honest", read_honest, 0},
+    {"growth_alarm", read_growth_alarm, 0},
     {"max_body", read_max_body, 0},
     {"body_timeout_s", read_body_timeout_s, 0},
     {"threads", read_threads, 0},
+    {"limits", read_limits, 0},
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
@@ -237,9 +259,12 @@ agg_err serve_config_load(serve_config *config, agg_error *error, const char *pa
     *config = (serve_config){.period = AGG_PERIOD_DAY,
                              .retention = AGG_RETENTION_DEFAULT,
                              .fold_interval_s = 2,
+                             .check_interval_s = AGG_WATCH_INTERVAL_S,
+                             .growth_alarm = 3,
                              .max_body = (size_t)16 << 20,
                              .body_timeout_s = 30,
                              .threads = 4,
+                             .limits = agg_http_limits_default(),
                              .audit_log_bytes = (uint64_t)64 << 20};
     agg_bytes bytes;
     agg_err err = agg_file_read(&bytes, error, path, SERVE_CONFIG_FILE_MAX);

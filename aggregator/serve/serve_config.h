@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "agg_error.h"
+#include "http_limits.h"
 #include "http_network.h"
 #include "period.h"
 #include "store_merge.h"
@@ -68,10 +69,13 @@ typedef struct serve_config {
     agg_period_kind period;   // default day
     agg_retention retention;  // how long questions get days and weeks; default 90 and 13
     double fold_interval_s;   // 0.05 .. 86400; default 2
-    double honest;            // share of honest reports that results assume, 0.01 .. 1; 0: none
-    size_t max_body;          // bytes of one batch; default 16 MiB
-    uint32_t body_timeout_s;  // seconds that a body may take to come in; 1 .. 3600, default 30
-    uint32_t threads;         // of the HTTP pool; 1 .. 64, default 4
+    double check_interval_s;  // between two looks for damage; default a day
+    double growth_alarm; // times the usual reports a day that raise an alarm; default 3; 0: none
+    double honest;       // share of honest reports that results assume, 0.01 .. 1; 0: none
+    size_t max_body;     // bytes of one batch; default 16 MiB
+    uint32_t body_timeout_s; // seconds that a body may take to come in; 1 .. 3600, default 30
+    uint32_t threads;        // of the HTTP pool; 1 .. 64, default 4
+    agg_http_limits limits;  // of senders without a token
 } serve_config;
 
 // Reads and checks the file. Release `config` on OK. Errors name the file and the field.

@@ -56,6 +56,7 @@ static agg_err fold_one(serve_folder *folder, serve_collection *collection, agg_
         err = agg_store_close_block(folder->store, &n_closed, error, collection->number,
                                     collection->recipe.recipe, now, collection->tick_s);
     }
+    if (err == SHOAL_OK && n_closed > 0) atomic_store(&collection->is_alarm_due, true);
     if (err == SHOAL_OK) {
         err = agg_store_merge_blocks(folder->store, &n_merged, error, collection->number,
                                      collection->recipe.recipe, (int32_t)(now / 86400),

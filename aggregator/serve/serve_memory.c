@@ -87,7 +87,8 @@ static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one,
     if (recipe->aggregation == SHOAL_AGGREGATION_SUM) s->sums = more_of(s->sums, sketches);
     for (size_t i = 0; i < one->n_dictionaries; i++)
         add_dictionary(s, one, &one->dictionaries[i].dictionary, sketches, n_threads);
-    if (one->n_dictionaries == 0) s->result = more_of(s->result, 2 * sketches);
+    // Alarms are tested after every closing, whether anybody asks for a result or not.
+    s->result = more_of(s->result, 2 * sketches + agg_alarms_memory(recipe));
     if (!shoal_recipe_keeps_records(recipe)) return SHOAL_OK;
     err = agg_store_bytes(store, &files, &waiting, error, one->number);
     one->records_room = 2 * (files + waiting) + RECORDS_ROOM;

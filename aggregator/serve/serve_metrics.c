@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "serve_alarms.h"
+
 static const char *const refusal_names[REFUSAL_COUNT] = {
     "unauthorized", "content-type", "too-large", "recipe-hash", "damaged", "busy"};
 
@@ -93,6 +95,11 @@ static void put_released(FILE *stream, const serve_request *r, const agg_store_s
               offsetof(agg_store_stats, released));
     put_gauge(stream, r, stats, "store_blocks", "Blocks closed.",
               offsetof(agg_store_stats, blocks));
+    put_help(stream, "alarm",
+             "Whether closed blocks have what honest devices would not bring about: 1 if so.",
+             "gauge");
+    for (size_t i = 0; i < c->n; i++)
+        if (shows(r, i)) serve_alarms_put(stream, &c->list[i]);
     put_help(stream, "store_next_tick_seconds", "When a block may close next, since 1970.",
              "gauge");
     for (size_t i = 0; i < c->n; i++) {
@@ -122,6 +129,7 @@ void serve_metrics_answer(serve_request *r)
         if (stream != NULL) {
             if ((serve_request_role(r) & SERVE_ADMINISTERS) != 0) {
                 put_traffic(stream, state);
+                agg_http_exchange_print_turned(stream, &r->x, "shoal");
                 put_live(stream, r, stats);
             }
             put_released(stream, r, stats);

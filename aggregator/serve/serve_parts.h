@@ -10,6 +10,7 @@
 #include "serve_access.h"
 #include "serve_config.h"
 #include "serve_result.h"
+#include "store_watch.h"
 
 typedef struct serve_parts {
     const serve_config *config;
@@ -19,7 +20,8 @@ typedef struct serve_parts {
     const agg_http_secret *batch_secret; // of senders
     serve_access *access;                // everybody else
     agg_audit_log *audit;
-    agg_http_room room; // of the listener
+    const agg_watch *watch; // over the store
+    agg_http_room room;     // of the listener
 } serve_parts;
 
 #endif

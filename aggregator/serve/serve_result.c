@@ -15,6 +15,8 @@
 #include "guarantee.h"
 #include "recipe.h"
 #include "result_page.h"
+#include "serve_alarms.h"
+#include "store_growth.h"
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
 
@@ -89,6 +91,20 @@ static agg_err promise(kept *k)
     return err;
 }
 
+// Adds what only the ledger of blocks knows.
+static agg_err compare_growth(kept *k, agg_store *store)
+{
+    agg_growth growth;
+    agg_err err =
+        agg_store_growth(store, &growth, &k->error, k->collection->number, k->released.last_number);
+    if (err != SHOAL_OK)
+        agg_estimate_release(&k->estimate);
+    else
+        agg_alarms_compare_growth(&k->estimate.alarms, growth.newest, growth.usual,
+                                  k->collection->growth_alarm);
+    return err;
+}
+
 static void estimate(serve_results *results, kept *k, agg_span span)
 {
     agg_accumulator acc;
@@ -103,6 +119,7 @@ static void estimate(serve_results *results, kept *k, agg_span span)
                            &k->dictionary->dictionary, &options);
     agg_accumulator_release(&acc);
     if (err == SHOAL_OK) err = promise(k);
+    if (err == SHOAL_OK) err = compare_growth(k, results->store);
     if (err == SHOAL_OK) name_blocks(k);
     k->error.code = err;
 }
@@ -314,12 +331,30 @@ static void answer_stopping(serve_job *job)
     job->answer.retry_after_s = 5;
 }
 
+static void watch_collections(serve_results *results)
+{
+    for (size_t i = 0; i < results->collections->n; i++)
+        serve_alarms_watch(&results->collections->list[i], results->store);
+}
+
+// Waits for a job for up to a second, then tests the alarms of collections with new blocks. Call
+// with the mutex held.
+static void watch(serve_results *results)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec++;
+    if (pthread_cond_timedwait(&results->wake, &results->mutex, &until) == 0) return;
+    pthread_mutex_unlock(&results->mutex);
+    watch_collections(results);
+    pthread_mutex_lock(&results->mutex);
+}
+
 // Returns: the next job, or NULL when the server stops and no job is left.
 static serve_job *next_job(serve_results *results, bool *is_stopping)
 {
     pthread_mutex_lock(&results->mutex);
-    while (results->first == NULL && !results->is_stopping)
-        pthread_cond_wait(&results->wake, &results->mutex);
+    while (results->first == NULL && !results->is_stopping) watch(results);
     serve_job *job = results->first;
     if (job != NULL) {
         results->first = job->next;
@@ -343,7 +378,8 @@ static void *work(void *context)
         } else {
             answer_json(results, job);
         }
-        job->done(job->context); // the job may be freed in there
+        job->done(job->context);                      // the job may be freed in there
+        if (!is_stopping) watch_collections(results); // also where questions never pause
     }
     return NULL;
 }
@@ -358,8 +394,12 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     made->n_threads = agg_parallel_cores();
     made->kept_bytes = kept_bytes;
     made->last = &made->first;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&made->mutex, NULL);
-    pthread_cond_init(&made->wake, NULL);
+    pthread_cond_init(&made->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     if (pthread_create(&made->thread, NULL, work, made) != 0) {
         free(made);
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,

@@ -78,6 +78,16 @@ static bool takes(route which, const char *method)
     return is_get && methods[0] == 'G';
 }
 
+// Counts a request that needs no token, and refuses it when its address has made too many.
+static void count_request(serve_request *r)
+{
+    unsigned wait_s = agg_http_exchange_wait(&r->x);
+    if (wait_s == 0) return;
+    agg_http_answer_error(&r->x.answer, 429, "busy", 429,
+                          "too many requests from this address; ask again later");
+    r->x.answer.retry_after_s = wait_s;
+}
+
 void serve_route_start(serve_request *r, const char *method, const char *url)
 {
     r->route = route_of(url);
@@ -95,6 +105,7 @@ void serve_route_start(serve_request *r, const char *method, const char *url)
     } else if (r->route != ROUTE_HEALTH) {
         serve_identity_find(r);
     }
+    if (r->x.answer.status == 0 && r->person == NULL) count_request(r);
 }
 
 static void refuse_batch(serve_request *r, agg_err err, uint32_t bad_record)
@@ -346,6 +357,10 @@ static void answer_sum(serve_request *r, const char *id)
 static void answer_health(serve_request *r)
 {
     const serve_collections *collections = r->state->parts.collections;
+    if (agg_watch_is_damaged(r->state->parts.watch)) {
+        serve_request_answer_text(r, 503, AGG_HTTP_TYPE_JSON, "{\"status\":\"damaged\"}\n");
+        return;
+    }
     for (size_t i = 0; i < collections->n; i++) {
         if (!atomic_load(&collections->list[i].is_fold_failing)) continue;
         serve_request_answer_text(r, 503, AGG_HTTP_TYPE_JSON, "{\"status\":\"fold-failing\"}\n");

@@ -2,6 +2,7 @@
 // The server's life; see serve_run.h.
 #include "serve_run.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ typedef struct server {
     serve_collections collections;
     serve_results *results;
     serve_folder *folder;
+    agg_watch *watch;
     serve_http *http;
     uint16_t port;
     serve_plan plan;
@@ -83,8 +85,16 @@ static agg_err plan_memory(server *s, agg_error *error, uint64_t limit)
     return err;
 }
 
+// An agg_watch_fn over a store.
+static agg_err look(void *store, agg_store_found *found, agg_error *error, agg_store_told told,
+                    const agg_pace *pace)
+{
+    return agg_store_check(store, found, error, told, pace);
+}
+
 static agg_err start(server *s, agg_error *error)
 {
+    static char name[] = "serve";
     agg_err err = agg_audit_log_start(s->audit, error);
     if (err == SHOAL_OK)
         err =
@@ -93,6 +103,9 @@ static agg_err start(server *s, agg_error *error)
         err =
             serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan, &s->config);
     }
+    if (err == SHOAL_OK)
+        err = agg_watch_start(&s->watch, error, look, s->store, s->config.check_interval_s,
+                              (agg_store_told){agg_log_line, name});
     const serve_parts parts = {.config = &s->config,
                                .store = s->store,
                                .collections = &s->collections,
@@ -100,6 +113,7 @@ static agg_err start(server *s, agg_error *error)
                                .batch_secret = &s->batch_secret,
                                .access = &s->access,
                                .audit = s->audit,
+                               .watch = s->watch,
                                .room = s->plan.room};
     return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &parts) : err;
 }
@@ -115,12 +129,30 @@ static agg_err stop(server *s, agg_error *error)
     serve_http_stop(s->http);
     serve_results_release(s->results);
     agg_audit_log_close(s->audit);
+    agg_watch_stop(s->watch);
     agg_err err = serve_folder_stop(s->folder, error);
     serve_collections_release(&s->collections);
     agg_store_close(s->store);
     serve_access_release(&s->access);
     serve_config_release(&s->config);
     return err;
+}
+
+// Looks for damage in the whole store, and names each damaged thing.
+static agg_err check_store(server *s, agg_error *error)
+{
+    static char name[] = "serve";
+    agg_store_found found;
+    agg_err err =
+        agg_store_check(s->store, &found, error, (agg_store_told){agg_log_line, name}, NULL);
+    if (err != SHOAL_OK || !agg_store_found_damage(&found)) return err;
+    if (found.is_database_damaged)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: the database is damaged",
+                        s->config.store);
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
+                    "store %s: %" PRIu64 " of %" PRIu64
+                    " accumulators, sums and waiting batches are damaged",
+                    s->config.store, found.n_damaged, found.n_checked);
 }
 
 agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit, bool is_check)
@@ -131,6 +163,7 @@ agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit, boo
     if (err == SHOAL_OK) err = open_rooms(&s, error);
     if (err == SHOAL_OK) err = plan_memory(&s, error, memory_limit);
     if (err == SHOAL_OK && !is_check) err = start(&s, error);
+    if (err == SHOAL_OK && is_check) err = check_store(&s, error);
     if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
     if (err == SHOAL_OK && !is_check) {
         agg_http_address_say(s.config.listen, s.port);

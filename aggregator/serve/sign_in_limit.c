@@ -2,12 +2,9 @@
 // Counting failed sign-ins; see sign_in_limit.h.
 #include "sign_in_limit.h"
 
-#include <string.h>
 #include <unistd.h>
 
-#include "bytes.h"
 #include "http_network.h"
-#include "sha256.h"
 
 agg_err sign_in_limit_init(sign_in_limit *limit, agg_error *error)
 {
@@ -24,16 +21,7 @@ void sign_in_limit_release(sign_in_limit *limit)
 
 static size_t slot_of(const sign_in_limit *limit, const struct sockaddr_storage *address)
 {
-    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-    uint8_t bytes[16] = {0}, digest[32];
-    shoal_sha256 sha;
-    (void)agg_http_network_bytes(bytes, address);
-    bool is_four = memcmp(bytes, mapped, sizeof mapped) == 0;
-    shoal_sha256_init(&sha);
-    shoal_sha256_update(&sha, limit->key, sizeof limit->key);
-    shoal_sha256_update(&sha, bytes, is_four ? sizeof bytes : 8);
-    shoal_sha256_final(digest, &sha);
-    return load32_le(digest) % SIGN_IN_SLOTS;
+    return agg_http_network_hash(limit->key, address) % SIGN_IN_SLOTS;
 }
 
 // Takes back the failures that time has forgiven. Call with the mutex held.

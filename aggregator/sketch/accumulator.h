@@ -129,6 +129,13 @@ void agg_accumulator_forget(agg_accumulator *acc);
 agg_err agg_accumulator_peek(bool *keeps_records, agg_error *error,
                              const char *path) SHOAL_MUST_CHECK;
 
+// Reads the recipe and the number of records from the first bytes of an accumulator's file. Nothing
+// behind them is looked at, and the checksum is not checked.
+//   n: records that were added
+// Returns: SHOAL_ERR_MAGIC, SHOAL_ERR_VERSION, SHOAL_ERR_TRUNCATED.
+agg_err agg_accumulator_read_head(uint8_t recipe_hash[32], uint64_t *n, const uint8_t *bytes,
+                                  size_t len) SHOAL_MUST_CHECK;
+
 // What the head of an accumulator's file says of its claims.
 typedef struct agg_claims_about {
     uint32_t n;
@@ -162,7 +169,12 @@ agg_err agg_accumulator_write(FILE *stream, agg_error *error,
 agg_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error,
                              const char *path) SHOAL_MUST_CHECK;
 
-// The same on two threads, if n_threads is at least 2 and the file is 1 MiB or larger.
+// As agg_accumulator_save, with mode 0600 whatever the umask.
+agg_err agg_accumulator_save_private(const agg_accumulator *acc, agg_error *error,
+                                     const char *path) SHOAL_MUST_CHECK;
+
+// As agg_accumulator_save on two threads, if n_threads is at least 2 and the file is 1 MiB or
+// larger.
 agg_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path,
                                 unsigned n_threads) SHOAL_MUST_CHECK;
 

@@ -199,6 +199,17 @@ agg_err agg_accumulator_write(FILE *stream, agg_error *error, const agg_accumula
     return write_by(stream, error, acc, 1);
 }
 
+static agg_err save_to(agg_file *file, agg_error *error, const agg_accumulator *acc,
+                       const char *path, unsigned n_threads)
+{
+    agg_file_expect(file, agg_accumulator_size(acc));
+    agg_err err = write_by(file->stream, error, acc, n_threads);
+    if (err == SHOAL_OK) return agg_file_commit(file, error);
+    agg_error_prefix(error, "%s", path);
+    agg_file_abandon(file);
+    return err;
+}
+
 agg_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path,
                                 unsigned n_threads)
 {
@@ -210,13 +221,14 @@ agg_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, co
                         strerror(errno));
     }
     agg_err err = agg_file_create(&file, error, path);
-    if (err != SHOAL_OK) return err;
-    agg_file_expect(&file, agg_accumulator_size(acc));
-    err = write_by(file.stream, error, acc, n_threads);
-    if (err == SHOAL_OK) return agg_file_commit(&file, error);
-    agg_error_prefix(error, "%s", path);
-    agg_file_abandon(&file);
-    return err;
+    return err == SHOAL_OK ? save_to(&file, error, acc, path, n_threads) : err;
+}
+
+agg_err agg_accumulator_save_private(const agg_accumulator *acc, agg_error *error, const char *path)
+{
+    agg_file file;
+    agg_err err = agg_file_create_private(&file, error, path);
+    return err == SHOAL_OK ? save_to(&file, error, acc, path, 1) : err;
 }
 
 agg_err agg_accumulator_save(const agg_accumulator *acc, agg_error *error, const char *path)

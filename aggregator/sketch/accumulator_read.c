@@ -254,6 +254,21 @@ agg_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const char 
 
 // ---- the head alone ----
 
+agg_err agg_accumulator_read_head(uint8_t recipe_hash[32], uint64_t *n, const uint8_t *bytes,
+                                  size_t len)
+{
+    if (len < AGG_ACCUMULATOR_MAGIC_LEN) return SHOAL_ERR_TRUNCATED;
+    if (memcmp(bytes, AGG_ACCUMULATOR_MAGIC, AGG_ACCUMULATOR_MAGIC_LEN) != 0)
+        return SHOAL_ERR_MAGIC;
+    if (len < HEADER) return SHOAL_ERR_TRUNCATED;
+    uint32_t version = load32_le(bytes + 8);
+    if (version < AGG_ACCUMULATOR_VERSION || version > AGG_ACCUMULATOR_VERSION_CLAIMS)
+        return SHOAL_ERR_VERSION;
+    memcpy(recipe_hash, bytes + 16, 32);
+    *n = load64_le(bytes + 116);
+    return SHOAL_OK;
+}
+
 // Reads the head of a file.
 //   acc: only its n and its claims are of use; release it, also after an error
 //   with_ids: reads the ids too

@@ -3,6 +3,8 @@
 // row have each bit set.
 #include "cms.h"
 
+#include <math.h>
+
 #include "row_fold.h"
 #include "sketch.h"
 
@@ -30,6 +32,13 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return agg_one_row_fold(all.cells, all.m, error, records + 4, stride, count, n_threads);
 }
 
+// Every bit is on its likelier side with probability 1 - q at most, whatever the value. The row is
+// left out of the bound, since parts of compounds draw some rows alone.
+static double log_likeliest(const shoal_part *part)
+{
+    return part->m * log1p(-ldexp((double)part->threshold, -64));
+}
+
 const agg_sketch_kind agg_cms_sketch = {
     .id = shoal_cms_id,
     .n_max = UINT32_MAX,
@@ -38,4 +47,5 @@ const agg_sketch_kind agg_cms_sketch = {
     .record_size = record_size,
     .check = check,
     .add = add,
+    .log_likeliest = log_likeliest,
 };

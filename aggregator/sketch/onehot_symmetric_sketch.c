@@ -9,4 +9,5 @@ const agg_sketch_kind agg_onehot_symmetric_sketch = {
     .record_size = onehot_record_size,
     .check = onehot_check,
     .add = onehot_add,
+    .log_likeliest = onehot_log_likeliest,
 };

@@ -3,6 +3,8 @@
 // record whose row is the cohort, so the same code counts it.
 #include "rappor.h"
 
+#include <math.h>
+
 #include "sketch.h"
 
 static uint32_t record_size(const agg_shape *shape)
@@ -23,6 +25,15 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return agg_cms_sketch.add(sketch, error, records, stride, count, n_threads);
 }
 
+// A device's permanent bits and its cohort may be the same in all its records. Its fresh coins set
+// a bit with probability p or q.
+static double log_likeliest(const shoal_part *part)
+{
+    double p = ldexp((double)part->pqf_threshold[SHOAL_RAPPOR_P], -64),
+           q = ldexp((double)part->pqf_threshold[SHOAL_RAPPOR_Q], -64);
+    return part->m * log(fmax(fmax(p, 1 - p), fmax(q, 1 - q)));
+}
+
 const agg_sketch_kind agg_rappor_sketch = {
     .id = shoal_rappor_id,
     .n_max = UINT32_MAX,
@@ -31,4 +42,5 @@ const agg_sketch_kind agg_rappor_sketch = {
     .record_size = record_size,
     .check = check,
     .add = add,
+    .log_likeliest = log_likeliest,
 };

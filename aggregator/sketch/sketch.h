@@ -46,6 +46,10 @@ typedef struct agg_sketch_kind {
     // Adds `count` checked records that lie `stride` bytes apart, on up to n_threads threads.
     agg_err (*add)(agg_sketch *sketch, agg_error *error, const uint8_t *records, size_t stride,
                    uint32_t count, unsigned n_threads);
+    // Returns: the natural logarithm of a bound on the probability of any one record, whatever
+    // value a device holds and whatever it remembers. NULL where there are few records, or where
+    // the sums tell how often each came.
+    double (*log_likeliest)(const shoal_part *part);
 } agg_sketch_kind;
 
 // Returns: the kind of a mechanism id, or NULL.

@@ -3,6 +3,8 @@
 // cells; k is the size of a set.
 #include "subset.h"
 
+#include <math.h>
+
 #include "bytes.h"
 #include "sketch.h"
 
@@ -29,6 +31,22 @@ static agg_err add(agg_sketch *sketch, agg_error *error, const uint8_t *records,
     return SHOAL_OK;
 }
 
+static double log_choose(uint32_t n, uint32_t k)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < k; i++) sum += log((double)(n - i) / (i + 1));
+    return sum;
+}
+
+// A set that holds the own index has the probability (1 - T)/C(s-1, d-1), any other T/C(s-1, d), in
+// units of 2^64.
+static double log_likeliest(const shoal_part *part)
+{
+    double lie = ldexp((double)part->threshold, -64);
+    return fmax(log1p(-lie) - log_choose(part->m - 1, part->k - 1),
+                log(lie) - log_choose(part->m - 1, part->k));
+}
+
 const agg_sketch_kind agg_subset_sketch = {
     .id = shoal_subset_id,
     .n_max = UINT32_MAX,
@@ -36,4 +54,5 @@ const agg_sketch_kind agg_subset_sketch = {
     .record_size = record_size,
     .check = check,
     .add = add,
+    .log_likeliest = log_likeliest,
 };

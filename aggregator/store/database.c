@@ -13,7 +13,8 @@
 
 #include "agg_size.h"
 
-#define BUSY_MS 5000 // a backup tool may hold the file for a moment
+#define BUSY_MS 5000      // a backup tool may hold the file for a moment
+#define CHECK_STEPS 10000 // of SQLite's machine, between two looks at the pace
 
 // ---- folders ----
 
@@ -34,6 +35,14 @@ agg_err agg_folder_make(agg_error *error, const char *path)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) return SHOAL_OK;
     return fail_errno(error, path);
+}
+
+agg_err agg_file_keep_private(agg_error *error, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0) return errno == ENOENT ? SHOAL_OK : fail_errno(error, path);
+    if (!S_ISREG(status.st_mode) || (status.st_mode & 0077) == 0) return SHOAL_OK;
+    return chmod(path, 0600) == 0 ? SHOAL_OK : fail_errno(error, path);
 }
 
 agg_err agg_folder_sync(agg_error *error, const char *path)
@@ -60,6 +69,7 @@ static agg_err take_lock(agg_database *database, agg_error *error)
                              database->folder)
                   : fail_errno(error, path);
     }
+    if (err == SHOAL_OK) err = agg_file_keep_private(error, path);
     free(path);
     return err;
 }
@@ -94,8 +104,11 @@ agg_err agg_database_end(agg_database *database, agg_error *error, agg_err err, 
 
 bool agg_database_checkpoint(agg_database *database)
 {
-    return sqlite3_wal_checkpoint_v2(database->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) ==
-           SQLITE_OK;
+    bool is_hurried = atomic_load(&database->is_read_apart);
+    if (is_hurried) sqlite3_busy_timeout(database->db, 0);
+    int rc = sqlite3_wal_checkpoint_v2(database->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    if (is_hurried) sqlite3_busy_timeout(database->db, BUSY_MS);
+    return rc == SQLITE_OK;
 }
 
 // ---- statements ----
@@ -175,6 +188,61 @@ agg_err agg_database_copy_exactly(const agg_database *database, uint8_t *out, si
     return SHOAL_OK;
 }
 
+// ---- checking ----
+
+// A progress handler of SQLite.
+// Returns: other than 0 where the statement must end.
+static int must_end(void *pace)
+{
+    return !agg_pace_go_on(pace, 0);
+}
+
+agg_err agg_database_quick_check(sqlite3 *db, bool *is_stopped, agg_error *error,
+                                 const char *folder, const agg_pace *pace)
+{
+    sqlite3_stmt *check = NULL;
+    if (pace != NULL) sqlite3_progress_handler(db, CHECK_STEPS, must_end, (void *)(uintptr_t)pace);
+    int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &check, NULL);
+    if (rc == SQLITE_OK) rc = sqlite3_step(check);
+    if (pace != NULL) sqlite3_progress_handler(db, 0, NULL, NULL);
+    const char *found = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(check, 0) : NULL;
+    agg_err err = SHOAL_OK;
+    if (is_stopped != NULL) *is_stopped = rc == SQLITE_INTERRUPT;
+    if (rc != SQLITE_INTERRUPT && (found == NULL || strcmp(found, "ok") != 0))
+        err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: the database is damaged: %s",
+                       folder, found == NULL ? sqlite3_errmsg(db) : found);
+    sqlite3_finalize(check);
+    return err;
+}
+
+agg_err agg_database_open_apart(sqlite3 **db, agg_error *error, agg_database *database)
+{
+    *db = NULL;
+    char *path = agg_folder_join(error, database->folder, database->file);
+    if (path == NULL) return AGG_ERR_MEMORY;
+    int rc = sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    free(path);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(*db, "PRAGMA cache_size = -1024", NULL, NULL, NULL); // KiB
+    if (rc != SQLITE_OK) {
+        agg_err err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: cannot read: %s",
+                               database->folder, *db == NULL ? "no memory" : sqlite3_errmsg(*db));
+        sqlite3_close(*db);
+        *db = NULL;
+        return err;
+    }
+    sqlite3_busy_timeout(*db, BUSY_MS);
+    atomic_store(&database->is_read_apart, true);
+    return SHOAL_OK;
+}
+
+void agg_database_close_apart(sqlite3 *db, agg_database *database)
+{
+    if (db == NULL) return;
+    sqlite3_close(db);
+    atomic_store(&database->is_read_apart, false);
+}
+
 // ---- opening ----
 
 static bool execute(agg_database *database, const char *sql)
@@ -194,8 +262,28 @@ static int64_t read_pragma(agg_database *database, const char *sql)
     return value;
 }
 
+// Makes a file of the database private, and creates it if it is to be there: SQLite would leave its
+// mode to the umask. SQLite gives the log and the shared memory the mode of the database itself.
+static agg_err keep_private(const agg_database *database, agg_error *error, const char *suffix,
+                            bool is_made)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", database->file, suffix);
+    char *path = agg_folder_join(error, database->folder, name);
+    if (path == NULL) return AGG_ERR_MEMORY;
+    int fd = is_made ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+    agg_err err = is_made && fd < 0 ? fail_errno(error, path) : agg_file_keep_private(error, path);
+    if (fd >= 0) close(fd);
+    free(path);
+    return err;
+}
+
 static agg_err open_file(agg_database *database, agg_error *error, const char *name)
 {
+    agg_err err = keep_private(database, error, "", true);
+    if (err == SHOAL_OK) err = keep_private(database, error, "-wal", false);
+    if (err == SHOAL_OK) err = keep_private(database, error, "-shm", false);
+    if (err != SHOAL_OK) return err;
     char *path = agg_folder_join(error, database->folder, name);
     if (path == NULL) return AGG_ERR_MEMORY;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
@@ -210,6 +298,14 @@ static agg_err open_file(agg_database *database, agg_error *error, const char *n
     return read_pragma(database, "PRAGMA synchronous") == 2
                ? SHOAL_OK
                : fail(database, error, "turn on full sync");
+}
+
+static agg_err check_small(agg_database *database, agg_error *error)
+{
+    int64_t pages = read_pragma(database, "PRAGMA page_count"),
+            size = read_pragma(database, "PRAGMA page_size");
+    if (pages > 0 && size > 0 && pages > AGG_DATABASE_CHECK_MAX / size) return SHOAL_OK;
+    return agg_database_quick_check(database->db, NULL, error, database->folder, NULL);
 }
 
 static agg_err upgrade(agg_database *database, agg_error *error, const agg_database_layout *layout)
@@ -258,11 +354,13 @@ agg_err agg_database_open(agg_database *database, agg_error *error, const char *
                           const agg_database_layout *layout)
 {
     database->folder = strdup(folder);
+    database->file = layout->file;
     if (database->folder == NULL)
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     agg_err err = agg_folder_make(error, folder);
     if (err == SHOAL_OK) err = take_lock(database, error);
     if (err == SHOAL_OK) err = open_file(database, error, layout->file);
+    if (err == SHOAL_OK) err = check_small(database, error);
     if (err == SHOAL_OK) err = upgrade(database, error, layout);
     if (err == SHOAL_OK) err = prepare(database, error, layout);
     return err == SHOAL_OK ? agg_folder_sync(error, folder) : err;

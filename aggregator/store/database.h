@@ -13,11 +13,13 @@
 #define DATABASE_H
 
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "agg_error.h"
+#include "pace.h"
 
 // Bytes that SQLite takes for one database, beside the largest content that it is given.
 #define AGG_DATABASE_BYTES ((uint64_t)6 << 20)
@@ -33,6 +35,9 @@ typedef struct agg_database_layout {
 
 typedef struct agg_database {
     char *folder;
+    const char *file; // the layout's
+    // Another connection of this process reads, so checkpoints must not wait for readers.
+    atomic_bool is_read_apart;
     int lock_fd;
     sqlite3 *db;
     sqlite3_stmt *begin, *commit, *rollback;
@@ -41,18 +46,43 @@ typedef struct agg_database {
 } agg_database;
 
 // Makes the folder (mode 0700) unless it exists, takes its lock, opens or creates the database,
-// upgrades it and prepares its statements. An upgrade goes one version at a time, each in one
-// transaction: a process that is killed in between leaves a whole database of a lower version.
-// Call agg_database_close also after an error.
+// upgrades it and prepares its statements. The files of the database get mode 0600, whatever their
+// mode, the folder's and the umask. The structure of a small database is checked first
+// (AGG_DATABASE_CHECK_MAX): who writes into a damaged one may lose what was acknowledged. An
+// upgrade goes one version at a time, each in one transaction: a process that is killed in between
+// leaves a whole database of a lower version. Call agg_database_close also after an error.
 //   database: zeros but for lock_fd, which is -1
 //   layout: lives as long as the database
-// Returns: AGG_ERR_IO when another process holds the lock; SHOAL_ERR_VERSION when a newer program
-// wrote the database; AGG_ERR_MEMORY.
+// Returns: AGG_ERR_IO when another process holds the lock, or the database is damaged;
+// SHOAL_ERR_VERSION when a newer program wrote the database; AGG_ERR_MEMORY.
 agg_err agg_database_open(agg_database *database, agg_error *error, const char *folder,
                           const agg_database_layout *layout) SHOAL_MUST_CHECK;
 
 // Finalizes the statements, checkpoints and closes the database, and releases the lock last.
 void agg_database_close(agg_database *database);
+
+// ---- checking ----
+
+// Bytes of the largest database whose structure is checked whenever it is opened. A check of so
+// much takes under half a second.
+#define AGG_DATABASE_CHECK_MAX ((int64_t)256 << 20)
+
+// Runs SQLite's quick_check over a connection's database. It finds damage of the structure: of
+// pages, rows and their types. It does not find changed bytes within a value, which have checksums
+// of their own.
+//   is_stopped: the pace ended the check, and nothing is known; NULL where there is no pace
+//   pace: may be NULL
+// Returns: AGG_ERR_IO, with the first finding, for a damaged database.
+agg_err agg_database_quick_check(sqlite3 *db, bool *is_stopped, agg_error *error,
+                                 const char *folder, const agg_pace *pace) SHOAL_MUST_CHECK;
+
+// Opens another connection, which only reads. It may be used without the owner's mutex, by one
+// thread. While it is open, checkpoints do not wait for readers. End with agg_database_close_apart.
+agg_err agg_database_open_apart(sqlite3 **db, agg_error *error,
+                                agg_database *database) SHOAL_MUST_CHECK;
+
+// Closes the connection. db may be NULL.
+void agg_database_close_apart(sqlite3 *db, agg_database *database);
 
 // ---- transactions ----
 
@@ -69,7 +99,8 @@ void agg_database_rollback(agg_database *database);
 
 // Moves the write-ahead log's content into the database and empties the log, so that replaced and
 // deleted content is overwritten there too. A reader may hold the log back; then the next call
-// empties it.
+// empties it. It waits for readers of other processes for some seconds, and not for
+// agg_database_open_apart.
 // Returns: whether the log is empty.
 bool agg_database_checkpoint(agg_database *database);
 
@@ -120,6 +151,9 @@ char *agg_folder_join(agg_error *error, const char *folder, const char *name);
 
 // Makes a folder of mode 0700 unless it exists.
 agg_err agg_folder_make(agg_error *error, const char *path) SHOAL_MUST_CHECK;
+
+// Gives a file mode 0600 if it exists and anybody else may read or write it.
+agg_err agg_file_keep_private(agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
 // Syncs a folder, so that the names in it are as durable as the files.
 agg_err agg_folder_sync(agg_error *error, const char *path) SHOAL_MUST_CHECK;

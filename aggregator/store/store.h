@@ -45,6 +45,7 @@
 #include "agg_error.h"
 #include "batch.h"
 #include "period.h"
+#include "store_check.h"
 #include "store_close.h"
 #include "store_fold.h"
 #include "store_merge.h"
@@ -65,9 +66,10 @@ typedef struct agg_store_stats {
 } agg_store_stats;
 
 // Opens or creates the store in a folder (created with mode 0700) and removes what a crash left
-// behind. A store of an older version is upgraded.
-// Returns: AGG_ERR_IO when another process holds the store, SQLite refuses, or an accumulator's
-// file is missing; SHOAL_ERR_VERSION for a store of a newer version.
+// behind. All files get mode 0600. A store of an older version is upgraded.
+// Returns: AGG_ERR_IO when another process holds the store, SQLite refuses, the database is damaged
+// (agg_database_open), or an accumulator's file is missing; SHOAL_ERR_VERSION for a store of a
+// newer version.
 agg_err agg_store_open(agg_store **store, agg_error *error, const char *folder) SHOAL_MUST_CHECK;
 
 // Closes the store. Batches that wait stay for the next open. store may be NULL.

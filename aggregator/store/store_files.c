@@ -42,7 +42,7 @@ agg_err agg_store_file_save(agg_store *store, const agg_accumulator *acc, agg_er
 {
     char *path = path_of(store, error, name);
     if (path == NULL) return AGG_ERR_MEMORY;
-    agg_err err = agg_accumulator_save(acc, error, path);
+    agg_err err = agg_accumulator_save_private(acc, error, path);
     free(path);
     return err;
 }
@@ -136,11 +136,13 @@ static agg_err check_file(agg_store *store, agg_error *error, const char *name)
     agg_err err = SHOAL_OK;
     if (access(path, R_OK) != 0)
         err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: %s", path, strerror(errno));
+    if (err == SHOAL_OK) err = agg_file_keep_private(error, path);
     free(path);
     return err;
 }
 
-// Refuses a store whose files are missing: it would answer with less than was acknowledged.
+// Refuses a store whose files are missing: it would answer with less than was acknowledged. Files
+// of earlier versions have the mode that the umask left them; they become private.
 static agg_err check_files(agg_store *store, agg_error *error)
 {
     sqlite3_stmt *all = agg_database_bind(&store->database, STATEMENT_FILES, NULL, 0);

@@ -8,7 +8,7 @@
 #include "store_blocks.h"
 
 // Makes `accumulators/` unless it exists, removes files that the database does not name (a crash
-// leaves them), and checks that the others can be read. Used at open.
+// leaves them), checks that the others can be read, and gives them mode 0600. Used at open.
 agg_err agg_store_files_open(agg_store *store, agg_error *error) SHOAL_MUST_CHECK;
 
 // Loads one accumulator and checks that it belongs to the recipe. Release `acc` on OK.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets the two servers of a recipe with protocol "dap": aggregation.leader and aggregation.helper.
+// Sets the servers that a recipe names: aggregation.leader and aggregation.helper of protocol
+// "dap", and send.token, the issuer of tokens.
 #include "builder_fields.h"
+
+#define TOKENS_MAX 256 // a day: devices fetch no larger bundle
 
 static shoal_err set_url(shoal_recipe_builder *builder, shoal_url *url, const char *path,
                          size_t path_len, const char *text, size_t len)
@@ -23,6 +26,12 @@ static shoal_err set_helper(shoal_recipe_builder *builder, const char *path, siz
                             const char *text, size_t len)
 {
     return set_url(builder, &builder->recipe.helper, path, path_len, text, len);
+}
+
+static shoal_err set_token(shoal_recipe_builder *builder, const char *path, size_t path_len,
+                           const char *text, size_t len)
+{
+    return set_url(builder, &builder->recipe.token, path, path_len, text, len);
 }
 
 // Checks that a recipe without protocol "dap" states nothing about servers.
@@ -64,3 +73,26 @@ const shoal_setter shoal_leader_setter = {
     .set_string = set_leader, .set_number = shoal_builder_refuse_number, .check = check_servers};
 const shoal_setter shoal_helper_setter = {.set_string = set_helper,
                                           .set_number = shoal_builder_refuse_number};
+
+// Checks that every report of a recipe with tokens goes to one store, which spends its token in the
+// transaction that keeps the report. Leaders, queries and runs have no such transaction.
+static shoal_err check_token(shoal_recipe_builder *builder)
+{
+    static const char path[] = "send.token";
+    const shoal_recipe *recipe = &builder->recipe;
+    if (recipe->token.len == 0) return SHOAL_OK;
+    if (recipe->aggregation == SHOAL_AGGREGATION_DAP)
+        return shoal_builder_refuse(
+            builder, path, SHOAL_ERR_RANGE,
+            "does not go with two servers, which keep a report apart from the edge's spends");
+    if (recipe->value == SHOAL_VALUE_FIELDS || recipe->version != 0 || recipe->n_splits > 0 ||
+        recipe->epochs != 0)
+        return shoal_builder_refuse(builder, path, SHOAL_ERR_RANGE, "is not for queries and runs");
+    if (recipe->per_day > TOKENS_MAX)
+        return shoal_builder_refuse(builder, "limit.per_day", SHOAL_ERR_RANGE,
+                                    "must be 256 or less with send.token");
+    return SHOAL_OK;
+}
+
+const shoal_setter shoal_token_setter = {
+    .set_string = set_token, .set_number = shoal_builder_refuse_number, .check = check_token};

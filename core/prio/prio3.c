@@ -144,6 +144,16 @@ shoal_err shoal_prio3_shard(uint8_t *public_share, uint8_t *const *input_shares,
     return is_valid ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
+shoal_err shoal_prio3_check_share(const shoal_prio3 *prio3, uint32_t aggregator,
+                                  shoal_prio3_bytes input_share)
+{
+    if (aggregator >= prio3->shares) return SHOAL_ERR_ARGUMENT;
+    shoal_err err = check_len(input_share, shoal_prio3_input_share_len(prio3, aggregator));
+    if (err != SHOAL_OK || aggregator > 0) return err; // a helper's share is seeds: any bytes
+    return field_of(prio3)->check(input_share.at, leader_elements(prio3)) ? SHOAL_OK
+                                                                          : SHOAL_ERR_RECORD;
+}
+
 shoal_err shoal_prio3_verify_init(uint8_t *state, uint8_t *verifier_share, const shoal_prio3 *prio3,
                                   const uint8_t verify_key[SHOAL_PRIO3_VERIFY_KEY],
                                   shoal_prio3_bytes ctx, uint32_t aggregator,

@@ -115,6 +115,14 @@ typedef struct shoal_prio3_report {
     shoal_prio3_bytes public_share, input_share;
 } shoal_prio3_report;
 
+// Checks an input share without verifying its proof: its length, and that its field elements are
+// canonical. An aggregator may so refuse, before it keeps a report, a share that no device makes.
+//   aggregator: the share's owner, 0 .. shares - 1
+// Returns: SHOAL_ERR_ARGUMENT for a number that no aggregator has; SHOAL_ERR_TRUNCATED or
+// SHOAL_ERR_EXTRA for a wrong length; SHOAL_ERR_RECORD for an element that is not canonical.
+shoal_err shoal_prio3_check_share(const shoal_prio3 *prio3, uint32_t aggregator,
+                                  shoal_prio3_bytes input_share) SHOAL_MUST_CHECK;
+
 // Starts the verification of a report.
 //   state: kept by this aggregator until verify_next; secret from the others
 //   verifier_share: sent to the party that combines

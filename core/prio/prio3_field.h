@@ -221,6 +221,15 @@ static uint64_t F(prio3_decide)(const shoal_prio3 *prio3, const shoal_prio3_byte
     return is_valid;
 }
 
+static uint64_t F(prio3_check)(const uint8_t *share, size_t n)
+{
+    uint64_t is_canonical = 1;
+    FE element;
+    for (size_t i = 0; i < n; i++) is_canonical &= F(load)(&element, share + i * sizeof(FE));
+    wipe(&element, sizeof element);
+    return is_canonical;
+}
+
 static uint64_t F(prio3_add)(uint8_t *sum, const uint8_t *share, size_t n)
 {
     uint64_t is_canonical = 1;
@@ -248,5 +257,6 @@ static uint64_t F(prio3_values)(uint64_t *values, const uint8_t *sum, size_t n)
 
 const prio3_field PRIO3_FIELD = {.verify = F(prio3_verify),
                                  .decide = F(prio3_decide),
+                                 .check = F(prio3_check),
                                  .add = F(prio3_add),
                                  .values = F(prio3_values)};

@@ -55,6 +55,8 @@ typedef struct prio3_field {
     // Returns: 1 if the sum of the verifier shares accepts, else 0.
     uint64_t (*decide)(const shoal_prio3 *prio3, const shoal_prio3_bytes *verifier_shares,
                        uint64_t *scratch);
+    // Returns: 1 if n encoded elements are all canonical, else 0.
+    uint64_t (*check)(const uint8_t *share, size_t n);
     // Adds n encoded elements to the sum.
     // Returns: 1 if all are canonical, else 0 with the sum unchanged.
     uint64_t (*add)(uint8_t *sum, const uint8_t *share, size_t n);

@@ -85,6 +85,7 @@ struct shoal_recipe {
     uint32_t n_variables;                 // 2 .. 8 in a joint recipe, else 0
     shoal_variable variables[SHOAL_VARIABLES_MAX];
     shoal_url leader, helper; // base URLs of the two servers, empty without dap
+    shoal_url token;          // base URL of the issuer of tokens; empty if reports need none
     // Members that the builder derives from the fields.
     uint32_t n_parts; // 0 until the recipe is finished
     shoal_part parts[SHOAL_PARTS_MAX];

@@ -28,6 +28,11 @@ void shoal_put_helper(shoal_canonical *w, uint16_t tag, const shoal_recipe *reci
     put_url(w, tag, &recipe->helper);
 }
 
+void shoal_put_token(shoal_canonical *w, uint16_t tag, const shoal_recipe *recipe)
+{
+    put_url(w, tag, &recipe->token);
+}
+
 static void put_encoded(shoal_canonical *w, const shoal_encoded *e)
 {
     uint8_t scheme = (uint8_t)e->scheme, bytes[8];

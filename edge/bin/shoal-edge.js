@@ -5,14 +5,20 @@
 import { parseArgs } from 'node:util';
 import { load, loadDapModule } from 'shoal-client/node';
 import { readConfig } from '../config.js';
+import { gatewayKeys } from '../key_file.js';
 import { startEdge } from '../node.js';
 
 const HELP = `usage: shoal-edge --config FILE
+       shoal-edge gateway-key FILE [--list]
 
 Takes private reports over HTTP, forgets where they came from, and forwards them in shuffled batches.
 FILE is described in the package's README.md. Stops on SIGTERM and SIGINT; a kill loses nothing accepted.
 
+gateway-key adds a key to a gateway's file of keys, which it makes if there is none, and prints the key
+as a key list has it, one line of JSON. The file holds private keys: only its owner may read it.
+
   -c, --config FILE   configuration, JSON
+      --list          with gateway-key: prints the keys of the file, and adds none
   -h, --help          this text
 `;
 
@@ -22,20 +28,38 @@ class UsageError extends Error {}
 function readArguments() {
   try {
     return parseArgs({
-      options: { config: { type: 'string', short: 'c' }, help: { type: 'boolean', short: 'h' } },
-    }).values;
+      options: {
+        config: { type: 'string', short: 'c' },
+        list: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+      allowPositionals: true,
+    });
   } catch (error) {
-    throw new UsageError(/** @type {Error} */ (error).message);
+    const [what] = /** @type {Error} */ (error).message.split('. '); // advice on '--' follows
+    throw new UsageError(`${what}; see --help`);
   }
 }
 
 /** @returns {Promise<number | null>} an exit code, or null to go on serving */
 async function main() {
-  const values = readArguments();
+  const {
+    values,
+    positionals: [command, file, ...rest],
+  } = readArguments();
   if (values.help) {
     process.stdout.write(HELP);
     return 0;
   }
+  if (command === 'gateway-key') {
+    if (file === undefined || rest.length || values.config !== undefined)
+      throw new UsageError('gateway-key: one FILE is needed, and no --config; see --help');
+    for (const key of await gatewayKeys(file, values.list !== true))
+      process.stdout.write(`${JSON.stringify(key)}\n`);
+    return 0;
+  }
+  if (command !== undefined) throw new UsageError(`unknown command '${command}'; see --help`);
+  if (values.list) throw new UsageError('--list belongs to gateway-key; see --help');
   if (values.config === undefined) throw new UsageError('--config FILE is needed; see --help');
   const config = await readConfig(values.config);
   const edge = await startEdge(config, { createCore: load, loadDapModule });
@@ -51,7 +75,8 @@ main().then(
     if (code !== null) process.exitCode = code;
   },
   (error) => {
-    process.stderr.write(`shoal-edge: ${error.message}\n`);
+    const what = error.code === 'ENOENT' ? `${error.path}: there is no such file` : error.message;
+    process.stderr.write(`shoal-edge: ${what}\n`);
     process.exitCode = error instanceof UsageError ? 2 : 1;
   },
 );

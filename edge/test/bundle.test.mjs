@@ -14,8 +14,11 @@ import { bundleWorker } from '../bundle.js';
 // [file, most bytes after gzip]
 const LIMITS = [
   ['shoal-dap.wasm', 18_432],
-  ['shoal.wasm', 43_520],
-  ['worker.js', 16_896], // 310 bytes of it are the device's ledger, which the bindings carry,
+  ['shoal.wasm', 44_032],
+  // 310 bytes of it are the device's ledger, which the bindings carry. The gateway has 12,900: @hpke/core
+  // 8,600, its own code and the codec of binary HTTP 4,300; the log's files 430;
+  // tokens 2,100 beyond what they share.
+  ['worker.js', 32_512],
 ];
 
 test('the bundle is three files within their sizes, and carries every mechanism', async (t) => {

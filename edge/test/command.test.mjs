@@ -58,6 +58,14 @@ test('help goes to stdout, a wrong command line is exit code 2', async () => {
   assert.match(help.stdout, /--config FILE/);
   for (const args of [[], ['--confg', 'x'], ['x']])
     assert.equal((await run(...args)).code, 2, args.join());
+  for (const [args, words] of [
+    [['--confg', 'x'], /: Unknown option '--confg'; see --help\n$/],
+    [['gateway-keys', 'x'], /unknown command 'gateway-keys'/],
+    [['gateway-key'], /gateway-key: one FILE is needed/],
+    [['gateway-key', 'x', '--config', 'y'], /gateway-key: one FILE is needed/],
+    [['--list'], /--list belongs to gateway-key/],
+  ])
+    assert.match((await run(...args)).stderr, words);
 });
 
 const refusals = [

@@ -2,7 +2,7 @@
 // Starts, kills and restarts an edge as a process of its own, the same way for both runtimes: workerd and Node.
 
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +25,10 @@ class Edge {
     this.store = join(dir, 'store');
     this.url = `http://127.0.0.1:${port}`;
     this.#command = command;
+  }
+
+  get pid() {
+    return this.#child.pid;
   }
 
   async start() {
@@ -96,16 +100,25 @@ async function childrenOf(pid) {
  * An edge that serves the recipes and forwards to the aggregator. Stopped and removed when the test ends.
  * @param {import('node:test').TestContext} t
  * @param {'workerd' | 'node'} runtime
+ * `gateway`: {keys, relays: [{name, token, perMinute}], unknownPerMinute, dateWindowS}, of Oblivious HTTP
  * `script`: a worker that was bundled before, for workerd; by default that of the sources
  */
 export async function startEdge(
   t,
   runtime,
-  { recipes, aggregator, origins = ['https://site.example'], limits = {}, script },
+  {
+    recipes,
+    aggregator,
+    origins = ['https://site.example'],
+    limits = {},
+    script,
+    gateway,
+    tokenKeys,
+  },
 ) {
   const dir = await mkdtemp(join(tmpdir(), 'shoal-edge-'));
   const port = await freePort();
-  const config = { dir, port, recipes, aggregator, origins, limits, script };
+  const config = { dir, port, recipes, aggregator, origins, limits, script, gateway, tokenKeys };
   const edge = new Edge(
     dir,
     port,
@@ -118,7 +131,17 @@ export async function startEdge(
   return edge.start();
 }
 
-async function workerdCommand({ dir, port, recipes, aggregator, origins, limits, script: built }) {
+async function workerdCommand({
+  dir,
+  port,
+  recipes,
+  aggregator,
+  origins,
+  limits,
+  script: built,
+  gateway,
+  tokenKeys,
+}) {
   const script = built ?? (await bundleWorker(join(dir, 'bundle')));
   const bindings = {
     RECIPES: recipes.map(({ hash, json }) => ({ hash, recipe: json })),
@@ -127,9 +150,16 @@ async function workerdCommand({ dir, port, recipes, aggregator, origins, limits,
     BATCH_SECRET: SECRET,
     ADMIN_TOKEN: TOKEN,
     BODY_TIMEOUT_S,
+    ...(tokenKeys && { TOKEN_KEYS: tokenKeys }),
     ...Object.fromEntries(
       Object.entries(limits).map(([name, value]) => [name.toUpperCase(), value]),
     ),
+    ...(gateway && {
+      GATEWAY_KEYS: gateway.keys,
+      GATEWAY_RELAYS: relaysOf(gateway).map(({ token, ...relay }) => ({ ...relay, token })),
+      GATEWAY_UNKNOWN_PER_MINUTE: gateway.unknownPerMinute,
+      GATEWAY_DATE_WINDOW_S: gateway.dateWindowS,
+    }),
   };
   return [
     here('run_worker.mjs'),
@@ -137,13 +167,45 @@ async function workerdCommand({ dir, port, recipes, aggregator, origins, limits,
   ];
 }
 
-async function nodeCommand({ dir, port, recipes, aggregator, origins, limits }) {
+/** The relays as configurations name their members. */
+const relaysOf = ({ relays = [] }) =>
+  relays.map(({ name, token, perMinute }) => ({ name, token, per_minute: perMinute }));
+
+/** Writes the gateway's files, and returns the member `gateway`. */
+async function gatewayConfig(dir, gateway) {
+  await writeFile(join(dir, 'gateway.keys'), JSON.stringify({ keys: gateway.keys }));
+  await chmod(join(dir, 'gateway.keys'), 0o600);
+  const relays = [];
+  for (const { token, ...relay } of relaysOf(gateway)) {
+    await writeFile(join(dir, `${relay.name}.token`), `${token}\n`);
+    relays.push({ ...relay, token_file: `${relay.name}.token` });
+  }
+  return {
+    keys_file: 'gateway.keys',
+    relays,
+    unknown_per_minute: gateway.unknownPerMinute,
+    date_window_s: gateway.dateWindowS,
+  };
+}
+
+async function nodeCommand({
+  dir,
+  port,
+  recipes,
+  aggregator,
+  origins,
+  limits,
+  gateway,
+  tokenKeys,
+}) {
   await mkdir(dir, { recursive: true });
   for (const { hash, json } of recipes)
     await writeFile(join(dir, `${hash}.json`), JSON.stringify(json));
   await writeFile(join(dir, 'secret'), `${SECRET}\n`);
   await writeFile(join(dir, 'token'), `${TOKEN}\n`);
+  if (tokenKeys) await writeFile(join(dir, 'tokens.json'), JSON.stringify(tokenKeys));
   const config = {
+    ...(tokenKeys && { token_keys: 'tokens.json' }),
     listen: `127.0.0.1:${port}`,
     spool: 'store',
     recipes: recipes.map(({ hash }) => ({ file: `${hash}.json`, hash })),
@@ -152,6 +214,7 @@ async function nodeCommand({ dir, port, recipes, aggregator, origins, limits }) 
     batch_secret_file: 'secret',
     admin_token_file: 'token',
     body_timeout_s: BODY_TIMEOUT_S,
+    ...(gateway && { gateway: await gatewayConfig(dir, gateway) }),
     ...limits,
   };
   await writeFile(join(dir, 'edge.json'), JSON.stringify(config));

@@ -105,7 +105,7 @@ async function visit(edge, recipe, loads) {
     ({ category, popularity }) =>
       /** @type {[string, any]} */ (['loads', { category, popularity }]),
   );
-  return useClient(edge, [recipe], { records }, () => {});
+  return useClient({ endpoint: edge }, [recipe], { records }, () => {});
 }
 
 /**

@@ -22,6 +22,8 @@ const FLAGS = [
 const BATCH_HEADER = 72;
 const BATCH_TRAILER = 8;
 const WAIT_MS = 60_000;
+const ACCEPTED = 202; // of the edge worker
+const SEALED = 200; // of a relay; the sums say in the end whether all were accepted
 
 /**
  * @typedef {{words?: string[], sites?: string[], records?: [string, any][]}} Events records are of
@@ -102,13 +104,13 @@ export async function postBatches(file, aggregator, secret, progress) {
 /**
  * Runs a visitor in a real browser, who consents, types the words and follows the links.
  * @param {string} url of the page
- * @param {string} edge
+ * @param {string} relay its URL
  * @param {Events} events
  * @param {Progress} progress
  * @returns {Promise<{accepted: number, page: import('playwright-core').Page, close: () =>
  *   Promise<void>}>}
  */
-export async function visitPage(url, edge, { words = [], sites = [] }, progress) {
+export async function visitPage(url, relay, { words = [], sites = [] }, progress) {
   const browser = await chromium.launch({
     executablePath: process.env.SHOAL_CHROMIUM ?? '/usr/bin/chromium',
     args: FLAGS,
@@ -124,8 +126,8 @@ export async function visitPage(url, edge, { words = [], sites = [] }, progress)
     page.on('response', (response) => {
       if (
         response.request().method() !== 'POST' ||
-        !response.url().startsWith(edge) ||
-        response.status() !== 202
+        !response.url().startsWith(relay) ||
+        response.status() !== SEALED
       )
         return;
       progress(`${(++accepted).toLocaleString('en-US')} reports accepted`);
@@ -153,22 +155,23 @@ export async function visitPage(url, edge, { words = [], sites = [] }, progress)
 
 /**
  * Runs one device in Node: the client of the same package, with its WebAssembly, over HTTP.
- * @param {string} edge @param {any[]} recipes @param {Events} events @param {() => void} onAccepted
+ * @param {import('./oblivious.mjs').Way} way @param {any[]} recipes @param {Events} events @param {() => void} onAccepted
  */
 export async function useClient(
-  edge,
+  way,
   recipes,
   { words = [], sites = [], records = [] },
   onAccepted,
 ) {
   let accepted = 0;
+  const accepts = way.relay ? SEALED : ACCEPTED;
   const client = await init({
-    endpoint: edge,
+    ...way,
     recipes,
     wasm: load,
     fetch: async (...args) => {
       const response = await fetch(...args);
-      if (response.status === 202) {
+      if (args[1]?.method === 'POST' && response.status === accepts) {
         accepted++;
         onAccepted();
       }

@@ -93,10 +93,11 @@ export async function startAggregator({ binary, folder, secret, collections }) {
  * @param {string} options.aggregator base URL
  * @param {string} options.secret
  * @param {string} options.token opens the metrics
- * @param {string} options.origin of the page
+ * @param {string} [options.origin] of a page that reports to it straight
  * @param {{hash: string, json: any}[]} options.recipes
+ * @param {import('./oblivious.mjs').Gateway} [options.gateway] takes reports from a relay
  */
-export async function startEdge({ folder, aggregator, secret, token, origin, recipes }) {
+export async function startEdge({ folder, aggregator, secret, token, origin, recipes, gateway }) {
   const script = await bundleWorker(join(folder, 'edge'));
   const miniflare = new Miniflare({
     modulesRoot: dirname(script),
@@ -113,26 +114,37 @@ export async function startEdge({ folder, aggregator, secret, token, origin, rec
       AGGREGATOR: aggregator,
       BATCH_SECRET: secret,
       ADMIN_TOKEN: token,
-      ORIGINS: JSON.stringify([origin]),
+      ORIGINS: JSON.stringify(origin === undefined ? [] : [origin]),
       RECIPES: JSON.stringify(recipes.map(({ hash, json }) => ({ hash, recipe: json }))),
+      ...(gateway && { GATEWAY_KEYS: gateway.keys, GATEWAY_RELAYS: gateway.relays }),
     },
     host: '127.0.0.1',
     port: 0,
     cf: false,
   });
   const { origin: url } = await miniflare.ready;
+  /** Lines of /metrics: name with labels, and number. @returns {Promise<[string, number][]>} */
+  const metrics = async () => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const text = await (await fetch(`${url}/metrics`, { headers })).text();
+    return text
+      .trim()
+      .split('\n')
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]);
+  };
   return {
     url,
+    /** The sum of a count over collections. @param {string} name */
+    async sum(name) {
+      const found = (await metrics()).filter(([line]) => line.startsWith(`shoal_edge_${name}{`));
+      return found.reduce((sum, [, n]) => sum + n, 0);
+    },
     /** How many reports of a recipe wait for their batch. @param {string} recipe */
     async open(recipe) {
-      const response = await fetch(`${url}/metrics`, {
-        headers: { Authorization: `Bearer ${token}` },
-      });
-      const line = (await response.text())
-        .split('\n')
-        .find((l) => l.startsWith(`shoal_edge_open_reports{recipe="${recipe}"`));
-      if (!line) throw new Error('the edge worker does not say how many reports wait');
-      return Number(line.split(' ').at(-1));
+      const start = `shoal_edge_open_reports{recipe="${recipe}"`;
+      const found = (await metrics()).find(([line]) => line.startsWith(start));
+      if (!found) throw new Error('the edge worker does not say how many reports wait');
+      return found[1];
     },
     close: () => miniflare.dispose(),
   };

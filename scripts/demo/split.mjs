@@ -8,12 +8,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { init } from 'shoal-client';
+import { startPage } from '../../web-demo/serve.mjs';
 import { load, loadDapModule } from 'shoal-client/node';
 import { rowsOf } from '../../web-demo/page/histogram.js';
 import { drawer, fromTsv, toTsv } from './data.mjs';
 import { run } from './devices.mjs';
 import { finding } from './report.mjs';
-import { freePort, startServe } from './services.mjs';
+import { makeLog, parties, startDemoRelay } from './oblivious.mjs';
+import { freePort, startEdge, startServe } from './services.mjs';
 import { makeSteps, say, whole } from './talk.mjs';
 import { sumsOf } from '../../tests/aggregator/accumulator_sums.mjs';
 
@@ -115,16 +117,57 @@ async function startServers(binary, folder, sites, later) {
 }
 
 /**
+ * Starts what stands between devices and leader: a relay, the edge worker as its gateway, and the
+ * log that names the gateway's key.
+ * @param {string} binary
+ * @param {string} folder
+ * @param {(close: () => any) => void} later
+ */
+async function startPath(binary, folder, later) {
+  const json = JSON.parse(await readFile(join(folder, 'recipe.json'), 'utf8'));
+  const { hash } = (await load()).recipe(json);
+  const log = await makeLog(binary, folder);
+  const edge = await startEdge({
+    folder,
+    aggregator: 'http://127.0.0.1:1/', // nothing is for it: the leader counts
+    secret: randomBytes(24).toString('hex'),
+    token: randomBytes(24).toString('hex'),
+    recipes: [{ hash, json }],
+    gateway: log.gateway,
+  });
+  later(() => edge.close());
+  const relay = await startDemoRelay(folder, edge.url, log.gateway, '*');
+  later(() => relay.close());
+  const site = await startPage({
+    endpoint: edge.url,
+    relay: relay.url,
+    log,
+    recipes: [json],
+    links: [],
+    crowds: [],
+    results: async () => ({ status: 404, body: '' }),
+  });
+  later(() => site.close());
+  return {
+    edge,
+    relay,
+    /** @type {import('./oblivious.mjs').Way} */
+    way: { endpoint: edge.url, relay: relay.url, log: { url: `${site.url}log/`, key: log.key } },
+    said: `relay ${relay.url}  edge ${edge.url}`,
+  };
+}
+
+/**
  * Runs one device in Node: the page's own client, which splits and seals what it sends. It keeps a
  * list of what it sent, for the person to see.
- * @param {string} leader
+ * @param {import('./oblivious.mjs').Way} way
  * @param {any} recipe
  * @param {string[]} sites
  * @returns {Promise<string[]>} its reports before they were split, as lines
  */
-async function useClient(leader, recipe, sites) {
+async function useClient(way, recipe, sites) {
   const client = await init({
-    endpoint: leader,
+    ...way,
     recipes: [recipe],
     wasm: load,
     dapWasm: loadDapModule,
@@ -167,7 +210,7 @@ const OPENING =
  * @param {() => void} options.stopOnSignals
  */
 export async function splitDemo({ binary, folder, counts, later, stopOnSignals }) {
-  const step = makeSteps(7);
+  const step = makeSteps(9);
   const at = (/** @type {string} */ name) => join(folder, name);
   const sites = counts.slice(0, SITES);
   /** @type {Split} */
@@ -177,21 +220,27 @@ export async function splitDemo({ binary, folder, counts, later, stopOnSignals }
     await writeFile(at('sites.tsv'), toTsv(sites));
     return { said: `the ${whole(SITES)} most used` };
   });
-  const { urls } = await step(
-    'Leader and helper start, each with a key and a store of its own',
+  await step('Leader and helper start, each with a key and a store of its own', async () => {
+    const values = sites.map(({ value }) => value);
+    const servers = await startServers(binary, folder, values, later);
+    stopOnSignals();
+    return servers;
+  });
+  const path = await step(
+    'A relay and the edge worker start, for the devices of the client',
     async () => {
-      const values = sites.map(({ value }) => value);
-      const servers = await startServers(binary, folder, values, later);
+      const started = await startPath(binary, folder, later);
       stopOnSignals();
-      return servers;
+      return started;
     },
   );
   await step(`${whole(DEVICES)} simulated devices scramble one site each`, () => simulate(split));
   await step('Each splits its record and seals one share to each server', () => upload(split));
   const truth = fromTsv(await readFile(at('truth.tsv'), 'utf8'));
   await step(`${CLIENTS} more devices run the page's own client in Node`, () =>
-    driveClients(split, urls.leader, truth),
+    driveClients(split, path.way, truth),
   );
+  await step('What each of the parties saw of those', async () => ({ said: await seen(path) }));
   await step(
     'The servers check every report together, and the collector asks each for its sum',
     () => collect(split),
@@ -229,18 +278,33 @@ async function upload({ binary, at, hour }) {
 }
 
 /**
+ * @param {Awaited<ReturnType<typeof startPath>>} path
+ */
+async function seen({ edge, relay }) {
+  const [requests, records] = await Promise.all(
+    ['gateway_requests_total', 'relayed_reports_total'].map((name) => edge.sum(name)),
+  );
+  const last = `the leader: ${whole(records)} reports from the edge, one share of each readable`;
+  return parties(
+    relay.saw,
+    { requests, records, what: 'reports that are sealed for the two servers' },
+    last,
+  );
+}
+
+/**
  * @param {Split} split
- * @param {string} leader
+ * @param {import('./oblivious.mjs').Way} way
  * @param {Map<string, number>} truth gets what is sent
  */
-async function driveClients({ at, sites }, leader, truth) {
+async function driveClients({ at, sites }, way, truth) {
   const json = JSON.parse(await readFile(at('recipe.json'), 'utf8'));
   const draw = drawer(sites);
   const lines = await Promise.all(
     Array.from({ length: CLIENTS }, () => {
       const events = Array.from({ length: EVENTS }, draw);
       for (const site of events) truth.set(site, (truth.get(site) ?? 0) + 1);
-      return useClient(leader, json, events);
+      return useClient(way, json, events);
     }),
   );
   await writeFile(at('clients.ndjson'), `${lines.flat().join('\n')}\n`);

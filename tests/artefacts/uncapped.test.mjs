@@ -14,6 +14,7 @@ import { init } from '../../wasm/client/client.js';
 import { memoryLocks, memoryStorage } from '../../wasm/client/memory_storage.js';
 import { codes, epochRecipe, makeClient, settle } from '../../wasm/test/fixtures.mjs';
 import { loadQueryCore } from '../../wasm/test/query_fixtures.mjs';
+import { tokenNetwork, tokenOf, tokenRecipe } from '../../wasm/test/token_fixtures.mjs';
 import { DEVICE_RECIPES, dump, restore } from './device_recipes.mjs';
 
 // The edge's own tests are not checked against types, so their helpers are loaded by a computed name.
@@ -269,4 +270,65 @@ test('storage that today wrote is closed to the client of before, or counted by 
   const [code] = codes(await client.record('typed-words', 'pike'));
   assert.ok(['ledger', 'budget', 'storage'].includes(code), code);
   client.close();
+});
+
+const paid = tokenRecipe({ recipe: 'paid', analysis: 'paid', stream: 'paid-words' });
+/** What the store `state` has of tokens. @param {any} storage @returns {Promise<any>} */
+const tokensIn = (storage) =>
+  storage.transaction((/** @type {any} */ tx) => tx.get('state', 'tokens'));
+
+test('a device of before gets tokens, spends them, and keeps what it had', async () => {
+  const network = await tokenNetwork([paid], () => device.now + 1000);
+  const { client, storage } = await laterClient({
+    recipes: [...DEVICE_RECIPES, paid],
+    fetch: network.fetch,
+    keyList: network.keyList,
+  });
+  const before = await storage.transaction((/** @type {any} */ tx) => tx.get('state', 'ledger'));
+  await client.consent.grant(); // to what the page has more than before
+  assert.deepEqual(codes(await client.record('paid-words', 'cod')), ['queued']);
+  await client.flush();
+  const tokens = network.edge.requests.map((request) => tokenOf(request)).filter((t) => t.length);
+  assert.equal(tokens.length, 1, 'one report is of this recipe');
+  const [today, tomorrow] = Object.values(await tokensIn(storage)).map(
+    ({ left }) => Object.values(left).flat().length,
+  );
+  assert.deepEqual([today, tomorrow], [paid.limit.per_day - 1, paid.limit.per_day]);
+  assert.ok(before, 'the ledger of before');
+  const now = await client.ledger();
+  for (const then of device.told.ledger.filter((/** @type {any} */ e) => e.recipe))
+    assert.ok(
+      now.some(({ recipe }) => recipe === then.recipe),
+      `the ledger still has ${then.recipe}`,
+    );
+  client.close();
+});
+
+test('the client of before leaves tokens behind at a withdrawal, and the next grant ends them', async (t) => {
+  const network = await tokenNetwork([paid], () => device.now);
+  const { options } = toldOptions({ recipes: [paid], fetch: network.fetch });
+  const today = await init({ ...options, keyList: network.keyList, wasm: load });
+  await today.consent.grant();
+  assert.deepEqual(codes(await today.record('paid-words', 'cod')), ['queued']);
+  today.close();
+  const old = await earlierClient(t, {
+    ...options,
+    recipes: [DEVICE_RECIPES[0]],
+    wasm: pathToFileURL(join(unpacked(t, 'client'), 'shoal.wasm')),
+  });
+  await old.consent.withdraw();
+  await old.erase();
+  old.close();
+  // docs/privacy.md says so: that client knows nothing of them.
+  const left = JSON.stringify(await tokensIn(options.storage));
+  assert.match(left, /"token":/);
+
+  const page = { ...options, fetch: async () => new Response(null, { status: 503 }) };
+  const later = await init({ ...page, keyList: network.keyList, wasm: load });
+  assert.equal(later.consent.state, 'none');
+  await later.consent.grant();
+  assert.doesNotMatch(JSON.stringify(await tokensIn(options.storage)) ?? '', /"token":/);
+  await later.consent.withdraw();
+  assert.equal(await tokensIn(options.storage), undefined);
+  later.close();
 });

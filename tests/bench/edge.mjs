@@ -237,8 +237,117 @@ async function main() {
     read: [read, UNITS],
     what: 'Request, request.json(), Response, as above',
   });
+  await compareGateway(deps, bytes, keys, handled);
+  await compareTokens(deps, handled);
   for (const runtime of RUNTIMES) await compareServers(runtime, recipe, bodies, readNs);
   if (Number.isNaN(kept)) process.exit(1);
+}
+
+/**
+ * A sealed report from its bytes to a sealed answer. Naive: the same report in the clear, so the ratio is what sealing costs.
+ * @param {any} deps @param {Buffer[]} bytes @param {string[]} keys
+ * @param {() => Promise<void>} direct UNITS reports in the clear
+ */
+async function compareGateway(deps, bytes, keys, direct) {
+  const { GATEWAY, RELAY, hour, sealed } = await tests('ohttp_client.mjs');
+  const { Gateway } = await import(new URL('../../edge/gateway.js', import.meta.url).href);
+  const gateway = await Gateway.open({ ...GATEWAY, relays: [{ ...RELAY, perMinute: 1e12 }] });
+  /** @type {Buffer[]} */
+  const requests = [];
+  for (const [i, body] of bytes.slice(0, 64).entries()) {
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': keys[i] };
+    requests.push((await sealed('/v1/reports', { headers, body, date: hour() })).body);
+  }
+  const headers = new Map([
+    ['content-type', 'message/ohttp-req'],
+    ['authorization', `Bearer ${RELAY.token}`],
+  ]);
+  const opened = async () => {
+    for (const body of requests) {
+      const pieces = [body];
+      const reader = {
+        read: async () => ({ done: pieces.length === 0, value: pieces.pop() }),
+        cancel: async () => {},
+      };
+      const request = {
+        method: 'POST',
+        url: 'http://edge.example/ohttp',
+        headers: { get: (/** @type {string} */ name) => headers.get(name) ?? null },
+        body: { getReader: () => reader },
+      };
+      const { status } = await answer(request, { ...deps, gateway });
+      if (status !== 200) throw new Error(`status ${status}`);
+    }
+  };
+  const read = () => {
+    let sum = 0;
+    for (const body of requests) for (const byte of body) sum += byte;
+    if (!sum) throw new Error('nothing was read');
+  };
+  await compare('report through the gateway, sealed to sealed', {
+    real: [opened, requests.length],
+    naive: [direct, UNITS],
+    read: [read, requests.length],
+    what: 'the same report in the clear',
+  });
+}
+
+/**
+ * A report that spends a token, through the handler. Naive: a report without one, so the ratio is what verifying costs. Signatures are
+ * verified on threads of the runtime, whose time counts too.
+ * @param {any} deps
+ * @param {() => Promise<void>} direct UNITS reports without a token
+ */
+async function compareTokens(deps, direct) {
+  const [support, { makeTokenRecipe, keysFor, directoryFor, newToken, tokenInit, today }] =
+    await Promise.all([tests('support.mjs'), tests('token_support.mjs')]);
+  const { tokensOf } = await import(new URL('../../edge/tokens.js', import.meta.url).href);
+  const recipe = await makeTokenRecipe({ recipe: 'bench-tokens' });
+  const keys = await keysFor(recipe, [today(), today() + 1]);
+  const tokens = await tokensOf(directoryFor(keys), [recipe]);
+  const accept = async () => 'accepted';
+  const spending = {
+    ...deps,
+    collections: new Map([[recipe.hash, { recipe, accept }]]),
+    recipes: [recipe],
+    tokens,
+  };
+  /** @type {{headers: Map<string, string>, body: Buffer}[]} */
+  const reports = [];
+  for (let i = 0; i < REPORTS; i++) {
+    const text = support.newRecord(recipe, `word${i}`);
+    const { headers, body } = tokenInit(recipe, await newToken(keys[0]), text);
+    const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+    reports.push({ headers: new Map(/** @type {any} */ (named)), body: Buffer.from(body) });
+  }
+  const spent = async () => {
+    for (const { headers, body } of reports) {
+      const pieces = [body];
+      const reader = {
+        read: async () => ({ done: pieces.length === 0, value: pieces.pop() }),
+        cancel: async () => {},
+      };
+      const request = {
+        method: 'POST',
+        url: 'http://edge.example/v1/reports',
+        headers: { get: (/** @type {string} */ name) => headers.get(name) ?? null },
+        body: { getReader: () => reader },
+      };
+      const { status } = await answer(/** @type {any} */ (request), spending);
+      if (status !== 202) throw new Error(`status ${status}`);
+    }
+  };
+  const read = () => {
+    let sum = 0;
+    for (const { body } of reports) for (const byte of body) sum += byte;
+    if (!sum) throw new Error('nothing was read');
+  };
+  await compare('report that spends a token, request to answer', {
+    real: [spent, REPORTS],
+    naive: [direct, UNITS],
+    read: [read, REPORTS],
+    what: 'a report without a token',
+  });
 }
 
 /** @param {any} report @param {import('../../wasm/bindings/core.js').Recipe} recipe */

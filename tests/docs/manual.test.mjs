@@ -62,7 +62,13 @@ test('every command has a manual page, and every page a command', { skip }, () =
   assert.ok(commands.length > 4, 'the help lists commands');
   assert.deepEqual(
     manuals,
-    ['shoal.1', 'shoal-edge.1', ...commands.map((name) => `shoal-${name}.1`)].sort(),
+    [
+      'shoal.1',
+      'shoal-edge.1',
+      'shoal-relay.1',
+      'shoal-issuer.1',
+      ...commands.map((name) => `shoal-${name}.1`),
+    ].sort(),
   );
   const listed = [...read('docs/man/shoal.1').matchAll(/^\.It Cm ([a-z][a-z-]*)$/gm)].map(
     (match) => match[1],
@@ -87,6 +93,11 @@ test('manual pages and --help list the same options', { skip }, () => {
   });
   if (edge.status === 0)
     assert.deepEqual(optionsOfManual('shoal-edge.1'), optionsOfHelp(edge.stdout), 'shoal-edge');
+  const relay = spawnSync(process.execPath, [join(root, 'relay/bin/shoal-relay.js'), '--help'], {
+    encoding: 'utf8',
+  });
+  assert.equal(relay.status, 0);
+  assert.deepEqual(optionsOfManual('shoal-relay.1'), optionsOfHelp(relay.stdout), 'shoal-relay');
 });
 
 test('manual pages name themselves and render without a warning', () => {

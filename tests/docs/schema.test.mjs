@@ -381,6 +381,17 @@ const DAP_VALUES = [
   { protocol: 'dap' },
   { protocol: 'reports' },
 ];
+// Of reports that spend tokens.
+const TOKEN_PATHS = [
+  'send.token',
+  'aggregation',
+  'limit.per_day',
+  'version',
+  'split_by',
+  'value',
+  'mechanism',
+];
+const TOKEN_VALUES = [256, 257, [{ field: 'a', values: ['b'] }]];
 
 /** A copy with one member set, or (undefined) taken away. @param {any} json @param {string} path @param {any} value */
 function withMember(json, path, value) {
@@ -413,6 +424,9 @@ test('a recipe with one thing changed: the core and the schema say the same', (t
     { ...files[0], cohort: { epsilon: 1, delta: '1e-9' } },
     { ...files[0], send: { pick: 'uniform', window: 'visit', delay_s: 0 } },
     { ...files[0], send: { pick: 'uniform', window: 'day' }, text: { locale: 'tr' } },
+    { ...files[0], send: { token: 'https://a.example' } },
+    { ...two, send: { token: 'https://a.example' } },
+    { ...runs[0], send: { token: 'https://a.example' } },
     golden[3],
     ...runs,
     two,
@@ -425,6 +439,7 @@ test('a recipe with one thing changed: the core and the schema say the same', (t
       ...PATHS,
       ...(isRun ? RUN_PATHS : ['round.update']),
       ...(base === two || base === bases[0] ? DAP_PATHS : []),
+      ...(base.send?.token || base === bases[0] ? TOKEN_PATHS : []),
       ...(has ? COMPOUND_PATHS : []),
       ...(isJoint ? JOINT_PATHS : ['records.keep_days']),
     ];
@@ -436,7 +451,8 @@ test('a recipe with one thing changed: the core and the schema say the same', (t
         ...(has ? COMPOUND_VALUES : []),
         ...(isJoint ? JOINT_VALUES : [30]),
         ...(isRun ? RUN_VALUES : []),
-        ...(path.startsWith('aggregation') ? DAP_VALUES : []),
+        ...(path.startsWith('aggregation') || path === 'send.token' ? DAP_VALUES : []),
+        ...(base.send?.token ? TOKEN_VALUES : []),
       ]) {
         if (!isChosen()) continue;
         const json = withMember(base, path, value);

@@ -194,6 +194,34 @@ test("the edge worker's configuration", () => {
   );
 });
 
+test("the relay's configuration, its answers and its counts", () => {
+  const fields = [
+    ...all(part('relay/settings.js', 'export const FIELDS', '];'), /^ {2}'(\w+)',$/gm),
+    ...all(part('relay/config.js', 'const NODE_FIELDS', '];'), /^ {2}'(\w+)',$/gm),
+    ...all(part('relay/connection_settings.js', 'CONNECTION_FIELDS', '];'), /^ {2}'(\w+)',$/gm),
+  ].filter((name) => name !== 'connections_reserved');
+  assert.ok(fields.length > 10);
+  const page = read('docs/operate.md');
+  const rows = tableBelow(page, 'A relay on Node').map(([name]) => codes(name)[0]);
+  assert.deepEqual(rows.sort(), fields.sort());
+  const manual = all(
+    part('docs/man/shoal-relay.1', '.Ss Configuration', '.Sh EXIT'),
+    /^\.It Li (\w+)$/gm,
+  );
+  assert.deepEqual(manual.sort(), fields.sort());
+  const kinds = [
+    ...part('relay/errors.js', 'const KINDS', '\n};').matchAll(/^ {2}'?([a-z-]+)'?: \[(\d{3}),/gm),
+  ].map(([, code, status]) => `${status} ${code}`);
+  assert.ok(kinds.length > 10);
+  const answers = tableBelow(page, 'What a relay answers').flatMap(([statuses, code]) =>
+    codes(code).flatMap((one) => statuses.split(', ').map((status) => `${status} ${one}`)),
+  );
+  const passedOn = ['429 gateway', '503 gateway']; // with the gateway's own status
+  assert.deepEqual(answers.sort(), [...kinds, ...passedOn].sort());
+  for (const name of all(read('relay/handler.js'), /(shoal_relay_\w+)/g))
+    assert.ok(page.includes(`\`${name}\``), name);
+});
+
 test('what the edge worker answers', () => {
   const kinds = [
     ...part('edge/errors.js', 'const KINDS', '\n};').matchAll(/^ {2}'?([a-z-]+)'?: \[(\d{3}),/gm),
@@ -223,7 +251,9 @@ test('the metrics', () => {
   const metrics = all(
     read('aggregator/serve/serve_metrics.c'),
     /put_(?:help|gauge)\(stream,(?: [a-z]+, stats,)? "([a-z_]+)"/g,
-  ).map((name) => `shoal_${name}`);
+  )
+    .concat(all(read('aggregator/http/http_connections.c'), /HELP %s_(\w+)/g))
+    .map((name) => `shoal_${name}`);
   assert.deepEqual(
     [
       ...new Set(
@@ -234,7 +264,7 @@ test('the metrics', () => {
   );
 
   const stats = all(part('edge/collector.js', 'async stats()', '\n  }'), /^ {6}(\w+):/gm);
-  const counters = ['collector.js', 'relay.js', 'sqlite_store.js', 'spool_store.js'].flatMap(
+  const counters = ['collector.js', 'dap_forward.js', 'sqlite_store.js', 'spool_store.js'].flatMap(
     (name) => all(read(`edge/${name}`), /\b([a-z_]+_total|failures_in_a_row):/g),
   );
   assert.deepEqual(

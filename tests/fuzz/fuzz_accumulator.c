@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Property: an accumulator file that is read is written back as exactly the same bytes. The
-// checksum is put right first.
+// Property: an accumulator file that is read is written back as exactly the same bytes, and its
+// head alone says the same of it. The checksum is put right first.
 #include "accumulator.h"
 #include "checksum.h"
 #include "fuzz_aggregator.h"
@@ -73,7 +73,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     PROPERTY(in != NULL);
     shoal_err err = agg_accumulator_read(&acc, &error, "input", in);
     fclose(in);
+    uint8_t hash[32];
+    uint64_t records = 0;
+    shoal_err head = agg_accumulator_read_head(hash, &records, bytes, n);
     if (err == SHOAL_OK) {
+        PROPERTY(head == SHOAL_OK && records == acc.n && memcmp(hash, acc.recipe_hash, 32) == 0);
         FILE *out = open_memstream((char **)&again, &size);
         PROPERTY(out != NULL && agg_accumulator_write(out, &error, &acc) == SHOAL_OK &&
                  fclose(out) == 0);

@@ -81,6 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
              config.max_body >= 65536);
     PROPERTY(config.body_timeout_s >= 1 && config.body_timeout_s <= 3600);
     PROPERTY(config.job_reports >= 1 && config.job_reports <= 100000 && config.max_pending >= 1);
+    PROPERTY(config.check_interval_s >= 0.05 && config.check_interval_s <= 2592000);
     PROPERTY(config.job_interval_s >= 0.05 && config.job_interval_s <= 86400);
     agg_dap_config_release(&config);
     return 0;

@@ -90,9 +90,17 @@ static shoal_err verify_with(const parties *p, enum kind kind, shoal_prio3_bytes
         state[i] = malloc(shoal_prio3_state_len(&p->prio3));
         verifier[i] = malloc(shoal_prio3_verifier_share_len(&p->prio3));
         PROPERTY(state[i] != NULL && verifier[i] != NULL && message != NULL);
-        if (err == SHOAL_OK)
+        // Whoever checks an input share alone refuses nothing that verifies, and takes nothing that
+        // is refused for its length.
+        shoal_err checked = shoal_prio3_check_share(&p->prio3, i, m[i]);
+        PROPERTY((int)kind != (int)i ||
+                 (checked == SHOAL_ERR_TRUNCATED || checked == SHOAL_ERR_EXTRA) ==
+                     (m[i].len != honest_message(p, (enum kind)i).len));
+        if (err == SHOAL_OK) {
             err = shoal_prio3_verify_init(state[i], verifier[i], &p->prio3, p->key, p->ctx, i,
                                           &report, p->scratch);
+            PROPERTY(err != SHOAL_OK || checked == SHOAL_OK);
+        }
         verifiers[i] = (shoal_prio3_bytes){verifier[i], shoal_prio3_verifier_share_len(&p->prio3)};
         if (kind == LEADER_VERIFIER + i) verifiers[i] = input;
     }

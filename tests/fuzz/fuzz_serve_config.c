@@ -36,10 +36,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     PROPERTY((config.proxy.header == NULL) == (config.proxy.n_networks == 0));
     PROPERTY(config.audit_log_bytes >= AGG_AUDIT_ROTATE_MIN &&
              config.audit_log_bytes <= AGG_AUDIT_ROTATE_MAX);
+    PROPERTY(config.check_interval_s >= 0.05 && config.check_interval_s <= 2592000);
     PROPERTY(config.fold_interval_s >= 0.05 && config.fold_interval_s <= 86400 &&
              config.max_body >= 1);
     PROPERTY(config.body_timeout_s >= 1 && config.body_timeout_s <= 3600 && config.threads >= 1 &&
              config.threads <= 64);
+    const agg_http_limits *limits = &config.limits;
+    PROPERTY(limits->header_timeout_s >= 1 && limits->header_timeout_s <= 3600 &&
+             limits->connections_per_address <= 65536 && limits->requests_per_s <= 100000 &&
+             limits->requests_burst >= 1 && limits->n_unlimited <= AGG_HTTP_UNLIMITED_MAX);
     for (size_t i = 0; i < config.n_dictionaries; i++)
         PROPERTY(config.dictionaries[i].recipe != NULL && config.dictionaries[i].name != NULL &&
                  config.dictionaries[i].path != NULL);

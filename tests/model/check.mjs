@@ -22,6 +22,9 @@ const DEPTH = 2_000_000;
 const NOTHING_TWICE = 'nothing counts twice';
 const DIFFER = 'two answers differ by nothing or by the minimum';
 
+const ONE_TOKEN = 'no token counts twice';
+const NOT_LOST = 'no queued report is lost while its token is valid';
+
 /** Spin finds a process that waits for ever by itself, and reports it in words of its own. */
 export const ENDS = 'every command ends';
 const SPIN_WORDS = /** @type {Record<string, string>} */ ({ 'invalid end state': ENDS });
@@ -167,6 +170,62 @@ export const models = {
         name: 'OLD_TAKEN_AS_CLAIMED',
         says: '`merge` forgets that an older accumulator lists nothing',
         breaks: 'nothing counts twice unless a warning was given',
+      },
+    ],
+  },
+  spends: {
+    settings: [
+      { name: 'reports', macros: {} },
+      { name: 'over three days', macros: { DAYS: 3 }, isLong: true },
+      { name: 'two copies', macros: { COPIES: 2 }, isLong: true },
+      { name: 'two stops', macros: { STOPS: 2 }, isLong: true },
+    ],
+    small: {},
+    bugs: [
+      {
+        name: 'TOKEN_NOT_ASKED_FOR',
+        says: 'the edge takes a report without a token',
+        breaks: 'no report counts without a token',
+      },
+      {
+        name: 'KEYS_KEPT_FROM_THE_OPENING',
+        says: 'keys of spent tokens age from when their batch was opened, not forwarded',
+        breaks: ONE_TOKEN,
+      },
+      {
+        name: 'SPENDS_FORGOTTEN_AT_A_RESTART',
+        says: 'the edge keeps the keys in memory only',
+        breaks: ONE_TOKEN,
+      },
+      {
+        name: 'KEY_STORED_AFTER_THE_REPORT',
+        says: 'the key of a report is stored in a second transaction',
+        breaks: ONE_TOKEN,
+      },
+      {
+        name: 'KEY_STORED_BEFORE_THE_REPORT',
+        says: 'the report is stored in a second transaction, after its key',
+        breaks: NOT_LOST,
+      },
+      {
+        name: 'ANSWERED_BEFORE_IT_IS_STORED',
+        says: 'the edge answers before the report is durable',
+        breaks: NOT_LOST,
+      },
+      {
+        name: 'ROW_DELETED_BEFORE_THE_ANSWER',
+        says: 'a tab deletes the row of a report when it posts it',
+        breaks: NOT_LOST,
+      },
+      {
+        name: 'TAKEN_WITHOUT_A_TRANSACTION',
+        says: 'a tab reads its token in one transaction and takes it in another',
+        breaks: NOT_LOST,
+      },
+      {
+        name: 'TOKEN_OF_ITS_OWN_FOR_A_RETRY',
+        says: 'each try of a report spends another token',
+        breaks: 'no report counts twice',
       },
     ],
   },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recipe of two servers in shoal-dap.wasm, and the length of its reports. An edge worker needs no
-// more, because it relays the reports unread. Depends on device.js.
+// more, because it forwards the reports unread. Depends on device.js.
 import { ARGUMENT, Module, toHex } from './device.js';
 
 /** @typedef {import('./device.js').Recipe} Recipe */

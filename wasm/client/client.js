@@ -56,6 +56,7 @@ const asks = () => import('./asks.js');
 const dap = () => import('./dap.js');
 const observing = () => import('./observe.js');
 const queries = () => import('./queries.js');
+const relay = () => import('./relay.js');
 const statement = () => import('./statement.js');
 const tracking = () => import('./tracking.js');
 
@@ -86,7 +87,7 @@ export class Client {
 
   /** @param {Options} options @param {Dependencies} deps see init */
   constructor(options, deps) {
-    const context = new Context(options, deps, this.#closed.signal);
+    const context = new Context(options, deps, this.#closed.signal, relay);
     this.#context = context;
     this.#recipes = new PageRecipes(context, (recipes) => this.#bind(recipes, this.#granting));
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());

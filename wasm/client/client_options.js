@@ -22,6 +22,10 @@ import { indexedDbStorage } from './storage.js';
  * @property {(RecipeJson | PinnedRecipe)[]} [runs] what may be followed over epochs: for each run
  *   the recipe of one of its epochs
  * @property {string[]} [keys] Ed25519 public keys, hex: recipes that none of them signed are refused
+ * @property {{url: string, key: string}} [log] the log of key lists and queries: the folder of its
+ *   files, and its verifier key, `<name>+<8 hex>+<base64>`. Queries that are not in it are refused
+ * @property {string} [relay] URL of a relay of Oblivious HTTP, to which everything for the endpoint is
+ *   posted, sealed to the gateway key that the option log lists
  * @property {typeof fetch} [fetch]
  * @property {() => number} [now] milliseconds since 1970
  * @property {Storage} [storage]
@@ -35,6 +39,8 @@ import { indexedDbStorage } from './storage.js';
  *   two servers: shoal-dap.wasm
  * @property {() => Promise<import('../bindings/dap_core.js').Sealer>} [hpke] what seals for the keys
  *   of the two servers; by default WebCrypto's X25519 and AES-GCM
+ * @property {(context: any) => Promise<{tokens: {recipe: string, day: number, key: string}[]}>}
+ *   [keyList] the key list in force today; by default that of the option log
  * @property {() => Promise<{siteOf: (host: string) => string | null}>} [sites] the list of
  *   registrable domains
  * @property {Document} [document] what says whether the page is visible, for windows; by default the
@@ -99,14 +105,21 @@ function setTimer(task, ms) {
   return timer;
 }
 
-/** The address that takes reports. @param {string} endpoint */
-export function reportsUrl(endpoint) {
-  const url = new URL(
-    'v1/reports',
-    new URL(endpoint.replace(/\/*$/, '/'), globalThis.location?.href),
-  );
+/**
+ * The address that takes reports.
+ * @param {Options} options
+ */
+export function reportsUrl({ endpoint, relay, log }) {
+  if (relay && !log) throw new ShoalError('argument', 1, 'relay needs log', 'log');
+  if (relay) checkedUrl(relay, 'relay');
+  return checkedUrl(`${endpoint.replace(/\/*$/, '/')}v1/reports`, 'endpoint');
+}
+
+/** @param {string} text @param {string} name */
+function checkedUrl(text, name) {
+  const url = new URL(text, globalThis.location?.href);
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
   if (url.protocol !== 'https:' && !isLoopback)
-    throw new ShoalError('argument', 1, 'endpoint must be https', 'endpoint');
+    throw new ShoalError('argument', 1, `${name} must be https`, name);
   return url.href;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a client share: options and dependencies, consent, notes for explain(), storage
 // under the lock of all tabs, and the budget ledger.
-import { VISITS, VISITS_LIVE, storageFailure, today, toldAs } from './basics.js';
+import { VISITS, VISITS_LIVE, chunk, storageFailure, today, toldAs } from './basics.js';
 import { reportsUrl } from './client_options.js';
 import { agrees, termOf } from './terms.js';
 
@@ -17,13 +17,15 @@ import { agrees, termOf } from './terms.js';
  *   recipes, and what the page reserves
  * @typedef {'none' | 'granted' | 'outdated' | 'withdrawn' | 'gpc'} ConsentState `outdated`: granted,
  *   but the page asks for more than was agreed to
+ * @typedef {{whyNot: (context: any) => Promise<string | undefined>, send: (context: any, url: string,
+ *   init?: RequestInit) => Promise<Response>}} Relay a part of relay.js
  * @typedef {{recipe: string | null, code: string}} Outcome `queued`, or a code of explain()
  * @typedef {{code: string, recipe: string | null, count: number, text?: string, cause?: unknown}}
  *   Note `cause` is the error behind it, where there was one
  */
 
 /** What the store `state` holds under one consent only: its end erases these keys. */
-export const ENDED = ['secret', 'analyses', 'keys', 'exactIn', 'terms', 'opted'];
+export const ENDED = ['secret', 'analyses', 'keys', 'exactIn', 'terms', 'opted', 'tokens'];
 
 export class Context {
   /** Consent as this page knows it. @type {ConsentState} */
@@ -43,13 +45,21 @@ export class Context {
    */
   notes = new Map();
 
-  /** @param {Options} options @param {Dependencies} deps @param {AbortSignal} signal the end */
-  constructor(options, deps, signal) {
+  /**
+   * @param {Options} options
+   * @param {Dependencies} deps
+   * @param {AbortSignal} signal the end
+   * @param {() => Promise<Relay>} [relay] loads relay.js
+   */
+  constructor(options, deps, signal, relay) {
     /** Ends with the client. @readonly */ this.signal = signal;
     /** Once it is loaded. @type {Page | null} */ this.page = null;
     /** The set of a site adds its runs and its policy. @readonly */ this.options = { ...options };
-    /** @readonly */ this.deps = deps;
-    /** The URL that reports are posted to. @readonly */ this.url = reportsUrl(options.endpoint);
+    /** Loads relay.js, if the page names a relay. @readonly */
+    this.relay = options.relay ? relay : undefined;
+    /** What relay.js calls in place of the other. @readonly */ this.fetch = deps.fetch;
+    /** @readonly */ this.deps = this.relay ? { ...deps, fetch: this.#fetch } : deps;
+    /** The URL that reports are posted to. @readonly */ this.url = reportsUrl(options);
     /**
      * Resolves when a prerendered page is shown; undefined for one that is.
      * @type {Promise<void> | undefined}
@@ -71,6 +81,25 @@ export class Context {
     if (this.#consent !== 'granted') return 'no-consent';
     return this.deps.automated() ? 'automated' : this.shown ? 'prerendered' : null;
   }
+
+  /**
+   * Returns why nothing can be sent through the page's relay, if so. This is asked before anything is
+   * spent.
+   */
+  async unsendable() {
+    return this.relay && (await chunk(this.relay())).whyNot(this);
+  }
+
+  /** A fetch() whose requests to the endpoint go through the relay. @type {typeof fetch} */
+  #fetch = async (url, init) => {
+    const to = new URL(String(url), globalThis.location?.href).href;
+    const isEndpoint = ['.', '../tasks/'].some((path) =>
+      to.startsWith(new URL(path, this.url).href),
+    );
+    return isEndpoint && this.relay
+      ? (await chunk(this.relay())).send(this, to, init)
+      : this.fetch(url, init);
+  };
 
   get isOn() {
     return this.off === null;

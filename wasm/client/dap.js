@@ -7,7 +7,16 @@
 import { DapTask } from '../bindings/dap_core.js';
 import { toHex } from '../bindings/device.js';
 import { randomBytes } from './basics.js';
-import { compiled, hpkeOf, inputOf, keysOf, serversOf, whyNoKeys } from './dap_servers.js';
+import {
+  compiled,
+  hpkeOf,
+  inputOf,
+  keptKeys,
+  keysOf,
+  renewDaily,
+  serversOf,
+  whyNoKeys,
+} from './dap_servers.js';
 
 export { optIn, optOut, share } from './exact.js';
 
@@ -48,6 +57,9 @@ function taskOf(context, recipe) {
   return made;
 }
 
+/** Bytes of an upload of one report. @param {Context} context @param {Recipe} recipe */
+export const lengthOf = async (context, recipe) => (await taskOf(context, recipe)).reportLength;
+
 // ---- reports ----
 
 /**
@@ -64,7 +76,9 @@ export async function sealingFor(context, recipe) {
   );
   if (typeof task === 'string') return { code: task };
   const servers = serversOf(recipe.json.aggregation);
-  const keys = await keysOf(context, task, Object.values(servers), by);
+  const urls = Object.values(servers);
+  renewDaily(context, task, urls);
+  const keys = await keysOf(context, task, urls, by);
   if (!keys) return { code: await whyNoKeys(context) };
   if (!(await hpkeOf(context).catch(() => null))) return { code: 'core-missing' };
   return { seal: (report, id) => parcel(context, task, keys, { ...report, servers }, id) };
@@ -126,14 +140,11 @@ function errorOf(answer, id) {
  */
 async function resealed(context, id, row, recipe) {
   const task = await taskOf(context, recipe);
-  const keys = await keysOf(
-    context,
-    task,
-    Object.values(serversOf(recipe.json.aggregation)),
-    'never',
-  );
-  // If both servers still have the same keys, the answer is false; perhaps the edge worker made it
-  // up. Another report would then count the record twice.
+  // Nobody is asked for keys now: the leader would learn the address behind the report that it
+  // answered.
+  const keys = await keptKeys(context, Object.values(serversOf(recipe.json.aggregation)));
+  // If the keys are still the same, the report waits: the clock may bring others, or the answer is
+  // false, and another report would count the record twice. Perhaps the edge worker made it up.
   if (!keys || row.sealedTo === sealedTo(keys)) return 503;
   const fresh = toHex(randomBytes(context.deps, ID));
   const sealed = await parcel(context, task, keys, row.report, fresh);

@@ -3,7 +3,7 @@
 // keys. The servers give their keys themselves, and say how long to keep them. Depends on
 // dap_core.js; HPKE is injected.
 import { loadModule } from '../bindings/web.js';
-import { randomBytes } from './basics.js';
+import { DAY_MS, randomBytes, today, uniform } from './basics.js';
 import { limitedBytes } from './limited_body.js';
 
 /**
@@ -27,11 +27,17 @@ const LIST_MAX = 2 + 65_535; // bytes of a server's list of keys
 const TIMEOUT_MS = 30_000;
 const KEEP_DEFAULT_S = 3600; // how long to keep a server's keys if it does not say
 const KEEP_MAX_S = 7 * 86_400;
+const HOUR_MS = 3_600_000;
 /**
  * Requests for keys that are under way, by server, so that a client asks each server once.
  * @type {WeakMap<object, Map<string, Promise<Kept | null>>>}
  */
 const asked = new WeakMap();
+/**
+ * The pairs of servers whose keys of the next day are awaited, by client.
+ * @type {WeakMap<object, Set<string>>}
+ */
+const awaited = new WeakMap();
 /**
  * The module, fetched and compiled once for a client.
  * @type {WeakMap<object, Promise<WebAssembly.Module>>}
@@ -96,8 +102,11 @@ async function fetchKey(context, task, url) {
     const none = new Uint8Array(0);
     await (await hpkeOf(context)).seal(key.publicKey, none, none, none);
     const lifetime = 1000 * keepS(response);
-    const until = deps.now() + lifetime;
-    return { ...key, until, last: until + lifetime }; // servers take a key for twice as long as they say
+    const now = deps.now();
+    // Fresh on this UTC day at most. Nobody else makes a device look for a newer key: no answer to a
+    // report does, since the server that gave it would learn the address behind the report.
+    const until = Math.min(now + lifetime, (today(deps) + 1) * DAY_MS);
+    return { ...key, until, last: now + 2 * lifetime }; // servers take a key for twice as long as they say
   } finally {
     stop.abort();
     deps.clearTimer(timer);
@@ -125,21 +134,47 @@ function askKey(context, task, url) {
 }
 
 /**
+ * Returns which kept keys have not had their time, by server.
+ * @param {Context} context
+ * @param {string[]} urls
+ * @param {'until' | 'last'} by
+ * @returns {Promise<{[url: string]: Kept}>}
+ */
+async function keptOf(context, urls, by) {
+  /** @type {{[url: string]: Kept}} */
+  const kept = (await context.transaction((tx) => tx.get('state', 'keys'))) ?? {};
+  const now = context.deps.now();
+  // A clock that was set back must not make a key eternal. An earlier version took keys for fresh
+  // beyond the day on which they came.
+  const most = now + (by === 'until' ? DAY_MS : 1000 * KEEP_MAX_S);
+  const good = urls.filter((url) => kept[url]?.[by] > now && kept[url].until <= most);
+  return Object.fromEntries(good.map((url) => [url, kept[url]]));
+}
+
+/** @param {(Kept | null | undefined)[]} keys @returns {[Kept, Kept] | null} */
+const both = (keys) => (keys.every(Boolean) ? /** @type {[Kept, Kept]} */ (keys) : null);
+
+/**
+ * Returns the keys of both servers that are kept and of use; null if one is missing. Asks nobody.
+ * @param {Context} context
+ * @param {string[]} urls
+ */
+export async function keptKeys(context, urls) {
+  const kept = await keptOf(context, urls, 'last');
+  return both(urls.map((url) => kept[url]));
+}
+
+/**
  * Returns the keys of both servers: kept ones, else new ones; null if a server gives none.
  * @param {Context} context
  * @param {DapTask} task
  * @param {string[]} urls
- * @param {'until' | 'last' | 'never'} by when kept ones have had their time. An event takes any of
- *   use: a server need not learn when it came
- * @returns {Promise<[Kept, Kept] | null>}
+ * @param {'until' | 'last'} by when kept ones have had their time. An event takes any of use: a server
+ *   need not learn when it came
  */
 export async function keysOf(context, task, urls, by) {
-  /** @type {{[url: string]: Kept}} */
-  const kept = (await context.transaction((tx) => tx.get('state', 'keys'))) ?? {};
-  const now = context.deps.now();
-  // A clock that was set back must not make a key eternal.
-  const has = (/** @type {string} */ url) =>
-    by !== 'never' && kept[url]?.[by] > now && kept[url].until <= now + 1000 * KEEP_MAX_S;
+  const kept = await keptOf(context, urls, by);
+  const has = (/** @type {string} */ url) => url in kept;
   const keys = await Promise.all(
     urls.map((url) => (has(url) ? kept[url] : askKey(context, task, url))),
   );
@@ -154,7 +189,36 @@ export async function keysOf(context, task, urls, by) {
       await tx.put('state', 'keys', all);
     });
   }
-  return keys.every((key) => key) ? /** @type {[Kept, Kept]} */ (keys) : null;
+  return both(keys);
+}
+
+/**
+ * Renews the keys of a page that stays open once on each later UTC day, by the clock: in its first
+ * hour, unless another page did so. Reports are not sent when keys come: a server need not see both
+ * at once.
+ * @param {Context} context
+ * @param {DapTask} task
+ * @param {string[]} urls
+ */
+export function renewDaily(context, task, urls) {
+  const { deps, signal } = context;
+  const pairs = awaited.get(deps) ?? new Set();
+  awaited.set(deps, pairs);
+  const pair = urls.join(' ');
+  if (pairs.has(pair) || signal.aborted) return;
+  pairs.add(pair);
+  const stop = () => deps.clearTimer(timer);
+  const timer = deps.setTimer(
+    () => {
+      signal.removeEventListener('abort', stop);
+      pairs.delete(pair);
+      renewDaily(context, task, urls);
+      if (context.isOn)
+        keysOf(context, task, urls, 'until').catch((error) => context.noteError(error));
+    },
+    DAY_MS - (deps.now() % DAY_MS) + uniform(deps) * HOUR_MS,
+  );
+  signal.addEventListener('abort', stop);
 }
 
 /** @param {Context} context */

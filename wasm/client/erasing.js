@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Erases the budget ledger. This is a chunk of its own, loaded by erase().
+// Erases the budget ledger, and what was seen of logs. This is a chunk of its own, loaded by erase().
 import { erased } from '../bindings/ledger_sum.js';
 import { storageFailure } from './basics.js';
 import { booksOf } from './books.js';
@@ -12,6 +12,7 @@ import { booksOf } from './books.js';
  * @param {number} day
  */
 export async function fold(context, day) {
+  if (await context.hasStorage()) await context.locked(forgetLogs);
   const hasLedger = async () =>
     (await context.hasStorage()) && (await context.transaction((tx) => tx.get('state', 'ledger')));
   if (!(await hasLedger())) return;
@@ -24,6 +25,16 @@ export async function fold(context, day) {
     if (folded) await tx.put('state', 'ledger', folded);
     else if (bytes) await tx.delete('state', 'ledger');
   });
+}
+
+/**
+ * Forgets which heads of logs this device saw. Whoever writes a log could show each device a head of
+ * its own, and know the device by it.
+ * @param {import('./storage.js').Transaction} tx
+ */
+async function forgetLogs(tx) {
+  for (const key of await tx.keys('state'))
+    if (key.startsWith('log/')) await tx.delete('state', key);
 }
 
 /**

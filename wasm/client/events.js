@@ -46,11 +46,20 @@ export class Events {
   }
 
   /**
-   * Opens the windows of the page's recipes that pick uniformly. Called when the page has consent,
-   * and never by an event.
+   * Fetches tokens, and opens the windows of the page's recipes that pick uniformly. Called when the
+   * page has consent, and never by an event.
    */
   async open() {
-    const windows = await (this.#windows ??= this.#load());
+    const context = this.#context;
+    const loading = (this.#windows ??= this.#load()); // a flush that comes meanwhile waits for it
+    const spending = (await this.#recipes.ready())?.recipes.filter(
+      (recipe) => recipe.json.send?.token && !context.isMore(recipe),
+    );
+    if (spending?.[0])
+      chunk(import('./tokens.js'))
+        .then(({ open }) => open(context, spending))
+        .catch((error) => context.noteError(error));
+    const windows = await loading;
     if (windows) await windows.open();
     else this.#windows = null; // the next opening tries again
   }
@@ -125,14 +134,14 @@ export class Events {
     const item = await itemOf(recipe, value, deps.sites);
     if (item.code) return item.code;
     if (!isSampled(deps, recipe.send.sample)) return 'sampled-out';
-    const { code, seal } = await sealingOf(context, recipe);
-    if (code) return code;
+    const sealing = await sealingOf(context, recipe);
+    if (sealing.code) return sealing.code;
     const paid = await this.#debit(core, recipe);
     if (paid.code) return paid.code;
     const seed = randomBytes(deps, 32);
     const report = recipe.report(recipe.randomize(item.value ?? null, seed, paid.secret));
     seed.fill(0);
-    return this.#outbox.enqueue(recipe, report, era, { seal });
+    return this.#outbox.enqueue(recipe, report, era, sealing);
   }
 
   /**

@@ -112,6 +112,8 @@ export const share = ({ context, outbox, era }, json, measurement) =>
     // Without an opt-in nothing is fetched, so the servers do not learn of the page.
     const early = await context.exclusive((tx) => refusal(tx, task.id, terms));
     if (early !== null) return early ?? 'no-consent';
+    const never = await context.unsendable();
+    if (never) return never;
     const servers = serversOf(json);
     const keys = await keysOf(context, task, Object.values(servers), 'last');
     if (!keys) return whyNoKeys(context);

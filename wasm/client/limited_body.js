@@ -13,7 +13,7 @@ export async function limitedBytes(response, max) {
     const { done, value } = await reader.read();
     if (done) break;
     size += value.length;
-    if (size > max) throw new RangeError(`the body has more than ${max} bytes`);
+    if (size > max) throw new RangeError();
     parts.push(value);
   }
   return new Uint8Array(await new Blob(parts).arrayBuffer());

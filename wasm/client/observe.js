@@ -36,6 +36,44 @@ const IN_WORD = /[\p{L}\p{M}\p{N}'\u2019-]$/u;
 /** @type {WeakSet<Element>} */
 const refused = new WeakSet();
 
+/** What sees a field change, by the document or shadow tree. @type {WeakMap<Node, MutationObserver>} */
+const watches = new WeakMap();
+
+/** Refuses fields that were of another kind before. @param {MutationRecord[]} changes */
+function judge(changes) {
+  for (const { target, attributeName, oldValue } of changes) {
+    const old = (oldValue ?? '').trim().toLowerCase();
+    if (attributeName === 'type' ? old === 'password' : !/^(|on|off)$/.test(old))
+      refused.add(/** @type {Element} */ (target));
+  }
+}
+
+/**
+ * Remembers which fields of a document or shadow tree are, or ever become, password fields or
+ * fields with an autocomplete token that forbids reading. A change from that to plain text between
+ * two events would go unseen otherwise.
+ * @param {Element} element of the tree
+ */
+function watch(element) {
+  const root = element.getRootNode();
+  if (watches.has(root) || !globalThis.MutationObserver) return;
+  const observer = new MutationObserver(judge);
+  observer.observe(root, {
+    subtree: true,
+    attributeFilter: ['type', 'autocomplete'],
+    attributeOldValue: true,
+  });
+  watches.set(root, observer);
+  for (const field of /** @type {ParentNode & Node} */ (root).querySelectorAll('input'))
+    if (field.type === 'password') refused.add(field);
+}
+
+/** Does CSS hide what is typed, as in a password field that is none? @param {Element} field */
+function isMasked(field) {
+  const style = /** @type {any} */ (field.ownerDocument.defaultView?.getComputedStyle(field));
+  return !/^(|none|undefined)$/.test(`${style?.webkitTextSecurity}`);
+}
+
 /**
  * Returns whether words may be read from this field. Only plain text may be read. A type other than
  * text and search forbids it, and so do autocomplete tokens other than on and off (they name
@@ -113,13 +151,16 @@ export function observe(context, events, element, signal, take) {
   const listener = (event) => {
     const field = /** @type {Element} */ (event.composedPath()[0]);
     if (field !== element && !field.hasAttribute?.('data-shoal')) return;
-    if (!isReadableField(field)) refused.add(field);
+    watch(field); // it may be of a shadow tree
+    judge(watches.get(field.getRootNode())?.takeRecords() ?? []);
+    if (!isReadableField(field) || isMasked(field)) refused.add(field);
     if (refused.has(field)) context.note('refused-field');
     else if (!Intl.Segmenter) context.note('segmenter-missing');
     else if (event.type === 'beforeinput') typed(field, /** @type {InputEvent} */ (event));
     else if (open.delete(field))
       found(lastWords(/** @type {any} */ (field).value ?? field.textContent ?? ''));
   };
-  for (const name of ['beforeinput', 'change', 'focusout'])
+  watch(element);
+  for (const name of ['focusin', 'beforeinput', 'change', 'focusout'])
     element.addEventListener(name, listener, { signal });
 }

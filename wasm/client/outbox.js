@@ -16,7 +16,7 @@ import { DAY_MS, chunk, randomBytes, today, uniform } from './basics.js';
  * @typedef {{status: number, retryAfter: string | null}} Answer
  *
  * @typedef {object} Extras
- * @property {(tx: Transaction, id: string) => Promise<object | null>} [more] makes further members
+ * @property {(tx: Transaction, id: string) => Promise<any>} [more] makes further members
  *   of the row, in its transaction; null keeps the record out of the queue
  * @property {(report: ReportJson, id: string) => Promise<any>} [seal] makes what is sent in place
  *   of the report
@@ -83,7 +83,7 @@ export class Outbox {
       const extra = more ? await more(tx, id) : {};
       if (!extra) return false;
       const row = { report, endpoint: context.url, due, tries: 0, ...sealed, ...extra };
-      await tx.put('queue', id, row);
+      await tx.put('queue', row.id ?? id, row);
       return true;
     });
     if (!isQueued) return 'no-consent';
@@ -194,15 +194,18 @@ export class Outbox {
    * @param {string} key
    * @param {Row} row
    * @param {Recipe[] | null} recipes null at a first try out of the queue
+   * @param {(signal: AbortSignal) => Promise<Response>} [send] by default fetch() of the request
    * @returns {Promise<Answer | null>} null where nothing answered
    */
-  async post(key, row, recipes) {
+  async post(key, row, recipes, send) {
     const { deps } = this.#context;
     const stop = new AbortController();
     this.#posting.add(stop);
     const timer = deps.setTimer(() => stop.abort(), TIMEOUT_MS);
     try {
-      const response = await this.#request(key, row, stop.signal);
+      const { url, init } = this.requestOf(key, row);
+      const { signal } = stop;
+      const response = await (send?.(signal) ?? deps.fetch(url, { ...init, signal }));
       // The body is read to its end, so that the connection can be used again.
       const body = await response.arrayBuffer().catch(() => null);
       // An edge worker answers with its status. A leader answers with a body, which is empty if it
@@ -218,14 +221,20 @@ export class Outbox {
     }
   }
 
-  /** @param {string} key @param {Row} row @param {AbortSignal} signal */
-  #request(key, row, signal) {
-    const { deps, url } = this.#context;
-    const { path, report } = row;
+  /** Where a record is sent, and as what. @param {string} key @param {Row} row */
+  requestOf(key, { path, report, token, ...row }) {
+    const { url } = this.#context;
     const body = /** @type {any} */ (row.body ?? JSON.stringify(report));
-    return deps.fetch(path ? new URL(`../${path}`, url).href : url, {
+    /** @type {RequestInit} */
+    const init = {
       method: 'POST',
-      headers: path ? SEALED : { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+      headers: path
+        ? SEALED
+        : {
+            'Content-Type': 'application/json',
+            'Idempotency-Key': key,
+            ...(token && { Authorization: `PrivateToken token="${token}"` }),
+          },
       body,
       mode: 'cors',
       credentials: 'omit',
@@ -233,8 +242,8 @@ export class Outbox {
       cache: 'no-store',
       redirect: 'error',
       keepalive: body.length <= KEEPALIVE_MAX,
-      signal,
-    });
+    };
+    return { url: path ? new URL(`../${path}`, url).href : url, init };
   }
 
   /**

@@ -11,7 +11,7 @@ import { chunk, loadFailureCode } from './basics.js';
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').PinnedRecipe} PinnedRecipe
  * @typedef {import('./context.js').Context} Context
- * @typedef {import('./dap.js').Sealing} Sealing
+ * @typedef {import('./tokens.js').Sealing} Sealing
  *
  * @typedef {{name: string | null, json: RecipeJson | string, hash?: string}} Source a recipe, and
  *   its hash where the page pins that
@@ -163,13 +163,17 @@ export async function sourceOf(deps, source) {
 }
 
 /**
- * Returns what seals the recipe's reports for two servers, if the recipe names them, or the code
- * that says why they cannot be sealed.
+ * Returns what the recipe's reports need: what seals them for two servers, or what takes their
+ * tokens, or the code that says why there is none.
  * @param {Context} context
  * @param {Recipe} recipe
  * @returns {Promise<Sealing>}
  */
 export async function sealingOf(context, recipe) {
+  const code = await context.unsendable();
+  if (code) return { code };
+  if (recipe.json.send?.token)
+    return (await chunk(import('./tokens.js'))).sealingFor(context, recipe);
   if (recipe.json.aggregation?.protocol !== 'dap') return {};
   const dap = await chunk(import('./dap.js'));
   return dap.sealingFor(context, recipe);

@@ -3,7 +3,17 @@
 // most once, and logs what was asked. The steps of an answer: consent and opt-in, a good signature,
 // a durable debit, an event, randomizing in the core, and the queue as for any record. This is a
 // chunk of its own, loaded if a page has a policy. Source: apple-2022 sections 4 to 4.3.
-import { isRefusal, isSampled, pick, randomBytes, readStored, today, toldAs } from './basics.js';
+import {
+  Refusal,
+  chunk,
+  isRefusal,
+  isSampled,
+  pick,
+  randomBytes,
+  readStored,
+  today,
+  toldAs,
+} from './basics.js';
 import { booksOf } from './books.js';
 import { chargeBooks } from './query_charges.js';
 import { sweep } from './query_events.js';
@@ -36,6 +46,7 @@ export { QUERY_REASONS };
  * @typedef {import('./query_log.js').LogRow} LogRow
  * @typedef {import('./query_policy.js').Loaded} Loaded
  * @typedef {import('./storage.js').Transaction} Transaction
+ * @typedef {(query: Query) => Promise<boolean>} IsLogged
  */
 
 const ASKED_MAX = 64; // queries in one call
@@ -76,10 +87,14 @@ async function askAll(call, queries) {
   const analyses = joined.map((name) => analysisOf(loaded.policy, name)).filter(Boolean);
   const terms = analyses.map((each) => termOfAnalysis(context, each));
   await bindTerms(context, 'opted', terms, 'missing');
+  const code = await context.unsendable();
+  if (code) throw new Refusal(code);
   const list = queries ?? (await fetched(context));
   if (!Array.isArray(list)) throw refused('queries-missing');
   const outcomes = [];
-  for (const json of list.slice(0, ASKED_MAX)) outcomes.push(await answer(call, loaded, json));
+  const isLogged = once(() => loggedOf(context));
+  for (const json of list.slice(0, ASKED_MAX))
+    outcomes.push(await answer(call, loaded, json, isLogged));
   if (list.length > ASKED_MAX) outcomes.push(await refuse(context, heard(null, null), 'too-many'));
   return outcomes;
 }
@@ -113,9 +128,10 @@ function noted(context, code, recipe, text, cause) {
  * @param {Call} call
  * @param {Loaded} loaded
  * @param {any} json
+ * @param {() => Promise<IsLogged>} isLogged opens the log
  * @returns {Promise<Outcome>}
  */
-async function answer(call, loaded, json) {
+async function answer(call, loaded, json, isLogged) {
   const { context } = call;
   let query;
   try {
@@ -130,6 +146,7 @@ async function answer(call, loaded, json) {
     const row = heard(policy, query);
     const forged = await verified(query, policy.keys);
     if (forged) return await refuse(context, row, forged);
+    if (!(await (await isLogged())(query))) return await refuse(context, row, 'not-logged');
     const books = await booksOf(context).catch((error) => {
       throw refused('core-missing', error);
     });
@@ -143,6 +160,28 @@ async function answer(call, loaded, json) {
   } finally {
     core.release(query);
   }
+}
+
+/**
+ * Opens the page's log. A page without one takes every query that is signed.
+ * @param {Context} context
+ * @returns {Promise<IsLogged>}
+ */
+async function loggedOf(context) {
+  if (!context.options.log) return async () => true;
+  const isIn = await (await chunk(import('./log.js'))).logged(context);
+  return ({ queryHash }) => isIn('query', queryHash);
+}
+
+/**
+ * Makes a function that runs once, and returns its first result again.
+ * @template T
+ * @param {() => T} run
+ */
+function once(run) {
+  /** @type {T | undefined} */
+  let result;
+  return () => (result ??= run());
 }
 
 /**

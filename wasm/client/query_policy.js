@@ -5,6 +5,7 @@
 import { QueryCore } from '../bindings/query_core.js';
 import { loadModule } from '../bindings/web.js';
 import { Refusal, loadFailureCode, storageFailure } from './basics.js';
+import { LOG_REASONS } from './log_reasons.js';
 import { sourceOf } from './page_recipes.js';
 import { makeTerm } from './terms.js';
 
@@ -39,6 +40,7 @@ export const QUERY_REASONS = {
   'unknown-key': 'The query is signed by a key that the policy does not name.',
   'bad-signature': "The query's signature is bad: its key did not sign this query.",
   'no-ed25519': "This browser cannot check the query's signature (Ed25519), so it is not answered.",
+  'not-logged': LOG_REASONS['not-logged'],
   'sampled-out': "Not sampled: the query's random sample left this device out.",
   cap: "The site's budget leaves nothing for the analysis now.",
   budget: 'Everything was erased today; queries are answered from the next UTC day on.',

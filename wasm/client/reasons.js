@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sentence of each code of explain(). No sentence holds a value.
 
+import { LOG_REASONS } from './log_reasons.js';
+
 /** The header that a page needs, as the documentation prints it. */
 export const CSP = "script-src 'self' 'wasm-unsafe-eval'";
 
@@ -11,6 +13,8 @@ export const REASONS = {
   automated:
     'The browser is driven by a program (navigator.webdriver), so nothing is spent or sent.',
   prerendered: 'The page was loaded ahead and is not shown yet, so nothing is spent or sent.',
+  'third-party-frame':
+    'The page is a frame in a page of another origin. Where that is another site, browsers keep its storage apart for each site that embeds it: consent, budget and ledger are of this site alone.',
   outdated: 'The page asks for more than the person agreed to.',
   storage: 'Storage on this device failed, so no budget can be kept.',
   failed: 'The client itself failed, which is a defect; the entry carries the error as its cause.',
@@ -51,15 +55,20 @@ export const REASONS = {
   'segmenter-missing': 'This browser cannot split text into words.',
   'not-yet-due': 'Records wait for their random delay.',
   'no-keys':
-    'A key of the two servers that add up could not be fetched, so nothing is spent or sent.',
+    'A key of the two servers that add up, or of the gateway behind the relay, could not be fetched, so nothing is spent or sent.',
   'no-x25519':
-    'This browser cannot seal to the keys of the two servers (X25519), so nothing is spent or sent.',
+    'This browser cannot seal to the keys of the two servers, or to that of a gateway (X25519), so nothing is spent or sent.',
+  'no-log':
+    "The recipe's tokens need the option log, whose key list has the issuer's keys; the page has none.",
+  'no-token':
+    'No token of today is left for the recipe, so nothing is spent or sent: its issuer gave none to this account yet, or they are spent.',
   'too-heavy':
     'The record has more bits set than the two servers take, as about one in a million has; it is not sent.',
   'task-refused': 'The task of the two servers is not one that can be shared to.',
   'not-opted-in': 'The person has not opted in to this.',
   'exact-spent': 'As many exact values were shared to the task as the person agreed to.',
   'not-a-measurement': 'The value is not one that the task measures.',
+  ...LOG_REASONS,
   offline: 'The edge worker could not be reached; the records are kept.',
   'edge-busy': 'The edge worker asked to wait; the records are kept.',
   'edge-refused':

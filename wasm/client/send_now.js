@@ -14,11 +14,12 @@ import { ACCEPTED, FIRST_RETRY_MS, PERMANENT } from './outbox.js';
  * @param {import('./storage.js').Row} row
  * @param {number} era of the consent that the record was made under
  * @param {boolean} isTried false for a record that only goes to the queue
+ * @param {(signal: AbortSignal) => Promise<Response>} [send] where it was sealed for a relay ahead
  */
-export async function sendNow(context, outbox, id, row, era, isTried) {
+export async function sendNow(context, outbox, id, row, era, isTried, send) {
   const { deps } = context;
   const { report } = row;
-  const answering = isTried ? outbox.post(id, row, null) : null;
+  const answering = isTried ? outbox.post(id, row, null, send) : null;
   /** @param {(tx: import('./storage.js').Transaction) => Promise<unknown>} task */
   const write = (task) => context.exclusive(async (tx) => era === context.era && task(tx));
   try {

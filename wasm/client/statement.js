@@ -210,6 +210,7 @@ export async function explain(context, recipes) {
   const add = (code, recipe, count, text) =>
     void reasons.set(`${code} ${recipe}`, { code, recipe, count, text });
   if (context.off) add(context.off, null, 0);
+  if (isForeignFrame(context)) add('third-party-frame', null, 0);
   try {
     await recipes.ready(); // a site's set brings runs and policy
     await explainRecipes(context, recipes, add);
@@ -224,6 +225,21 @@ export async function explain(context, recipes) {
   // note has one.
   for (const [key, note] of context.notes) if (!reasons.get(key)?.count) reasons.set(key, note);
   return [...reasons.values()].map((note) => ({ ...note, text: note.text ?? REASONS[note.code] }));
+}
+
+/**
+ * Finds whether a page above this one is of another origin. A worker has no page above it.
+ * @param {Context} context
+ */
+function isForeignFrame({ options }) {
+  const view = (options.document ?? globalThis.document)?.defaultView;
+  try {
+    for (let at = /** @type {any} */ (view); at?.parent && at !== at.parent; at = at.parent)
+      if (!at.parent.document) return true;
+    return false;
+  } catch {
+    return true; // a page of another origin does not give its document away
+  }
 }
 
 /**

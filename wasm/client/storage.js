@@ -3,8 +3,8 @@
 // `events` only, where they stay until retention or consent ends, and only for analyses that the
 // person opted in to (query_events.js, run_state.js). Windows are there too, because every version
 // of the client erases that store when consent ends; they hold private records (windows.js). A transaction is atomic over all tabs of the
-// origin and on disk before it resolves. Depends on the idb library.
-import { openDB } from 'idb';
+// origin and on disk before it resolves. Depends on the idb-keyval library.
+import { promisifyRequest } from 'idb-keyval';
 
 /**
  * @typedef {'state' | 'queue' | 'done' | 'events' | 'log'} StoreName state: consent and ledgers;
@@ -43,6 +43,8 @@ import { openDB } from 'idb';
  * @property {Uint8Array} [body] the report as it is sent, where it is sealed for two servers
  * @property {string} [path] where the body goes, below the endpoint
  * @property {boolean} [isResealed] is it the second report of its record?
+ * @property {string} [token] that the report spends, in base64url
+ * @property {string} [id] the row's key, where it follows from the token
  * @property {string} [sealedTo] the keys of the two servers
  */
 
@@ -51,7 +53,7 @@ const STORES = ['state', 'queue', 'done', 'events', 'log'];
 
 /** @param {string} [name] of the database @returns {Storage} */
 export function indexedDbStorage(name = 'shoal') {
-  /** @type {import('idb').IDBPDatabase | null} */
+  /** @type {IDBDatabase | null} */
   let db = null;
   const close = () => {
     db?.close();
@@ -61,18 +63,19 @@ export function indexedDbStorage(name = 'shoal') {
   const open = async (create) => {
     if (db) return true;
     let isAbsent = false;
+    const request = indexedDB.open(name, 2);
+    request.onupgradeneeded = ({ oldVersion }) => {
+      isAbsent = !create && !oldVersion;
+      // Aborting the first upgrade leaves no database behind: before consent nothing is stored, not
+      // even an empty one. Version 1 had the first three stores.
+      if (isAbsent) request.transaction?.abort();
+      else
+        for (const store of STORES.slice(oldVersion * 3)) request.result.createObjectStore(store);
+    };
     try {
-      db = await openDB(name, 2, {
-        upgrade(fresh, old, _new, tx) {
-          isAbsent = !create && !old;
-          // Aborting the first upgrade leaves no database behind: before consent nothing is stored,
-          // not even an empty one. Version 1 had the first three stores.
-          if (!isAbsent) for (const store of STORES.slice(old * 3)) fresh.createObjectStore(store);
-          else (tx.done.catch(() => {}), tx.abort());
-        },
-        blocking: close,
-        terminated: close,
-      });
+      db = await promisifyRequest(request);
+      // Another page has a newer version to bring, or the browser closed it.
+      db.onversionchange = db.onclose = close;
     } catch (error) {
       if (!isAbsent) throw error;
     }
@@ -83,7 +86,7 @@ export function indexedDbStorage(name = 'shoal') {
     close,
     async transaction(task) {
       await open(true);
-      return transact(/** @type {import('idb').IDBPDatabase} */ (db), task);
+      return transact(/** @type {IDBDatabase} */ (/** @type {unknown} */ (db)), task);
     },
   };
 }
@@ -91,29 +94,35 @@ export function indexedDbStorage(name = 'shoal') {
 /**
  * Runs a task in one transaction over all stores. It is on disk when the promise resolves.
  * @template T
- * @param {import('idb').IDBPDatabase} db
+ * @param {IDBDatabase} db
  * @param {(tx: Transaction) => Promise<T>} task what it throws rolls everything back
  */
 async function transact(db, task) {
   const tx = db.transaction(STORES, 'readwrite', { durability: 'strict' });
+  const done = promisifyRequest(tx);
+  done.catch(() => {}); // where the task fails, its error is the one to tell
   try {
-    /** @param {StoreName} store @returns {any} */
-    const at = (store) => tx.objectStore(store);
+    /**
+     * Makes one request of the transaction.
+     * @param {StoreName} store @param {'get' | 'getAll' | 'getAllKeys' | 'put' | 'delete' | 'clear'} name @param {any[]} args
+     * @returns {Promise<any>}
+     */
+    const ask = (store, name, ...args) =>
+      promisifyRequest(/** @type {any} */ (tx.objectStore(store))[name](...args));
     const result = await task({
-      get: (store, key) => at(store).get(key),
-      keys: (store) => at(store).getAllKeys(),
+      get: (store, key) => ask(store, 'get', key),
+      keys: (store) => ask(store, 'getAllKeys'),
       async entries(store) {
-        const [keys, values] = await Promise.all([at(store).getAllKeys(), at(store).getAll()]);
+        const [keys, values] = await Promise.all([ask(store, 'getAllKeys'), ask(store, 'getAll')]);
         return keys.map((/** @type {string} */ key, /** @type {number} */ i) => [key, values[i]]);
       },
-      put: (store, key, value) => at(store).put(value, key),
-      delete: (store, key) => at(store).delete(key),
-      clear: (store) => at(store).clear(),
+      put: (store, key, value) => ask(store, 'put', value, key),
+      delete: (store, key) => ask(store, 'delete', key),
+      clear: (store) => ask(store, 'clear'),
     });
-    await tx.done;
+    await done;
     return result;
   } catch (error) {
-    tx.done.catch(() => {}); // it rejects with this same error
     try {
       tx.abort();
     } catch {

@@ -6,7 +6,7 @@
 // for any record. This is a chunk of its own, loaded if a page has runs. Sources: joseph-2018;
 // core/compound/epoch.h.
 import { Run, isRun } from '../bindings/run_core.js';
-import { isSampled, randomBytes, today, toldAs } from './basics.js';
+import { Refusal, isSampled, randomBytes, today, toldAs } from './basics.js';
 import { itemOf } from './items.js';
 import {
   RUN_REASONS,
@@ -212,6 +212,8 @@ async function answerAll(call, recipes) {
   const loaded = await load(context);
   // A run that was joined under an earlier version has no terms.
   await bindTerms(context, 'opted', termsOf(context, await joinedRuns(context, loaded)), 'missing');
+  const code = await context.unsendable();
+  if (code) throw new Refusal(code);
   const list = recipes ?? (await fetched(context, loaded));
   if (!Array.isArray(list)) throw refused('epochs-missing');
   const outcomes = [];

@@ -11,35 +11,35 @@
 // A window of a `visit` is in the memory of one page, sealed at once and sent when that page is first
 // hidden. A window of a `day` is in storage, for all tabs, and sent once its day is over. What is
 // refused and when anything is sent follows from dates and visibility, never from events.
-import { randomizeNone } from '../bindings/none_record.js';
-import { toHex } from '../bindings/device.js';
-import { DAY_MS, VISITS, VISITS_LIVE, isSampled, randomBytes, today, uniform } from './basics.js';
+import { DAY_MS, VISITS, VISITS_LIVE, chunk, today, uniform } from './basics.js';
 import { itemOf } from './items.js';
 import { sealingOf } from './page_recipes.js';
 import { sendNow } from './send_now.js';
+import { draw, slotsOf } from './window_slots.js';
 
 /**
  * @typedef {import('../bindings/device.js').Core} Core
  * @typedef {import('../bindings/device.js').Recipe} Recipe
  * @typedef {import('../bindings/device.js').ReportJson} ReportJson
  * @typedef {import('./context.js').Context} Context
- * @typedef {import('./dap.js').Sealing} Sealing
+ * @typedef {import('./tokens.js').Sealing} Sealing
  * @typedef {import('./outbox.js').Outbox} Outbox
  * @typedef {import('./storage.js').Row} Row
+ * @typedef {import('./tokens.js').Taken} Taken
  * @typedef {import('./storage.js').Transaction} Transaction
  *
- * @typedef {object} Slot of a day
- * @property {string} id the Idempotency-Key of its report
- * @property {number} u of the record that it keeps; -1 for "none"
- * @property {string} record
+ * @typedef {import('./window_slots.js').Slot} Slot
  * @typedef {object} Kept the row of a window in the store `events`
  * @property {number} expires the recipe's last day
  * @property {Slot[] | null} [slots] of a day's window: null while it is paid for but has no records
+ * @property {Taken[]} [tokens] of its reports, until the slots have them
  *
  * @typedef {object} VisitSlot
  * @property {string} id
  * @property {number} u
  * @property {Row | null} row what is sent; null where a record cannot be sealed
+ * @property {string} [token]
+ * @property {import('./relay.js').Ahead} [ahead] its request, sealed for the page's relay
  * @typedef {object} Visit
  * @property {Recipe} recipe
  * @property {number} era of the consent that it was opened under
@@ -183,12 +183,14 @@ export class Windows {
 
   /**
    * Pays for a window, durably, and marks it as opened, unless it is open already. All of its
-   * reports are paid for or none. Returns the row, or the code that says why there is none.
+   * reports are paid for or none, with budget and with tokens. Returns the row, or the code that says
+   * why there is none.
    * @param {Recipe} recipe
    * @param {number} era
-   * @returns {Promise<{code?: string, day?: number, row?: Kept, isNew?: boolean}>}
+   * @param {Sealing['take']} take
+   * @returns {Promise<{code?: string, day?: number, row?: Kept, tokens?: Taken[], isNew?: boolean}>}
    */
-  async #pay(recipe, era) {
+  async #pay(recipe, era, take) {
     const context = this.#context;
     const paid = await context.exclusive(async (tx) => {
       if (era !== context.era) return undefined;
@@ -197,66 +199,42 @@ export class Windows {
       /** @type {Kept | undefined} */
       const known = await tx.get('events', key);
       if (known) return { day, row: known };
-      const code = await this.#debit(tx, recipe, day);
+      const { code, tokens } = await this.#debit(tx, recipe, day, take);
       if (code) return { code };
+      /** @type {Kept} */
       const row = { expires: recipe.expiresDay, slots: null };
+      // A visit is in memory only, and so are its tokens.
+      if (tokens && recipe.send.window === 'day') row.tokens = tokens;
       await tx.put('events', key, row);
-      return { day, row, isNew: true };
+      return { day, row, tokens, isNew: true };
     });
     return paid ?? { code: 'no-consent' };
   }
 
   /**
-   * Debits all reports of a window, or none. Returns why not.
+   * Debits all reports of a window and takes their tokens, or does neither. Returns why not.
    * @param {Transaction} tx
    * @param {Recipe} recipe
    * @param {number} day
+   * @param {Sealing['take']} take
+   * @returns {Promise<{code?: string, tokens?: Taken[]}>}
    */
-  async #debit(tx, recipe, day) {
+  async #debit(tx, recipe, day, take) {
     const context = this.#context;
     const code = await context.refusal(tx, this.#core, recipe);
-    if (code) return code;
+    if (code) return { code };
     let bytes = await context.ledgerOf(tx, this.#core);
     try {
       bytes = this.#core.ledger.debit(bytes, recipe, day, recipe.limit.perDay);
     } catch (thrown) {
       const error = /** @type {any} */ (thrown); // of another chunk, so it has another class
       if (error.name !== 'ShoalError') throw error;
-      return error.code;
+      return { code: error.code };
     }
+    const tokens = await take?.(tx, recipe.limit.perDay);
+    if (tokens === null) return { code: 'no-token' };
     await tx.put('state', 'ledger', bytes);
-    return null;
-  }
-
-  /**
-   * Tosses the sampling coin of each report. Returns a slot for each that stays.
-   * @template T
-   * @param {Recipe} recipe
-   * @param {(id: string, record: string) => T} make
-   * @returns {T[]}
-   */
-  #slots(recipe, make) {
-    const { deps } = this.#context;
-    const slots = [];
-    for (let i = 0; i < recipe.limit.perDay; i++)
-      if (isSampled(deps, recipe.send.sample))
-        slots.push(make(toHex(randomBytes(deps, 16)), this.#draw(recipe, {}).record));
-    return slots;
-  }
-
-  /**
-   * Draws what one event brings to one slot, with coins that nothing else uses.
-   * @param {Recipe} recipe
-   * @param {{value?: any}} item without a value for "none"
-   */
-  #draw(recipe, item) {
-    const { deps } = this.#context;
-    const u = Number(new DataView(randomBytes(deps, 8).buffer).getBigUint64(0) >> 11n);
-    const seed = randomBytes(deps, 32);
-    const record =
-      'value' in item ? recipe.randomize(item.value ?? null, seed) : randomizeNone(recipe, seed);
-    seed.fill(0);
-    return { u, record };
+    return { tokens };
   }
 
   /**
@@ -289,15 +267,22 @@ export class Windows {
   /** @param {Recipe} recipe @returns {Promise<string | undefined>} why it is not open */
   async #openDay(recipe) {
     const context = this.#context;
+    const never = await context.unsendable();
+    if (never) return never;
     const { era } = context;
-    const { code, day = 0, row } = await this.#pay(recipe, era);
+    const { take, code: none } = recipe.json.send.token ? await sealingOf(context, recipe) : {};
+    // Without tokens no window opens, but one that is open has its own.
+    const { code, day = 0, row } = await this.#pay(recipe, era, none ? async () => null : take);
     // A page that died between payment and records has made none, so this one makes them.
     if (code || row?.slots) return code;
-    const slots = this.#slots(recipe, (id, record) => ({ id, u: -1, record }));
+    const slots = slotsOf(context.deps, recipe, row?.tokens);
     await context.exclusive(async (tx) => {
       const key = keyOf(recipe, day);
+      /** @type {Kept | undefined} */
       const now = await tx.get('events', key);
-      if (era === context.era && now && !now.slots) await tx.put('events', key, { ...now, slots });
+      if (era !== context.era || !now || now.slots) return;
+      const { tokens: _, ...rest } = now;
+      await tx.put('events', key, { ...rest, slots });
     });
     return undefined;
   }
@@ -311,7 +296,7 @@ export class Windows {
       const row = await tx.get('events', key);
       if (era !== context.era || !row?.slots) return false;
       for (const slot of row.slots) {
-        const drawn = this.#draw(recipe, item);
+        const drawn = draw(context.deps, recipe, item);
         if ('value' in item && drawn.u > slot.u) Object.assign(slot, drawn);
       }
       await tx.put('events', key, row);
@@ -344,14 +329,15 @@ export class Windows {
   async #close(key, recipe, slots) {
     const context = this.#context;
     const { deps } = context;
-    const { code, seal } = await sealingOf(context, recipe);
+    // The slots have their tokens already.
+    const { code, seal } = recipe.json.send.token ? {} : await sealingOf(context, recipe);
     if (code) return void context.note(code, recipe.id);
     /** @type {[string, Row][]} */
     const rows = [];
-    for (const { id, record } of slots) {
-      const row = await this.#sealed(recipe, id, record, seal);
+    for (const slot of slots) {
+      const row = await this.#sealed(recipe, slot, seal);
       const due = deps.now() + Math.floor(uniform(deps) * recipe.send.delayS * 1000);
-      if (row) rows.push([id, { ...row, due }]);
+      if (row) rows.push([slot.id, { ...row, due }]);
     }
     await context.exclusive(async (tx) => {
       if (!(await tx.get('events', key))) return; // moved or erased meanwhile
@@ -363,16 +349,15 @@ export class Windows {
   /**
    * Makes the row of the queue for a record; null where it cannot be sealed.
    * @param {Recipe} recipe
-   * @param {string} id
-   * @param {string} record
+   * @param {Omit<Slot, 'u'>} slot
    * @param {Sealing['seal']} seal
    * @returns {Promise<Row | null>}
    */
-  async #sealed(recipe, id, record, seal) {
+  async #sealed(recipe, { id, record, token }, seal) {
     const { url, deps } = this.#context;
     const report = recipe.report(record);
     /** @type {any} */
-    const sealed = await seal?.(report, id);
+    const sealed = token ? { token } : await seal?.(report, id);
     if (!sealed?.code) return { report, endpoint: url, due: deps.now(), tries: 0, ...sealed };
     this.#context.note(sealed.code, recipe.id);
     return null;
@@ -385,17 +370,25 @@ export class Windows {
     const context = this.#context;
     const { era } = context;
     // A visit that is under way goes on over midnight, and belongs to the day of its opening.
-    if (this.#visits.get(recipe.hash)?.era === era) return undefined;
+    const open = this.#visits.get(recipe.hash);
+    if (open?.era === era) {
+      // What was sealed for a relay says the hour, and a gateway refuses old ones.
+      for (const slot of open.slots) slot.ahead = await this.#ahead(slot.id, slot.row);
+      return undefined;
+    }
     if (this.#isRestored) return 'window-over';
-    const { code, seal } = await sealingOf(context, recipe);
+    const { code, seal, take } = await sealingOf(context, recipe);
     if (code) return code;
     await this.#hold();
-    const { code: refused, isNew } = await this.#pay(recipe, era);
+    const { code: refused, tokens, isNew } = await this.#pay(recipe, era, take);
     if (refused || !isNew) return refused ?? 'window-over';
     /** @type {VisitSlot[]} */
     const slots = [];
-    for (const [id, record] of this.#slots(recipe, (...made) => made))
-      slots.push({ id, u: -1, row: await this.#sealed(recipe, id, record, seal) });
+    for (const slot of slotsOf(context.deps, recipe, tokens)) {
+      const { id, token } = slot;
+      const row = await this.#sealed(recipe, slot, seal);
+      slots.push({ id, token, u: -1, row, ahead: await this.#ahead(id, row) });
+    }
     if (era !== context.era || !this.#isHeld) return 'no-consent'; // it was withdrawn meanwhile
     this.#visits.set(recipe.hash, { recipe, era, seal, slots });
     if (!this.#isVisible) this.#end(); // it was hidden meanwhile
@@ -430,18 +423,31 @@ export class Windows {
     this.#release();
   }
 
+  /**
+   * Seals a request for the page's relay, since a page that goes has no time for it.
+   * @param {string} id @param {Row | null} row
+   */
+  async #ahead(id, row) {
+    if (!row || !this.#context.options.relay) return undefined;
+    const { url, init } = this.#outbox.requestOf(id, row);
+    return (await chunk(import('./relay.js'))).ahead(this.#context, url, init);
+  }
+
   /** @param {Recipe} recipe @param {{value?: any}} item @param {number} era */
   async #takeInVisit(recipe, item, era) {
     const visit = this.#visits.get(recipe.hash);
     if (!visit || visit.era !== era) return false;
-    const drawn = visit.slots.map(() => this.#draw(recipe, item));
+    const drawn = visit.slots.map(() => draw(this.#context.deps, recipe, item));
     const rows = await Promise.all(
-      visit.slots.map(({ id }, i) => this.#sealed(recipe, id, drawn[i].record, visit.seal)),
+      visit.slots.map(({ id, token }, i) =>
+        this.#sealed(recipe, { id, token, record: drawn[i].record }, visit.seal),
+      ),
     );
+    const aheads = await Promise.all(visit.slots.map(({ id }, i) => this.#ahead(id, rows[i])));
     if (this.#visits.get(recipe.hash) !== visit) return false; // it ended meanwhile
     visit.slots.forEach((slot, i) => {
       if ('value' in item && drawn[i].u > slot.u)
-        Object.assign(slot, { u: drawn[i].u, row: rows[i] });
+        Object.assign(slot, { u: drawn[i].u, row: rows[i], ahead: aheads[i] });
     });
     return true;
   }
@@ -456,10 +462,10 @@ export class Windows {
     for (const { recipe, era, slots } of this.#visits.values()) {
       this.#refused.set(recipe.hash, { day: today(context.deps), code: 'window-over' });
       if (!context.isOn || era !== context.era || today(context.deps) > recipe.expiresDay) continue;
-      for (const { id, row } of slots) {
+      for (const { id, row, ahead } of slots) {
         if (!row) continue;
-        room -= row.body?.length ?? JSON.stringify(row.report).length;
-        void sendNow(context, this.#outbox, id, row, era, room >= 0);
+        room -= (ahead ?? row).body?.length ?? JSON.stringify(row.report).length;
+        void sendNow(context, this.#outbox, id, row, era, room >= 0, ahead?.send);
       }
     }
     this.#visits.clear();

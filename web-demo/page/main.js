@@ -19,6 +19,8 @@ import { h, toDom } from './tree.js';
  *   {[variable: string]: string}}[]}} Pair buttons, each of which records a value of each variable
  * @typedef {object} Config
  * @property {string} endpoint
+ * @property {string} [relay]
+ * @property {string} [logKey]
  * @property {any[]} recipes
  * @property {string[]} links
  * @property {Choice[]} choices
@@ -37,7 +39,15 @@ const fill = (parent, children) =>
 
 /** @type {Config} */
 const config = await (await fetch('config.json')).json();
-const shoal = start({ endpoint: config.endpoint, recipes: config.recipes });
+const shoal = start({
+  endpoint: config.endpoint,
+  recipes: config.recipes,
+  ...(config.relay &&
+    config.logKey && {
+      relay: config.relay,
+      log: { url: new URL('log/', document.baseURI).href, key: config.logKey },
+    }),
+});
 /** What the lists show now, so that they are drawn again only when something changed. */
 let shown = '';
 
@@ -54,8 +64,11 @@ const costOf = ({ parameters, variables }) =>
       )
     : (parameters.epsilon ?? 0);
 
-/** The sentences that depend on the recipes. */
+/** The sentences that depend on the recipes, and on the way that reports go. */
 function describe() {
+  $('path').hidden = !config.relay;
+  if (config.relay)
+    $('raw-title').textContent = 'The report, exactly as it is sealed for the edge worker';
   const epsilon = Math.max(...config.recipes.map(costOf));
   const perDay = Math.max(...config.recipes.map((recipe) => recipe.limit.per_day));
   $('epsilon').textContent = epsilonInWords(epsilon);

@@ -303,6 +303,9 @@ test('estimate: JSON of the agreed form, near the truth, in every format', () =>
     'confidence',
     'multiple',
     'guarantees',
+    'alarms',
+    'alarms_passed',
+    'alarms_not_measured',
     'rows',
   ]);
   assert.deepEqual(

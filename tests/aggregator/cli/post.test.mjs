@@ -194,7 +194,7 @@ test('a table and other formats say what was done', () => {
   assert.match(table, /^value +count +raw +stderr +low +high$/m);
   assert.match(
     table,
-    /\n\nclip: counts below 0 are set to 0: .*those of the raw count\n\nepsilon per report /,
+    /\n\nclip: counts below 0 are set to 0: .*those of the raw count\n\nalarms +none; .*\nnot measured .*\n\nepsilon per report /,
   );
   const csv = good(...args, '--format', 'csv', 'acc');
   assert.match(csv.text, /^value,count,raw,stderr,low,high,detected\n/);
@@ -284,7 +284,7 @@ test('a mean prints as a mean, in its unit, without a test against zero; it has 
   // The table has two digits of the error: about 0.065.
   assert.match(
     good('estimate', '--recipe', 'm.json', 'm.acc').text,
-    /^steps: 40000 reports, epsilon 2, 95 % intervals\nmean of numbers from 0 to 20\n\nvalue +mean +stderr +low +high\nmean +\d\.\d{3} +0\.0\d\d +\d\.\d{3} +\d\.\d{3}\n\nepsilon per report /,
+    /^steps: 40000 reports, epsilon 2, 95 % intervals\nmean of numbers from 0 to 20\n\nvalue +mean +stderr +low +high\nmean +\d\.\d{3} +0\.0\d\d +\d\.\d{3} +\d\.\d{3}\n\nalarms +none; .*\nnot measured .*\n\nepsilon per report /,
   );
   bad(
     2,

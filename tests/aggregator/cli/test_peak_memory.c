@@ -115,6 +115,17 @@ static void estimates(void)
     collect();
     check_peak("estimate --recipe recipe --dictionary counts --memory 1G acc");
 
+    // Few words, so that testing for alarms takes more than the rows: a count each of 2^22 hash
+    // rows, and a block of 2^22 columns.
+    write_counts("word", 100);
+    write_recipe("olh", "\"epsilon\":4,\"k\":4194304,\"g\":2", "\"hash\":\"poly1\"," SEED);
+    collect();
+    check_peak("estimate --recipe recipe --dictionary counts --memory 1G --threads 1 acc");
+    write_counts("", 100);
+    write_recipe("hadamard", "\"epsilon\":0.5,\"size\":4194304", "");
+    collect();
+    check_peak("estimate --recipe recipe --dictionary counts --memory 1G --threads 1 acc");
+
     write_counts("", 1 << 18);
     write_recipe("hcms", "\"epsilon\":4,\"k\":128,\"m\":16384,\"size\":262144",
                  "\"hash\":\"affine1\"," SEED);

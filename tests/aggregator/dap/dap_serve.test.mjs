@@ -2,7 +2,18 @@
 // Leader and helper at the door: who may ask what, and how; what is too large or too slow; keys and what pages may read; metrics and
 // health; configurations that are refused.
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
@@ -313,6 +324,51 @@ test('a crash writes no keys into a file', { timeout: 300000 }, async (t) => {
     assert.match(readFileSync(`/proc/${pid()}/limits`, 'utf8'), /^Max core file size +0 +0 /m);
   }
 });
+
+test(
+  'a damaged database shows in /healthz, and is refused at the start; files are private',
+  { timeout: 300000 },
+  async (t) => {
+    const umask = process.umask(0);
+    t.after(() => process.umask(umask));
+    const { pair } = await setUp(t, { check_interval_s: 0.1 });
+    const origin = new URL(pair.urls.leader).origin;
+    for (const role of ['leader', 'helper']) {
+      const store = pair.at(role, 'store');
+      const files = readdirSync(store);
+      assert.ok(files.some((name) => name.endsWith('.db-wal')));
+      for (const name of files)
+        assert.equal(statSync(join(store, name)).mode & 0o777, 0o600, `${role}: ${name}`);
+    }
+    const store = pair.at('leader', 'store');
+    const name = String(readdirSync(store).find((each) => each.endsWith('.db')));
+    // The log goes into the database at the end; damage what lies there then.
+    await pair.leader.end('SIGTERM');
+    await pair.leader.start();
+    assert.equal((await ask(`${origin}/healthz`)).status, 200);
+    const whole = readFileSync(join(store, name));
+    const ruined = Buffer.from(whole);
+    for (let at = 4096; at < ruined.length; at += 4096) ruined.fill(0xfe, at, at + 12);
+    const file = openSync(join(store, name), 'r+');
+    writeSync(file, ruined, 0, ruined.length, 0);
+    let health;
+    for (const end = Date.now() + 30_000; Date.now() < end;) {
+      health = await ask(`${origin}/healthz`);
+      if (health.status === 503) break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    assert.equal(await health?.text(), '{"status":"damaged"}\n');
+    await pair.leader.end('SIGKILL');
+    for (const args of [[], ['--check']]) {
+      const done = run('serve', '--config', pair.at('leader', 'config.json'), ...args);
+      assert.equal(done.status, 5);
+      assert.match(done.stderr, /the database is damaged/);
+    }
+    writeSync(file, whole, 0, whole.length, 0);
+    closeSync(file);
+    assert.equal(run('serve', '--config', pair.at('leader', 'config.json'), '--check').status, 0);
+  },
+);
 
 test('configurations that do not fit are refused, by name', { timeout: 300000 }, async (t) => {
   const { pair } = await setUp(t);

@@ -278,43 +278,48 @@ test(
 );
 
 test(
-  'a leader that is down, and comes back with another key: the same bytes again, then the same record sealed anew, counted once',
+  'a leader that is down, and comes back with another key: the same bytes again, then the same record sealed anew by the page of the next day, counted once',
   { timeout: 120_000 },
   async (t) => {
-    // The device's clock goes two minutes ahead below and is to stay within its day, whose budget is looked at: in the last ten of a day it begins behind.
-    let shift = Math.min(0, DAY_MS - 600_000 - (Date.now() % DAY_MS));
-    const hour = Math.floor((Date.now() + shift) / 3600_000);
+    // The device's clock begins two days ago, and comes back to ten minutes ago for the page of another day.
+    let shift = -2 * DAY_MS;
+    const hour = Math.floor((Date.now() - 600_000) / 3600_000);
     const pair = await startPair(t, makeFolder(t), (urls) => ({
       'recipe.json': recipeOf(urls, { recipe: 'late', mechanism: 'grr', cohort: { minimum: 2 } }),
     }));
     const file = pair.at('recipe.json');
     /** @type {string[]} */
     const bodies = [];
-    const device = await init({
+    let asked = 0;
+    const storage = memoryStorage();
+    const options = {
       endpoint: pair.urls.leader,
       recipes: [JSON.parse(readFileSync(file, 'utf8'))],
       wasm: load,
       dapWasm: loadDapModule,
-      storage: memoryStorage(),
+      storage,
       locks: memoryLocks(),
       gpc: () => false,
       now: () => Date.now() + shift,
       setTimer: () => null,
-      fetch: async (url, options) => {
-        if (options?.method === 'POST')
-          bodies.push(Buffer.from(/** @type {Uint8Array} */ (options.body)).toString('hex'));
-        return fetch(url, options);
+      /** @type {typeof fetch} */
+      fetch: async (url, init) => {
+        if (init?.method === 'POST')
+          bodies.push(Buffer.from(/** @type {Uint8Array} */ (init.body)).toString('hex'));
+        else if (String(url).endsWith('/hpke_config')) asked++;
+        return fetch(url, init);
       },
-    });
-    t.after(() => device.close());
-    await device.consent.grant();
-    for (const colour of ['blue', 'red']) await device.record('choices', colour);
+    };
+    const before = await init(options);
+    t.after(() => before.close());
+    await before.consent.grant();
+    for (const colour of ['blue', 'red']) await before.record('choices', colour);
     await pair.leader.end('SIGKILL');
     for (let i = 0; i < 2; i++) {
-      await device.flush();
+      await before.flush();
       shift += 60_000;
     }
-    assert.deepEqual((await device.reports()).map(({ state }) => state).sort(), [
+    assert.deepEqual((await before.reports()).map(({ state }) => state).sort(), [
       'queued',
       'queued',
     ]);
@@ -331,15 +336,37 @@ test(
       pair.at('leader', 'public.json'),
     );
     await pair.leader.start();
-    await device.flush(); // outdated_config
-    await device.flush(); // what was sealed anew
+    await before.flush(); // outdated_config
+    assert.deepEqual(
+      [bodies.length, new Set(bodies).size, asked],
+      [6, 2, 2],
+      'no key is asked for',
+    );
+    assert.equal((await before.ledger())[0].today.count, 2);
+    before.close();
+    shift = -600_000;
+    const device = await init(options);
+    t.after(() => device.close());
+    const areNew = () =>
+      storage.transaction(async (tx) =>
+        Object.values(await tx.get('state', 'keys')).every(
+          (/** @type {any} */ key) => key.until > options.now(),
+        ),
+      );
+    for (let i = 0; i < 200 && !(await areNew()); i++)
+      await new Promise((go) => setTimeout(go, 25));
+    assert.equal(asked, 4);
+    for (let i = 0; i < 9; i++) {
+      await device.flush(); // outdated_config, and then what was sealed anew
+      shift += 60_000;
+    }
     const reports = await device.reports();
     assert.deepEqual(
       reports.map(({ state }) => state),
       ['sent', 'sent'],
       JSON.stringify([await device.explain(), pair.leader.log()]),
     );
-    assert.equal((await device.ledger())[0].today.count, 2);
+    assert.equal((await device.ledger())[0].year.count, 2);
     assert.equal(new Set(bodies).size, 4);
     writeFileSync(
       pair.at('late.ndjson'),

@@ -3,12 +3,15 @@
 // are exact whatever happens to the messages, a report counts once, a batch is given out once, and
 // each refusal is the draft's.
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -147,7 +150,8 @@ enum flaw {
     BAD_HELPER_SEAL,
     OTHER_MINIMUM,
     OLD_KEY,
-    EXTENSION
+    EXTENSION,
+    NOT_CANONICAL
 };
 
 static void seal(uint8_t *out, shoal_dap_ciphertext *c, uint8_t *enc, bench *b,
@@ -196,6 +200,7 @@ static void put_report(shoal_dap_writer *w, bench *b, uint64_t bucket, uint64_t 
     free(scratch);
     if (flaw == BAD_PROOF) shares[0][LENGTH * 16] ^= 1; // the first byte behind the measurement
     if (flaw == BAD_SHARE) shares[0][0] ^= 1;
+    if (flaw == NOT_CANONICAL) memset(shares[0] + 16, 0xff, 16); // not below the field's modulus
     report.public_share = (shoal_bytes){public_share, shoal_prio3_public_share_len(&prio3)};
     seal(sealed[0], &report.leader, enc[0], b, &task, SHOAL_DAP_LEADER, &report,
          (shoal_bytes){shares[0], shoal_prio3_input_share_len(&prio3, 0)});
@@ -711,8 +716,7 @@ static void test_jobs_that_are_too_large(void **state)
 
 static void test_hostile_reports(void **state)
 {
-    static const enum flaw flaws[] = {BAD_PROOF, BAD_SHARE, BAD_LEADER_SEAL, BAD_HELPER_SEAL,
-                                      OTHER_MINIMUM};
+    static const enum flaw flaws[] = {BAD_PROOF, BAD_SHARE, BAD_HELPER_SEAL};
     bench *b = *state;
     // Among honest ones, in one job.
     upload_one(b, 0, UNIT, HONEST, 0);
@@ -723,12 +727,48 @@ static void test_hostile_reports(void **state)
     b->leader.job_reports = 20;
     assert_int_equal(upload_one(b, 3, UNIT, OLD_KEY, 1), SHOAL_DAP_OUTDATED_CONFIG);
     assert_int_equal(upload_one(b, 3, UNIT, EXTENSION, 1), SHOAL_DAP_INVALID_MESSAGE);
+    assert_int_equal(upload_one(b, 3, UNIT, NOT_CANONICAL, 1), SHOAL_DAP_INVALID_MESSAGE);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(upload_one(b, 3, UNIT, i == 0 ? BAD_LEADER_SEAL : OTHER_MINIMUM, 1),
+                         SHOAL_DAP_HPKE_DECRYPT_ERROR);
     assert_int_equal(drive(b), 0);
+    // Two that the leader could not open itself, and one of the helper's.
     assert_int_equal(refused(&b->leader, SHOAL_DAP_HPKE_DECRYPT_ERROR), 3);
-    assert_int_equal(refused(&b->helper, SHOAL_DAP_HPKE_DECRYPT_ERROR),
-                     1); // the leader drops the others before
+    assert_int_equal(refused(&b->helper, SHOAL_DAP_HPKE_DECRYPT_ERROR), 1);
     assert_int_equal(refused(&b->helper, SHOAL_DAP_VDAF_VERIFY_ERROR), 2);
     assert_int_equal(refused(&b->leader, SHOAL_DAP_VDAF_VERIFY_ERROR), 2);
+    expect(b, UNIT, 1, six);
+}
+
+static agg_dap_counts rows(bench *b)
+{
+    agg_error error;
+    agg_dap_counts counts = {0};
+    must(agg_dap_begin(b->leader.store, &error), &error);
+    must(agg_dap_count(b->leader.store, &counts, &error, b->leader.tasks[0].number), &error);
+    agg_dap_abandon(b->leader.store);
+    return counts;
+}
+
+// Junk is refused before it is kept: neither the queue nor the table of ids has a row of it, so an
+// honest report of the same id still counts.
+static void test_junk_is_not_kept(void **state)
+{
+    enum { JUNK = 40, OPENED = 16 };
+    static uint8_t body[64 * REPORT_MAX];
+    bench *b = *state;
+    shoal_dap_writer w = {body, sizeof body, 0, 0};
+    b->leader.max_pending = 8;
+    for (int i = 0; i < JUNK; i++) put_report(&w, b, 3, UNIT, BAD_LEADER_SEAL);
+    // After the first 16 the others are dropped unopened.
+    assert_int_equal(upload(b, (shoal_bytes){body, w.len}, JUNK), SHOAL_DAP_REPORT_DROPPED);
+    assert_int_equal(refused(&b->leader, SHOAL_DAP_HPKE_DECRYPT_ERROR), OPENED);
+    assert_int_equal(refused(&b->leader, SHOAL_DAP_REPORT_DROPPED), JUNK - OPENED);
+    assert_int_equal(rows(b).pending, 0);
+    b->next_id = 0; // the ids of the junk
+    upload_six(b, UNIT);
+    assert_int_equal(rows(b).pending, 6);
+    assert_int_equal(drive(b), 0);
     expect(b, UNIT, 1, six);
 }
 
@@ -919,6 +959,85 @@ static void test_too_many_wait(void **state)
 
 // The helper is away for longer than reports are kept: those of the job that is under way stay
 // until it answers.
+// Lets no file grow beyond some bytes; RLIM_INFINITY: as far as it may.
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes == RLIM_INFINITY ? limit.rlim_max : bytes;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static rlim_t log_size(const bench *b)
+{
+    char path[128];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/leader/dap.db-wal", b->folder);
+    return stat(path, &status) == 0 ? (rlim_t)status.st_size : 0;
+}
+
+// The disk is full at every place of an upload: it is answered 503 and takes no place in the queue
+// and no id, so the same upload is taken once there is room.
+static void test_a_full_disk_keeps_no_place(void **state)
+{
+    enum { TRIES = 8, FRAME = 4120 };
+    bench *b = *state;
+    unsigned n_full = 0, n_taken = 0;
+    b->leader.max_pending = 2 * TRIES;
+    for (rlim_t i = 0; i < TRIES; i++) {
+        uint8_t body[REPORT_MAX];
+        shoal_dap_writer w = {body, sizeof body, 0, 0};
+        agg_dap_answer answer = {.problem = AGG_DAP_NO_PROBLEM};
+        put_report(&w, b, 1, UNIT, HONEST);
+        const shoal_bytes bytes = {body, w.len};
+        limit_files(i == 0 ? 0 : log_size(b) + i * FRAME - 1);
+        agg_dap_leader_upload(&answer, &b->leader, &b->leader.tasks[0], bytes, b->now_s);
+        limit_files(RLIM_INFINITY);
+        n_full += answer.status == 503;
+        assert_true(answer.status == 503 || answer.status == 200);
+        assert_int_equal(rows(b).pending, n_taken + (answer.status == 200));
+        agg_dap_answer_release(&answer);
+        assert_int_equal(upload(b, bytes, 0), 0); // not a replay
+        n_taken++;
+        assert_int_equal(rows(b).pending, n_taken);
+        assert_int_equal(atomic_load(&b->leader.tasks[0].pending), n_taken);
+    }
+    assert_true(n_full >= 2 && n_full < TRIES); // some were cut in the middle, some fitted
+    const uint64_t sums[LENGTH] = {0, TRIES, 0, 0};
+    // Neither a job nor its end is lost when it cannot be kept.
+    for (int i = 0; i < 6; i++) {
+        bool is_more;
+        limit_files(i < 3 ? 0 : log_size(b) + (rlim_t)(i - 2) * FRAME - 1);
+        (void)!turn(b, &is_more);
+        limit_files(RLIM_INFINITY);
+    }
+    drive(b);
+    assert_int_equal(atomic_load(&b->leader.tasks[0].pending), 0);
+    assert_int_equal(rows(b).pending, 0);
+    expect(b, UNIT, 1, sums);
+}
+
+// A job that the helper answers wrongly is given up only once that is kept.
+static void test_a_full_disk_gives_no_job_up(void **state)
+{
+    bench *b = *state;
+    bool is_more;
+    b->leader.job_reports = 6;
+    upload_six(b, UNIT);
+    b->link.swaps_answers = 20;
+    for (int i = 0; i < 6; i++) {
+        (void)!turn(b, &is_more);
+        if (i >= 1) limit_files(0); // the job is kept, and nothing else is
+    }
+    limit_files(RLIM_INFINITY);
+    assert_int_equal(rows(b).pending, 6);
+    assert_int_equal(atomic_load(&b->leader.tasks[0].pending), 6);
+    b->link.swaps_answers = 0;
+    drive(b);
+    expect(b, UNIT, 1, six);
+}
+
 static void test_away_for_too_long(void **state)
 {
     bench *b = *state;
@@ -988,7 +1107,7 @@ static void test_reports_without_end(void **state)
         agg_dap_answer_release(&answer);
         for (int i = 0; b->link.n_shares == n_shares; i++) {
             assert_true(i < 20);
-            upload_one(b, 3, later, BAD_LEADER_SEAL, 0);
+            upload_one(b, 3, later, BAD_HELPER_SEAL, 0);
             assert_int_equal(turn_as(b, &is_more, false), SHOAL_OK);
         }
         expect(b, from, 1, six); // every report that was there is in it
@@ -1065,12 +1184,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_answers_of_another_job, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_jobs_that_are_too_large, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_hostile_reports, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_junk_is_not_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_times, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_forgetting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_jobs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_hostile_share_requests, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_helper_refuses_extensions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_wait, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_full_disk_keeps_no_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_full_disk_gives_no_job_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_away_for_too_long, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_awaited_in_small_jobs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_future, set_up, tear_down),

@@ -116,7 +116,9 @@ static void it_covers_these_very_windows(void **state)
 static void counts_are_widened_and_scores_stay(void **state)
 {
     shoal_recipe recipe;
-    agg_count counts[3] = {{400, 30, 20, 7}, {-50, 20, 20, -2}, {1500, 40, 20, 70}};
+    agg_count counts[3] = {{.count = 400, .stderr_ = 30, .null_error = 20, .score = 7},
+                           {.count = -50, .stderr_ = 20, .null_error = 20, .score = -2},
+                           {.count = 1500, .stderr_ = 40, .null_error = 20, .score = 70}};
     (void)state;
     set_recipe(&recipe, 3, 0.5); // D = 2
     agg_picks_widen(counts, 3, &recipe, 1000);
@@ -133,7 +135,7 @@ static void counts_are_widened_and_scores_stay(void **state)
 static void means_add_the_slots_alone(void **state)
 {
     shoal_recipe recipe;
-    agg_count mean = {0.25, 0.01, 0.01, 0};
+    agg_count mean = {.count = 0.25, .stderr_ = 0.01, .null_error = 0.01};
     (void)state;
     set_recipe(&recipe, 1, 1);
     recipe.parts[0].domain = SHOAL_DOMAIN_NUMBER;

@@ -85,11 +85,14 @@ function assigned() {
 const CHANGED = ['\u0295', '\u{1171e}'];
 
 test('every character alone, decomposed, and where its case depends on others', { skip }, () => {
-  const all = assigned();
-  assert.ok(all.length > 280_000, 'all of Unicode 15');
+  const known = assigned();
+  assert.ok(known.length > 280_000, 'all of Unicode 15');
+  // Ideographs, syllables and private characters have no case and are no marks: one in sixteen of
+  // them, unless there is time.
+  const isCaseless = /[\p{Script=Han}\p{Script=Hangul}\p{Co}]/u;
+  const all = known.filter((c, i) => process.env.SHOAL_LONG || i % 16 === 0 || !isCaseless.test(c));
   const decomposed = all.map((c) => c.normalize('NFD')).filter((c, i) => c !== all[i]);
-  // Ideographs, syllables and private characters have no case and are no marks.
-  const some = all.filter((c) => !/[\p{Script=Han}\p{Script=Hangul}\p{Co}]/u.test(c));
+  const some = all.filter((c) => !isCaseless.test(c));
   const beside = some.filter((c) => !CHANGED.includes(c));
   for (const rule of RULES.filter(({ locale = 'de' }) => /^(de|tr|lt)$/.test(locale))) {
     same(rule, [...all, ...decomposed]);

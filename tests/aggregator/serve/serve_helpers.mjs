@@ -272,7 +272,10 @@ export async function get(url, headers = {}) {
 
 /** A result without what depends on blocks, as the command line gives it of files. @param {any} result */
 export function withoutBlocks({ blocks: _, guarantees: __, ...result }) {
-  return result;
+  const measured = result.alarms_not_measured?.filter(
+    (/** @type {{code: string}} */ one) => one.code !== 'sudden-growth',
+  );
+  return { ...result, alarms_not_measured: measured };
 }
 
 /** Asks for a result until it holds n reports, because blocks close later than acknowledgements. */

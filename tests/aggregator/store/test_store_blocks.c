@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "effort.h"
+#include "store_growth.h"
 
 enum { DAY = 20778, HOUR_S = 3600 };
 
@@ -494,6 +495,39 @@ static void any_two_answers_differ_by_none_or_the_minimum(void **state)
     assert_true(n_apart > n_sequences); // otherwise little closed, and nothing was tried
 }
 
+// ---- growth ----
+
+static agg_growth growth(bench *b, int64_t last_number)
+{
+    agg_growth g;
+    agg_error error;
+    must(agg_store_growth(b->store, &g, &error, b->collection, last_number), &error);
+    return g;
+}
+
+// Closings on days 0, 1, 2, 4 and 5, with 20, 40, 30, 120 and 300 records.
+static void growth_is_of_records_a_day(void **state)
+{
+    static const struct {
+        int32_t day;
+        uint32_t records;
+        double rate, usual; // of this closing, and of those before
+    } closings[] = {
+        {0, 20, 20, 0}, {1, 40, 40, 0}, {2, 30, 30, 0}, {4, 120, 60, 30}, {5, 300, 300, 35}};
+    bench *b = *state;
+    start(b, 0);
+    turn(b, MIDNIGHT(DAY), FIXTURE_DAY_S);
+    assert_true(growth(b, INT64_MAX).newest == 0);
+    for (unsigned i = 0; i < sizeof closings / sizeof closings[0]; i++) {
+        put(b, i, closings[i].records, DAY + closings[i].day);
+        assert_int_equal(turn(b, MIDNIGHT(DAY + closings[i].day + 1), FIXTURE_DAY_S),
+                         closings[i].records);
+        assert_true(growth(b, INT64_MAX).newest == closings[i].rate);
+        assert_true(growth(b, INT64_MAX).usual == closings[i].usual);
+    }
+    assert_true(growth(b, 4).newest == 60 && growth(b, 4).usual == 30); // later blocks do not count
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -507,6 +541,7 @@ int main(void)
         TEST(the_database_refuses_to_change_a_closed_block),
         TEST(blocks_of_a_day_merge_once_it_is_over),
         TEST(a_year_stays_small_and_old_days_get_coarser),
+        TEST(growth_is_of_records_a_day),
         TEST(any_two_answers_differ_by_none_or_the_minimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

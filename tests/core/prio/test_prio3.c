@@ -145,6 +145,7 @@ static void check_refusals(shoal_rng *rng)
         report.input_share.len = input_len + off - 1;
         CHECK(shoal_prio3_verify_init(p.states[0], p.verifier_shares[0], &p.prio3, p.key, p.ctx, 0,
                                       &report, p.scratch) == expected[off]);
+        CHECK(shoal_prio3_check_share(&p.prio3, 0, report.input_share) == expected[off]);
         CHECK(shoal_prio3_verify_next(p.output, &p.prio3, p.states[0],
                                       (shoal_prio3_bytes){p.nonce, 31 + 2 * off}) != SHOAL_OK);
     }
@@ -159,6 +160,12 @@ static void check_refusals(shoal_rng *rng)
     CHECK(shard(&p) == SHOAL_OK && verify(&p) == SHOAL_OK);
     memset(p.input_shares[0] + 16, 0xff, 16);
     CHECK(verify_init(&p, 0) == SHOAL_ERR_RECORD);
+    // The same verdict without the proof. A helper's share is seeds, which any bytes are.
+    const shoal_prio3_bytes bad = {p.input_shares[0], input_len};
+    CHECK(shoal_prio3_check_share(&p.prio3, 0, bad) == SHOAL_ERR_RECORD);
+    const shoal_prio3_bytes seeds = {p.input_shares[1], shoal_prio3_input_share_len(&p.prio3, 1)};
+    CHECK(shoal_prio3_check_share(&p.prio3, 1, seeds) == SHOAL_OK);
+    CHECK(shoal_prio3_check_share(&p.prio3, 3, seeds) == SHOAL_ERR_ARGUMENT);
     for (size_t i = 0; i < shoal_prio3_state_len(&p.prio3); i++) CHECK(p.states[0][i] == 0);
     close_parties(&p);
 }

@@ -780,6 +780,56 @@ static void two_servers(void)
     CHECK(recipe_of(&recipe, dap_recipe, longest, NULL) == SHOAL_ERR_RANGE);
 }
 
+// ---- tokens ----
+
+static void tokens(void)
+{
+    static const char token[] = "\nsend.token=https://a.example/issue";
+    // Tag 79, 23 bytes: the last field of the canonical bytes.
+    static const char tail[] = "004f0000001768747470733a2f2f612e6578616d706c652f6973737565";
+    static const struct {
+        const char *change;
+        shoal_err err;
+        const char *path;
+    } cases[] = {
+        {"send.token=https://a.example/issue/", SHOAL_ERR_TYPE, "send.token"},
+        {"send.token=http://a.example", SHOAL_ERR_TYPE, "send.token"},
+        {"send.token:1000000", SHOAL_ERR_TYPE, "send.token"},
+        {"limit.per_day:256000000", SHOAL_OK, NULL},
+        {"limit.per_day:257000000", SHOAL_ERR_RANGE, "limit.per_day"},
+        {"aggregation.protocol=dap\naggregation.leader=https://l.example\n"
+         "aggregation.helper=https://h.example",
+         SHOAL_ERR_RANGE, "send.token"},
+        {"send.pick=uniform\nsend.window=day", SHOAL_OK, NULL},
+    };
+    static const char plain[] =
+        "recipe=colours\nanalysis=a\nstream=s\nvalue=item\nmechanism=onehot-symmetric\nparameters."
+        "epsilon:4000000\nparameters.size:8000000\nlimit.per_day:1000000\nexpires=2030-01-01";
+    static uint8_t bytes[SHOAL_CANONICAL_MAX];
+    static char hex[2 * SHOAL_CANONICAL_MAX + 1];
+    char with[600];
+    shoal_recipe without, recipe;
+    size_t len = 0;
+    snprintf(with, sizeof with, "%s%s\n", plain, token);
+    CHECK(recipe_of(&without, plain, "", NULL) == SHOAL_OK && without.token.len == 0);
+    CHECK(recipe_of(&recipe, with, "", NULL) == SHOAL_OK && recipe.token.len == 23);
+    CHECK(memcmp(without.recipe_hash, recipe.recipe_hash, 32) != 0);
+    CHECK(whole_bytes(bytes, sizeof bytes, &len, &recipe) == SHOAL_OK && len > sizeof tail / 2);
+    to_hex(hex, bytes, len);
+    CHECK(strcmp(hex + 2 * len - (sizeof tail - 1), tail) == 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        shoal_err err = recipe_of(&recipe, with, cases[i].change, NULL);
+        if (!CHECK(err == cases[i].err)) printf("  %s: %d\n", cases[i].change, (int)err);
+        if (err != SHOAL_OK && !CHECK(building.error_field != NULL &&
+                                      strcmp(building.error_field, cases[i].path) == 0))
+            printf("  %s: at %s\n", cases[i].change, building.error_field);
+    }
+    CHECK(recipe_of(&recipe, keyboard_query, FULL_QUERY, NULL) == SHOAL_OK);
+    snprintf(with, sizeof with, "%s%s\n", FULL_QUERY, token);
+    CHECK(recipe_of(&recipe, keyboard_query, with, NULL) == SHOAL_ERR_RANGE &&
+          strcmp(building.error_field, "send.token") == 0);
+}
+
 int main(void)
 {
     canonical_bytes();
@@ -801,5 +851,6 @@ int main(void)
     largest_query();
     ranges_are_told();
     two_servers();
+    tokens();
     return check_summary();
 }

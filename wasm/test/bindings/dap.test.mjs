@@ -389,27 +389,157 @@ test('what a leader says of a report decides', async () => {
   }
 });
 
+/** Waits until so many keys were asked for, and those of the day are kept. @param {any} network @param {any} storage @param {any} clock @param {number} n */
+async function untilAsked(network, storage, clock, n) {
+  const areNew = async () =>
+    network.keyRequests.length >= n &&
+    Object.values((await stored(storage)).state.keys).every(
+      (/** @type {any} */ key) => key.until > clock.now() && key.until <= clock.now() + 86_400_000,
+    );
+  for (let i = 0; i < 500 && !(await areNew()); i++) await settle();
+}
+
+test('a leader that denies its key makes no device ask for keys', async () => {
+  for (const code of [4, OUTDATED])
+    for (const isRenewed of [false, true]) {
+      const { client, network, clock, storage } = await makeDapClient();
+      await client.consent.grant();
+      await client.exact.optIn(ageTask, { limit: 9 });
+      await client.record('choices', 'blue');
+      await client.shareExactly(ageTask, 7);
+      assert.equal(network.keyRequests.length, 2);
+      if (isRenewed)
+        network.servers = { leader: await makeServer(8), helper: await makeServer(10) };
+      for (let i = 0; i < 99; i++) network.answers.push(says(code));
+      // Until midnight, through retries, further events and other pages.
+      await client.flush();
+      for (let i = 0; i < 11; i++) await clock.advance(3_600_000);
+      await client.record('choices', 'red');
+      await client.flush();
+      client.close();
+      const next = await makeDapClient({ network, storage, now: clock.now });
+      await next.client.flush();
+      await settle();
+      assert.ok(network.uploads.length > 5);
+      assert.equal(network.keyRequests.length, 2, `error ${code}, renewed ${isRenewed}`);
+      const states = (await next.client.reports()).map(({ report, state }) => [report.key, state]);
+      assert.deepEqual(
+        states.sort(),
+        [
+          ['ages', 'refused'],
+          ['colours', 'queued'],
+          ['colours', 'queued'],
+        ],
+        'what can be sealed again waits',
+      );
+      next.client.close();
+    }
+});
+
+test('keys are renewed on the next UTC day, by the clock, however long a server lets them be kept', async () => {
+  const { client, network, clock, storage } = await makeDapClient();
+  network.cacheControl = 'max-age=604800';
+  await client.consent.grant();
+  await client.record('choices', 'blue');
+  await clock.advance(12 * 3_600_000 - 1);
+  assert.equal(network.keyRequests.length, 2, 'not before the day is over');
+  // Of two pages that stay open one asks; the other's turn is the end of the hour. One that is closed does not ask.
+  const last = (/** @type {Uint8Array} */ out) => void out.fill(255);
+  const second = await makeDapClient({ network, storage, ...clock, random: last });
+  const closed = await makeDapClient({ network, storage, ...clock });
+  await second.client.flush();
+  await closed.client.flush();
+  await settle();
+  closed.client.close();
+  for (const n of [4, 6]) {
+    await clock.advance(3_600_000);
+    await untilAsked(network, storage, clock, n);
+    assert.equal(network.keyRequests.length, n, 'in the first hour');
+    await clock.advance(23 * 3_600_000);
+    assert.equal(network.keyRequests.length, n, 'once a day');
+  }
+  client.close();
+  second.client.close();
+  await clock.advance(86_400_000);
+  assert.equal(network.keyRequests.length, 6, 'nobody is there');
+  const third = await makeDapClient({ network, storage, ...clock });
+  await third.client.flush();
+  await untilAsked(network, storage, clock, 8);
+  assert.equal(network.keyRequests.length, 8, 'the first page of a day asks when it is loaded');
+  await third.client.consent.withdraw();
+  await clock.advance(2 * 86_400_000);
+  assert.equal(network.keyRequests.length, 8);
+  third.client.close();
+});
+
+test('keys that an earlier version took for fresh for a week are renewed by the next page', async () => {
+  const { client, network, clock, storage } = await makeDapClient();
+  await client.consent.grant();
+  await client.record('choices', 'blue');
+  client.close();
+  const until = clock.now() + 604_800_000;
+  await storage.transaction(async (/** @type {any} */ tx) => {
+    const keys = await tx.get('state', 'keys');
+    const longer = Object.entries(keys).map(([url, key]) => [
+      url,
+      { ...key, until, last: until + 604_800_000 },
+    ]);
+    await tx.put('state', 'keys', Object.fromEntries(longer));
+  });
+  await clock.advance(1000);
+  const next = await makeDapClient({ network, storage, ...clock });
+  network.isDown = true;
+  await next.client.flush();
+  await untilAsked(network, storage, clock, 4);
+  assert.equal(network.keyRequests.length, 4);
+  assert.deepEqual(codes(await next.client.record('choices', 'blue')), ['queued']);
+  assert.equal(network.keyRequests.length, 4, 'an event takes what is still of use');
+  next.client.close();
+});
+
 test('a key that the leader no longer knows: a new report of the same record, once', async () => {
-  for (const [code, times, state] of /** @type {const} */ ([
-    [OUTDATED, 1, 'sent'],
-    [4, 1, 'sent'],
-    [OUTDATED, 2, 'refused'],
+  for (const [code, knowsNew, isOpen, state] of /** @type {const} */ ([
+    [OUTDATED, true, true, 'sent'],
+    [OUTDATED, true, false, 'sent'],
+    [4, true, true, 'sent'],
+    [OUTDATED, false, true, 'refused'],
   ])) {
-    const { client, network, clock, storage } = await makeDapClient();
+    const made = await makeDapClient();
+    const { network, clock, storage } = made;
+    let { client } = made;
     await client.consent.grant();
     await client.record('choices', 'blue');
-    const spent = (await client.ledger())[0].today.count;
+    const spent = (await client.ledger())[0].year.count;
     const old = network.servers;
-    network.servers = { leader: await makeServer(7), helper: await makeServer(10) };
-    for (let i = 0; i < times; i++) network.answers.push(says(code));
+    network.servers = { leader: await makeServer(8), helper: await makeServer(10) };
+    for (let i = 0; i < 99; i++)
+      network.answers.push((/** @type {any} */ body) =>
+        knowsNew && readReport(body).leader.config === 8 ? 200 : says(code)(body),
+      );
     await client.flush();
-    await clock.advance(0);
-    await client.flush();
-    assert.equal(network.keyRequests.length, 4, 'past every cache');
-    assert.equal(network.uploads.length, 2);
-    const [first, second] = network.uploads.map((/** @type {any} */ { body }) => readReport(body));
+    assert.deepEqual([network.uploads.length, network.keyRequests.length], [1, 2]);
+    if (!isOpen) client.close();
+    // The next day, in a page that stayed open or in one that is loaded then.
+    await clock.advance(13 * 3_600_000);
+    if (!isOpen) {
+      ({ client } = await makeDapClient({ network, storage, ...clock }));
+      await client.flush();
+    }
+    await untilAsked(network, storage, clock, 4);
+    for (let i = 0; i < 20 && Object.keys((await stored(storage)).queue).length; i++) {
+      await clock.advance(3_600_000);
+      await client.flush();
+    }
+    assert.equal(network.keyRequests.length, 4);
+    const bodies = network.uploads.map((/** @type {any} */ { body }) =>
+      Buffer.from(body).toString('hex'),
+    );
+    assert.equal(new Set(bodies).size, 2, 'sealed twice');
+
+    const two = [network.uploads[0], network.uploads.at(-1)].map((upload) => upload?.body);
+    const [first, second] = two.map((/** @type {any} */ body) => readReport(body));
     assert.notDeepEqual(first.id, second.id);
-    assert.equal((await client.ledger())[0].today.count, spent, 'and nothing is debited again');
+    assert.equal((await client.ledger())[0].year.count, spent, 'and nothing is debited again');
     const reports = await client.reports();
     assert.deepEqual(
       reports.map((entry) => entry.state),
@@ -420,14 +550,11 @@ test('a key that the leader no longer knows: a new report of the same record, on
       ...number(5, 4),
       ...number(2, 4),
     ]);
+    const [before, after] = /** @type {Uint8Array[]} */ (two);
+    const { leader, helper } = network.servers;
     const opened = [
-      await openReport(network.uploads[0].body, [old.leader, old.helper], taskId, configuration),
-      await openReport(
-        network.uploads[1].body,
-        [network.servers.leader, network.servers.helper],
-        taskId,
-        configuration,
-      ),
+      await openReport(before, [old.leader, old.helper], taskId, configuration),
+      await openReport(after, [leader, helper], taskId, configuration),
     ];
     const value = Number(reports[0].report.records[0]);
     for (const { plaintexts } of opened)

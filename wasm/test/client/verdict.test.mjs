@@ -38,13 +38,18 @@ test(
     // A line for each sentence: the largest epsilon, in millionths, up to which it holds.
     const lines = stdout.toString().trim().split('\n');
     assert.ok(lines.length > 1000);
+    const check = (/** @type {number} */ micro, /** @type {string} */ text) => {
+      const own = verdictOf(micro).text;
+      if (own !== text) assert.equal(own, text, `epsilon ${micro / 1e6}`);
+    };
     let at = 0;
     for (const line of lines) {
       const [most, text] = line.split('\t');
-      for (; at <= Number(most); at++) {
-        const own = verdictOf(at).text;
-        if (own !== text) assert.equal(own, text, `epsilon ${at / 1e6}`);
-      }
+      // The ends of each sentence always, all between them where there is time.
+      const step = process.env.SHOAL_LONG ? 1 : 61;
+      for (let each = at; each <= Number(most); each += step) check(each, text);
+      check(Number(most), text);
+      at = Number(most) + 1;
     }
     assert.equal(at, 16_000_002, 'none was left out');
     for (const micro of [17e6, 4e10, Infinity])

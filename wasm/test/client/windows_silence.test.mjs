@@ -316,7 +316,7 @@ test('a page that dies between payment and records: another one makes them, and 
 test('a day is sealed under the keys of the time at which it is sent', async () => {
   const network = fakeNetwork({ ...servers });
   const send = { fresh: 'allow', delay_s: 0, pick: 'uniform', window: 'day' };
-  const { tab, clock } = browserOf({
+  const { tab, clock, storage } = browserOf({
     recipes: [coloursRecipe({ limit: { per_day: 1 }, send })],
     fetch: network.fetch,
     dapWasm,
@@ -326,6 +326,9 @@ test('a day is sealed under the keys of the time at which it is sent', async () 
   await grant();
   await client.record('choices', 'red');
   assert.equal(network.uploads.length, 0);
+  // The keys that the page asked for when it was loaded are there before others take their place.
+  const kept = () => storage.transaction((/** @type {any} */ tx) => tx.get('state', 'keys'));
+  while (!(await kept())) await settle();
   network.servers = { leader: await makeServer(5), helper: await makeServer(6) };
   await clock.advance(DAY_MS);
   await client.flush();

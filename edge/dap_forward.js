@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes a sealed report on to the leader of its recipe, so that the leader sees no device's
-// address: it sends the body and its media type, and nothing else. The relay can read neither
+// address: it sends the body and its media type, and nothing else. The edge can read neither
 // share. The leader's answer goes back if the protocol defines it. Source: draft-ietf-ppm-dap-18
 // section "Upload Request". Like forward.js, it must not be called inside a device's request where
 // a platform adds headers of that request to others.
@@ -12,7 +12,7 @@ const ANSWER_MAX = 4096;
 const TIMEOUT_MS = 20_000; // less than a device waits
 
 /**
- * @typedef {object} Relayed  a leader's answer
+ * @typedef {object} Forwarded  a leader's answer
  * @property {number} status
  * @property {string | null} type
  * @property {string | null} retryAfter
@@ -22,10 +22,10 @@ const TIMEOUT_MS = 20_000; // less than a device waits
 /**
  * @param {{leader: string, id: string, fetch: typeof globalThis.fetch, timeoutMs?: number}} deps
  *   id: of the task, base64url
- * @returns {(body: Uint8Array) => Promise<Relayed | null>}  null if the leader gave no answer that
+ * @returns {(body: Uint8Array) => Promise<Forwarded | null>}  null if the leader gave no answer that
  *   a device could use
  */
-export function createRelay({ leader, id, fetch, timeoutMs = TIMEOUT_MS }) {
+export function createDapForward({ leader, id, fetch, timeoutMs = TIMEOUT_MS }) {
   const url = `${leader}/tasks/${id}/reports`;
   return async (body) => {
     try {
@@ -63,7 +63,7 @@ async function limitedBytes(response) {
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
-/** @param {Response} response @returns {Promise<Relayed | null>} */
+/** @param {Response} response @returns {Promise<Forwarded | null>} */
 async function answerOf(response) {
   const body = await limitedBytes(response);
   if (body === null) return null;
@@ -81,10 +81,10 @@ async function answerOf(response) {
 
 /**
  * Returns the counters that the outcome adds to.
- * @param {Relayed | null} relayed
+ * @param {Forwarded | null} forwarded
  * @returns {Record<string, number>}
  */
-export function countsOf(relayed) {
-  if (relayed === null) return { relay_failures_total: 1 };
-  return relayed.status === 200 ? { relayed_reports_total: 1 } : { relay_refusals_total: 1 };
+export function countsOf(forwarded) {
+  if (forwarded === null) return { relay_failures_total: 1 };
+  return forwarded.status === 200 ? { relayed_reports_total: 1 } : { relay_refusals_total: 1 };
 }

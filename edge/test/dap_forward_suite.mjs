@@ -70,7 +70,7 @@ const dapRecipe = (leader, more = {}) =>
   });
 
 /** Declares the tests. @param {'workerd' | 'node'} runtime */
-export function relaySuite(runtime) {
+export function dapForwardSuite(runtime) {
   /** @param {import('node:test').TestContext} t */
   async function start(t) {
     const leader = await new FakeLeader().start();
