@@ -76,6 +76,9 @@ const PACKAGES = new Map([
   ['shoal-aggregator', 'aggregator/js/'],
   ['shoal-relay', 'relay/'],
   ['shoal-issuer', 'issuer/'],
+  ['create-shoal', 'create/'],
+  ['shoal-dev', 'dev/'],
+  ['shoal-verify', 'verify/'],
 ]);
 
 /**
@@ -223,7 +226,7 @@ export function graphOf(uses) {
   return graph;
 }
 
-const PRODUCT = /^(core|aggregator|wasm|edge|relay|issuer|web-demo)\/.*\.(c|h|def|m?js)$/;
+const PRODUCT = /^(core|aggregator|wasm|edge|relay|issuer|create|dev|verify|web-demo)\/.*\.(c|h|def|m?js)$/;
 
 /**
  * Every file of the tree that git knows or would add, with its text.
