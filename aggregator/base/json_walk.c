@@ -64,7 +64,11 @@ cJSON *agg_json_parse(agg_error *error, const char *text, size_t len)
     if (json != NULL && is_space(end, text + len)) return json;
     cJSON_Delete(json);
     if (end < text || end > text + len) end = text;
-    agg_fail(error, AGG_ERR_JSON, AGG_EXIT_RUNTIME, "line %zu: is not JSON", line_of(text, end));
+    if (memchr(text, '\n', len) == NULL) // whoever reads lines one by one adds which one it is
+        agg_fail(error, AGG_ERR_JSON, AGG_EXIT_RUNTIME, "is not JSON");
+    else
+        agg_fail(error, AGG_ERR_JSON, AGG_EXIT_RUNTIME, "line %zu: is not JSON",
+                 line_of(text, end));
     return NULL;
 }
 

@@ -131,20 +131,51 @@ agg_err cli_options_read_only(const cli_option *options, agg_error *error, int a
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "takes options only");
 }
 
+// Reads digits, with a fraction, an exponent and one of k, M and G where there are any, as a whole
+// number. Returns false unless the text is one, below 10^18.
+static bool read_whole(uint64_t *number, const char *text)
+{
+    const uint64_t limit = 1000000000000000000u;
+    uint64_t sum = 0;
+    unsigned long exponent = 0;
+    const char *at = text, *point = NULL;
+    char *end;
+    for (; (*at >= '0' && *at <= '9') || (*at == '.' && point == NULL && at > text); at++) {
+        if (*at == '.')
+            point = at;
+        else if (sum >= limit / 10)
+            return false;
+        else
+            sum = sum * 10 + (uint64_t)(*at - '0');
+    }
+    if (at == text || at - 1 == point) return false;
+    const size_t n_decimals = point != NULL ? (size_t)(at - point - 1) : 0;
+    if ((*at == 'e' || *at == 'E') && at[1] >= '0' && at[1] <= '9') {
+        exponent = strtoul(at + 1, &end, 10);
+        at = end;
+    } else if (*at != '\0') {
+        exponent = *at == 'k' || *at == 'K' ? 3 : *at == 'M' ? 6 : *at == 'G' ? 9 : 0;
+        if (exponent > 0) at++;
+    }
+    if (*at != '\0' || exponent > 18) return false;
+    for (size_t i = exponent; i < n_decimals; i++, sum /= 10)
+        if (sum % 10 != 0) return false;
+    for (size_t i = n_decimals; i < exponent; i++, sum *= 10)
+        if (sum >= limit / 10) return false;
+    *number = sum;
+    return true;
+}
+
 agg_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text,
                        uint64_t low, uint64_t high)
 {
-    uint64_t sum = 0;
-    bool fits = *text != '\0' && strlen(text) <= 18;
-    for (const char *at = text; fits && *at != '\0'; at++) {
-        fits = *at >= '0' && *at <= '9';
-        sum = sum * 10 + (uint64_t)(*at - '0');
-    }
-    if (!fits || sum < low || sum > high)
+    uint64_t read = 0;
+    if (!read_whole(&read, text) || read < low || read > high)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--%s must be a whole number from %llu to %llu", name,
-                        (unsigned long long)low, (unsigned long long)high);
-    *number = sum;
+                        "--%s must be a whole number from %llu to %llu%s", name,
+                        (unsigned long long)low, (unsigned long long)high,
+                        high >= 1000000 ? ", such as 200000, 2e5 or 1M" : "");
+    *number = read;
     return SHOAL_OK;
 }
 

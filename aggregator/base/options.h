@@ -40,7 +40,8 @@ agg_err cli_take_repeated(const char **values, size_t *n_values, char **rest, in
                           agg_error *error, const char *name, int argc,
                           char **argv) SHOAL_MUST_CHECK;
 
-// Reads the value of an option as a whole number or as a decimal.
+// Reads the value of an option as a whole number or as a decimal. A whole number may have a
+// fraction and an exponent, or end in k, M or G: 1500000, 1.5e6 and 1.5M are one.
 //   name: of the option, for the error
 // Returns: AGG_ERR_USAGE, naming the option, unless the number is in [low, high].
 agg_err cli_read_whole(uint64_t *number, agg_error *error, const char *name, const char *text,

@@ -2,6 +2,7 @@
 // Escaping and number formats for printed results; see print_text.h.
 #include "print_text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -141,4 +142,47 @@ int agg_error_decimals(double error)
     if (!(error > 0 && error < 10)) return 0;
     int decimals = 1 - (int)floor(log10(error));
     return decimals < 9 ? decimals : 9;
+}
+
+agg_digits agg_grouped(double x, int decimals)
+{
+    char digits[32];
+    agg_digits out;
+    int len = snprintf(digits, sizeof digits, "%.*f", decimals, x);
+    int end = decimals > 0 ? len - decimals - 1 : len; // of the whole part
+    size_t at = 0;
+    if (!isfinite(x) || (size_t)(len + end / 3) >= sizeof out.text) {
+        snprintf(out.text, sizeof out.text, "%.*g", 12, x);
+        return out;
+    }
+    for (int i = 0; i < len; i++) {
+        bool is_start = i > 0 && i < end && (end - i) % 3 == 0 && digits[i - 1] != '-';
+        if (is_start) out.text[at++] = ',';
+        out.text[at++] = digits[i];
+    }
+    out.text[at] = '\0';
+    return out;
+}
+
+agg_digits agg_whole(uint64_t n)
+{
+    agg_digits out;
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
+    size_t at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0) out.text[at++] = ',';
+        out.text[at++] = digits[i];
+    }
+    out.text[at] = '\0';
+    return out;
+}
+
+void agg_print_measured(FILE *stream, double x, double error)
+{
+    int decimals = isfinite(error) && error > 0 ? 2 - (int)floor(log10(error)) : 10;
+    if (decimals > 9)
+        agg_print_number(stream, x);
+    else
+        fprintf(stream, "%.*f", decimals > 0 ? decimals : 0, x);
 }

@@ -5,6 +5,7 @@
 #define PRINT_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 // The forms in which a command prints its result.
@@ -36,6 +37,24 @@ void agg_print_csv_text(FILE *stream, const char *bytes, size_t len);
 // Prints the shortest decimal that reads back as the same double.
 //   x: finite
 void agg_print_number(FILE *stream, double x);
+
+// A number as people read it, with commas between groups of three digits: 1,000,000. JSON and CSV
+// have none.
+typedef struct agg_digits {
+    char text[32];
+} agg_digits;
+
+// Returns: a count, grouped.
+agg_digits agg_whole(uint64_t n);
+
+// Returns: a number with `decimals` decimals, 0 to 9, its whole part grouped. A number that
+// is too long for that has 12 significant digits and an exponent.
+agg_digits agg_grouped(double x, int decimals);
+
+// Prints a number into CSV with three significant digits of its error, so that rounding moves it by
+// at most 0.5 % of its standard error. Without an error (not finite, or 0) it prints the shortest
+// decimal that reads back as the same double.
+void agg_print_measured(FILE *stream, double x, double error);
 
 // Returns: the number of decimals, 0 to 9, that show two significant digits of an error.
 int agg_error_decimals(double error);

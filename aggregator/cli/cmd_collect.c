@@ -15,6 +15,7 @@
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
+#include "print_text.h"
 #include "recipe.h"
 #include "result_options.h"
 #include "split.h"
@@ -121,8 +122,8 @@ static agg_err print_sums(FILE *stream, agg_error *error, const void *result, ag
 static void say_batch(const agg_dap_result *b)
 {
     char command[] = "collect", text[128];
-    snprintf(text, sizeof text, "%llu reports, from %s to %s",
-             (unsigned long long)b->collected.n_reports, b->from, b->to);
+    snprintf(text, sizeof text, "%s reports, from %s to %s", agg_whole(b->collected.n_reports).text,
+             b->from, b->to);
     agg_log_line(command, text);
 }
 

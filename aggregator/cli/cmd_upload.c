@@ -14,6 +14,7 @@
 #include "log.h"
 #include "memory_option.h"
 #include "options.h"
+#include "print_text.h"
 #include "reader.h"
 #include "record.h"
 
@@ -167,13 +168,12 @@ static agg_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, a
 static uint64_t print_counts(const agg_dap_upload_count *count, const agg_read_count *read)
 {
     uint64_t left = count->heavy + read->rejected;
-    printf("accepted            %llu\n", (unsigned long long)count->accepted);
-    if (read->rejected > 0)
-        printf("no report           %llu\n", (unsigned long long)read->rejected);
-    if (count->heavy > 0) printf("too heavy           %llu\n", (unsigned long long)count->heavy);
+    printf("accepted            %s\n", agg_whole(count->accepted).text);
+    if (read->rejected > 0) printf("no report           %s\n", agg_whole(read->rejected).text);
+    if (count->heavy > 0) printf("too heavy           %s\n", agg_whole(count->heavy).text);
     for (uint32_t i = 0; i <= SHOAL_DAP_OUTDATED_CONFIG; i++) {
         if (count->refused[i] == 0) continue;
-        printf("refused             %llu, %s\n", (unsigned long long)count->refused[i],
+        printf("refused             %s, %s\n", agg_whole(count->refused[i]).text,
                shoal_dap_report_error_name(i));
         left += count->refused[i];
     }
@@ -185,9 +185,8 @@ static agg_err tell(agg_error *error, const arguments *a, const agg_dap_upload_c
 {
     uint64_t left = print_counts(count, read), all = left + count->accepted;
     if ((double)left <= a->max_share * (double)all) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED,
-                    "%llu of %llu reports were not taken", (unsigned long long)left,
-                    (unsigned long long)all);
+    return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED, "%s of %s reports were not taken",
+                    agg_whole(left).text, agg_whole(all).text);
 }
 
 static agg_err upload(agg_error *error, const arguments *a, const agg_dap_task *task,

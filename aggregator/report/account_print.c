@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "print_text.h"
 #include "round_text.h"
 
 #define UNSEEN                                                                                     \
@@ -127,7 +128,8 @@ static void table_asked(FILE *stream, const agg_crowd_account *t)
         fputc('\n', stream);
     }
     if (t->reports > 0)
-        fprintf(stream, "reports         %.0f, %.0f of them honest\n", t->reports, t->crowd.n);
+        fprintf(stream, "reports         %s, %s of them honest\n", agg_grouped(t->reports, 0).text,
+                agg_grouped(t->crowd.n, 0).text);
     fprintf(stream, "delta           %g\n", t->delta);
 }
 
@@ -140,7 +142,8 @@ static void table_bound(FILE *stream, const char *name, double item, double user
 
 static void table_one(FILE *stream, const agg_crowd_account *t)
 {
-    fprintf(stream, "\ncentral epsilon per report   per person (%.0f)\n", t->contributions);
+    fprintf(stream, "\ncentral epsilon per report   per person (%s)\n",
+            agg_grouped(t->contributions, 0).text);
     for (int b = 0; b < AGG_BOUNDS; b++)
         table_bound(stream, b == AGG_BOUND_CLOSED_FORM ? "closed form" : agg_bound_names[b],
                     t->item[b].upper, t->user[b].upper);
@@ -152,8 +155,8 @@ static void table_one(FILE *stream, const agg_crowd_account *t)
 static void table_composition(FILE *stream, const agg_crowd_account *t)
 {
     const agg_composition *c = &t->composition;
-    fprintf(stream, "\n%.0f queries\ncomposition     per report   per person (%.0f in each)\n",
-            c->queries, c->contributions);
+    fprintf(stream, "\n%s queries\ncomposition     per report   per person (%s in each)\n",
+            agg_grouped(c->queries, 0).text, agg_grouped(c->contributions, 0).text);
     table_bound(stream, "basic", c->item.basic, c->user.basic);
     table_bound(stream, "advanced", c->item.advanced, c->user.advanced);
     if (t->is_one_hot) table_bound(stream, "renyi", c->item.renyi, c->user.renyi);
@@ -164,9 +167,9 @@ static void table_inverse(FILE *stream, const agg_crowd_account *t)
 {
     char text[AGG_ROUND_TEXT_MAX];
     bool is_reports = t->find == AGG_FIND_REPORTS;
-    fprintf(stream,
-            "asked           central epsilon %g for %.0f contribution%s of a person\n\n%s\n",
-            t->central_epsilon, t->contributions, t->contributions > 1 ? "s" : "",
+    fprintf(stream, "asked           central epsilon %g for %s contribution%s of a person\n\n%s\n",
+            t->central_epsilon, agg_grouped(t->contributions, 0).text,
+            t->contributions > 1 ? "s" : "",
             is_reports ? "fewest reports" : "largest local epsilon, in the model above");
     for (int b = 0; b < AGG_BOUNDS; b++)
         fprintf(stream, "%-15s %s\n",

@@ -2,6 +2,7 @@
 // Prints alarms; see alarm_print.h.
 #include "alarm_print.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "print_text.h"
@@ -20,31 +21,39 @@ const char *agg_alarm_name(agg_alarm_code code)
 // Smaller bounds on the chance of an alarm are stated as this one.
 #define P_SHOWN 1e-15
 
+// Returns: four significant digits, or all digits of the whole part where it has more.
+static agg_digits about(double x)
+{
+    agg_digits out;
+    if (fabs(x) >= 1000) return agg_grouped(x, 0);
+    snprintf(out.text, sizeof out.text, "%.4g", x);
+    return out;
+}
+
 // Writes the sentence about a raised alarm.
 static void say(char *out, size_t cap, agg_alarm_code code, const agg_alarm *a)
 {
     if (code == AGG_ALARM_GROWTH) {
-        snprintf(
-            out, cap,
-            "the newest blocks brought %.4g reports a day where %.4g are usual (a rule without "
-            "a rate of false alarms)",
-            a->observed, a->expected);
+        snprintf(out, cap,
+                 "the newest blocks brought %s reports a day where %s are usual (a rule without "
+                 "a rate of false alarms)",
+                 about(a->observed).text, about(a->expected).text);
         return;
     }
     static const char *const sentences[AGG_ALARM_CODES] = {
-        [AGG_ALARM_IDENTICAL] = "up to %.0f of %.0f reports are copies of one record; by chance "
-                                "%.4g such copies are expected at most",
-        [AGG_ALARM_ROWS] =
-            "one row has %.0f of %.0f reports; devices draw rows uniformly, %.4g a row",
-        [AGG_ALARM_COLUMNS] = "a cell counts %.0f of %.0f reports; the nearest that any values "
-                              "could bring about is %.4g on average",
-        [AGG_ALARM_WEIGHT] = "the reports have %.0f ones in %.0f bits; the nearest that any values "
-                             "could bring about is %.4g on average",
-        [AGG_ALARM_ABOVE] = "a value is supported by %.0f of %.0f reports; if every device held "
-                            "it, %.4g would be expected",
-        [AGG_ALARM_BELOW] = "a value is supported by only %.0f of %.0f reports; if no device held "
-                            "it, %.4g would be expected"};
-    int len = snprintf(out, cap, sentences[code], a->observed, a->n, a->expected);
+        [AGG_ALARM_IDENTICAL] = "up to %s of %s reports are copies of one record; by chance "
+                                "%s such copies are expected at most",
+        [AGG_ALARM_ROWS] = "one row has %s of %s reports; devices draw rows uniformly, %s a row",
+        [AGG_ALARM_COLUMNS] = "a cell counts %s of %s reports; the nearest that any values "
+                              "could bring about is %s on average",
+        [AGG_ALARM_WEIGHT] = "the reports have %s ones in %s bits; the nearest that any values "
+                             "could bring about is %s on average",
+        [AGG_ALARM_ABOVE] = "a value is supported by %s of %s reports; if every device held "
+                            "it, %s would be expected",
+        [AGG_ALARM_BELOW] = "a value is supported by only %s of %s reports; if no device held "
+                            "it, %s would be expected"};
+    int len = snprintf(out, cap, sentences[code], agg_grouped(a->observed, 0).text,
+                       agg_grouped(a->n, 0).text, about(a->expected).text);
     if (len < 0 || (size_t)len >= cap) return;
     bool is_tiny = a->p < P_SHOWN; // a bound that underflows is not 0
     snprintf(out + len, cap - (size_t)len,

@@ -9,6 +9,7 @@
 #include "audit_events.h"
 #include "compound.h"
 #include "estimate_print.h"
+#include "print_text.h"
 #include "recipe.h"
 
 // JSON has no infinity, so it becomes the text "infinite".
@@ -102,8 +103,8 @@ static void print_table_law(const agg_audit *audit)
         puts("enumerated     -           too large to enumerate: see exact and empirical");
         return;
     }
-    printf("enumerated     %-10.6f  %llu records, %llu items%s\n", law->epsilon,
-           (unsigned long long)law->n_outputs, (unsigned long long)law->n_items,
+    printf("enumerated     %-10.6f  %s records, %s items%s\n", law->epsilon,
+           agg_whole(law->n_outputs).text, agg_whole(law->n_items).text,
            law->is_whole ? ": all of them" : ", a sample of them");
     if (agg_recipe_is_closed(audit->recipe))
         printf("deletion       %-10.6f  of a value against none, in the enumeration\n",
@@ -131,18 +132,16 @@ static void print_table(const agg_audit *audit, const agg_draws *draws)
     printf("exact          %-10.6f  from the integer thresholds, rounded up\n", audit->exact);
     print_table_law(audit);
     print_table_answer(audit);
-    printf("empirical      %-10.6f  at least, with confidence %.10g: %llu draws, %u events\n",
-           audit->empirical_low, audit->confidence, (unsigned long long)audit->n_draws,
+    printf("empirical      %-10.6f  at least, with confidence %.10g: %s draws, %u events\n",
+           audit->empirical_low, audit->confidence, agg_whole(audit->n_draws).text,
            audit->n_events);
     if (audit->empirical_low > 0) {
         agg_event_describe(what, sizeof what, event);
         printf("  by           %s\n  of           ", what);
         print_name(draws->names[event->a]);
-        printf(" (%llu of %llu) against ", (unsigned long long)event->hits[0],
-               (unsigned long long)event->n[0]);
+        printf(" (%s of %s) against ", agg_whole(event->hits[0]).text, agg_whole(event->n[0]).text);
         print_name(draws->names[event->b]);
-        printf(" (%llu of %llu)\n", (unsigned long long)event->hits[1],
-               (unsigned long long)event->n[1]);
+        printf(" (%s of %s)\n", agg_whole(event->hits[1]).text, agg_whole(event->n[1]).text);
     }
     printf("ok             %s\n", audit->n_failures == 0 ? "yes" : "no");
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "guarantee_print.h"
+#include "print_text.h"
 #include "recipe.h"
 #include "round_text.h"
 #include "window_picks.h"
@@ -120,7 +121,8 @@ static void print_csv(FILE *stream, const agg_compare *c)
         agg_print_csv_text(stream, c->rows[i].value.bytes, c->rows[i].value.len);
         for (size_t j = 0; j < N_NUMBERS; j++) {
             fputc(',', stream);
-            if (!is_withheld(&c->rows[i], j)) agg_print_number(stream, numbers[j]);
+            if (!is_withheld(&c->rows[i], j))
+                agg_print_measured(stream, numbers[j], c->rows[i].stderr_);
         }
         fprintf(stream, ",%s\n", c->rows[i].detected ? "true" : "false");
     }
@@ -157,10 +159,10 @@ static void print_table(FILE *stream, const agg_compare *c)
         size_t own = agg_terminal_width(c->rows[i].value.bytes, c->rows[i].value.len);
         if (own > width) width = own < AGG_TABLE_VALUE_MAX ? own : AGG_TABLE_VALUE_MAX;
     }
-    fprintf(stream, "a: %s, %llu reports, epsilon %g\n", c->recipe_a->id,
-            (unsigned long long)c->n_a, c->recipe_a->recipe->cost_micro / 1e6);
-    fprintf(stream, "b: %s, %llu reports, epsilon %g\n", c->recipe_b->id,
-            (unsigned long long)c->n_b, c->recipe_b->recipe->cost_micro / 1e6);
+    fprintf(stream, "a: %s, %s reports, epsilon %g\n", c->recipe_a->id, agg_whole(c->n_a).text,
+            c->recipe_a->recipe->cost_micro / 1e6);
+    fprintf(stream, "b: %s, %s reports, epsilon %g\n", c->recipe_b->id, agg_whole(c->n_b).text,
+            c->recipe_b->recipe->cost_micro / 1e6);
     fprintf(stream, "b less a, %s%s, %g %% intervals\n\n",
             c->of == AGG_COMPARE_SHARES   ? "shares in %"
             : c->of == AGG_COMPARE_COUNTS ? agg_picks_unit(c->recipe_a->recipe)
@@ -180,7 +182,7 @@ static void print_table(FILE *stream, const agg_compare *c)
             if (is_withheld(row, j))
                 fprintf(stream, "  %10s", j < 2 ? "withheld" : "-");
             else
-                fprintf(stream, "  %10.*f", decimals, unit * numbers[j]);
+                fprintf(stream, "  %10s", agg_grouped(unit * numbers[j], decimals).text);
         }
         fprintf(stream, "  %s\n", verdict(row));
     }

@@ -5,14 +5,15 @@
 #include <stdbool.h>
 
 #include "estimate_print.h"
+#include "print_text.h"
 
 void agg_demo_print(FILE *stream, const agg_demo *demo, size_t top)
 {
     const agg_estimate *e = &demo->estimate;
     size_t n_covered = 0;
     fprintf(stream,
-            "%llu devices, epsilon %g each. One record is a noisy answer; together they say:\n\n",
-            (unsigned long long)e->n, e->epsilon);
+            "%s devices, epsilon %g each. One record is a noisy answer; together they say:\n\n",
+            agg_whole(e->n).text, e->epsilon);
     fprintf(stream, "%-24s %10s %10s %8s  %s\n", "value", "true", "estimate", "stderr",
             "95 % interval");
     for (size_t i = 0; i < e->n_rows; i++) {
@@ -22,9 +23,11 @@ void agg_demo_print(FILE *stream, const agg_demo *demo, size_t top)
         n_covered += is_covered ? 1 : 0;
         if (i >= top) continue;
         agg_print_terminal_text(stream, row->value.bytes, row->value.len);
-        fprintf(stream, "%*s %10llu %10.0f %8.0f  %.0f to %.0f%s\n",
-                row->value.len < 24 ? (int)(24 - row->value.len) : 0, "", (unsigned long long)truth,
-                row->count, row->stderr_, row->low, row->high, is_covered ? "" : "  (missed)");
+        fprintf(stream, "%*s %10s %10s %8s  %s to %s%s\n",
+                row->value.len < 24 ? (int)(24 - row->value.len) : 0, "", agg_whole(truth).text,
+                agg_grouped(row->count, 0).text, agg_grouped(row->stderr_, 0).text,
+                agg_grouped(row->low, 0).text, agg_grouped(row->high, 0).text,
+                is_covered ? "" : "  (missed)");
     }
     fprintf(stream, "\n%zu of %zu intervals cover the truth (%.1f %%)\n", n_covered, e->n_rows,
             100.0 * (double)n_covered / (double)e->n_rows);

@@ -8,6 +8,7 @@
 #include "alarm_print.h"
 #include "compound.h"
 #include "guarantee_print.h"
+#include "print_text.h"
 #include "recipe.h"
 #include "window_picks.h"
 
@@ -111,7 +112,7 @@ static void print_csv(FILE *stream, const agg_discovery *d)
         agg_print_csv_text(stream, row->value.bytes, row->value.len);
         for (size_t j = 0; j < N_COLUMNS; j++) {
             fputc(',', stream);
-            agg_print_number(stream, column(row, j));
+            agg_print_measured(stream, column(row, j), row->stderr_);
         }
         fputs(",true,", stream);
         agg_print_csv_text(stream, row->how, strlen(row->how));
@@ -135,7 +136,7 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
     size_t width = widest(d);
     char line[AGG_GUARANTEE_LINE_MAX], note[AGG_PICKS_NOTE_MAX];
     agg_alarms_print_raised(stream, &d->alarms);
-    fprintf(stream, "%s: %llu reports", d->recipe->id, (unsigned long long)d->n);
+    fprintf(stream, "%s: %s reports", d->recipe->id, agg_whole(d->n).text);
     if (result->n_rounds > 1) fprintf(stream, " of %zu rounds", result->n_rounds);
     fprintf(stream, ", epsilon %g a report, %g %% intervals, false-discovery rate %g %%\n",
             d->recipe->recipe->cost_micro / 1e6, 100 * d->confidence, 100 * d->fdr);
@@ -153,15 +154,15 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
         const agg_found *row = &d->rows[i];
         agg_print_cell(stream, row->value.bytes, row->value.len, width);
         for (size_t j = 0; j < N_COLUMNS; j++)
-            fprintf(stream, "  %*.0f", j == 1 ? 10 : 12, column(row, j));
+            fprintf(stream, "  %*s", j == 1 ? 10 : 12, agg_grouped(column(row, j), 0).text);
         fputs("  ", stream);
         agg_print_terminal_text(stream, row->how, strlen(row->how));
         fputc('\n', stream);
     }
     if (d->n_withheld > 0)
-        fprintf(stream, "\n%zu string%s below the release threshold of %llu withheld\n",
+        fprintf(stream, "\n%zu string%s below the release threshold of %s withheld\n",
                 d->n_withheld, d->n_withheld == 1 ? "" : "s",
-                (unsigned long long)d->recipe->recipe->release_threshold);
+                agg_whole(d->recipe->recipe->release_threshold).text);
     agg_alarms_print_rest(stream, &d->alarms);
     if (result->guarantee == NULL) return;
     fputc('\n', stream);

@@ -6,12 +6,7 @@
 
 static void print_whole(FILE *stream, double x)
 {
-    char digits[32];
-    int len = snprintf(digits, sizeof digits, "%.0f", x);
-    for (int i = 0; i < len; i++) {
-        if (i > 0 && (len - i) % 3 == 0) fputc(',', stream);
-        fputc(digits[i], stream);
-    }
+    fputs(agg_grouped(x, 0).text, stream);
 }
 
 static void print_share(FILE *stream, double share)

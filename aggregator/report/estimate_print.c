@@ -10,6 +10,7 @@
 #include "event.h"
 #include "guarantee_print.h"
 #include "item_label.h"
+#include "print_text.h"
 #include "recipe.h"
 #include "window_picks.h"
 
@@ -175,7 +176,7 @@ static void print_csv(FILE *stream, const agg_estimate *e)
         agg_print_csv_text(stream, row->value.bytes, row->value.len);
         for (size_t j = 0; j < c.n; j++) {
             fputc(',', stream);
-            agg_print_number(stream, c.numbers[j]);
+            agg_print_measured(stream, c.numbers[j], row->stderr_);
         }
         if (!is_mean(e)) fprintf(stream, ",%s", row->detected ? "true" : "false");
         fputs(is_windows ? ",windows\n" : "\n", stream);
@@ -199,8 +200,8 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
     const shoal_name *variable = variable_of(e);
     char note[AGG_PICKS_NOTE_MAX];
     agg_alarms_print_raised(stream, &e->alarms);
-    fprintf(stream, "%s: %llu reports, epsilon %g, %g %% intervals", e->recipe->id,
-            (unsigned long long)e->n, e->epsilon, 100 * e->confidence);
+    fprintf(stream, "%s: %s reports, epsilon %g, %g %% intervals", e->recipe->id,
+            agg_whole(e->n).text, e->epsilon, 100 * e->confidence);
     if (variable != NULL) fprintf(stream, "\nvariable %.*s", (int)variable->len, variable->bytes);
     if (e->by > 0)
         fprintf(stream, "\nby %.*s, over all else", (int)r->encoding.fields[e->by - 1].field.len,
@@ -234,8 +235,8 @@ static void print_table(FILE *stream, const agg_estimate *e)
         int decimals = is_mean(e) ? agg_error_decimals(row->stderr_) : 0;
         agg_print_cell(stream, row->value.bytes, row->value.len, width);
         for (size_t j = 0; j < c.n; j++)
-            fprintf(stream, "  %*.*f", strcmp(c.names[j], "stderr") == 0 ? 10 : 12, decimals,
-                    c.numbers[j]);
+            fprintf(stream, "  %*s", strcmp(c.names[j], "stderr") == 0 ? 10 : 12,
+                    agg_grouped(c.numbers[j], decimals).text);
         fputs(row->detected || is_mean(e) ? "\n" : "  not distinguishable from zero\n", stream);
     }
     if (e->post.rule != AGG_POST_NONE) {
@@ -243,9 +244,9 @@ static void print_table(FILE *stream, const agg_estimate *e)
         fprintf(stream, "\n%s: %s\n", agg_post_name(e->post.rule), note);
     }
     if (e->n_withheld > 0)
-        fprintf(stream, "\n%zu value%s below the release threshold of %llu withheld\n",
-                e->n_withheld, e->n_withheld == 1 ? "" : "s",
-                (unsigned long long)e->recipe->recipe->release_threshold);
+        fprintf(stream, "\n%zu value%s below the release threshold of %s withheld\n", e->n_withheld,
+                e->n_withheld == 1 ? "" : "s",
+                agg_whole(e->recipe->recipe->release_threshold).text);
     agg_alarms_print_rest(stream, &e->alarms);
     if (e->guarantee != NULL) print_guarantee(stream, e->guarantee);
 }

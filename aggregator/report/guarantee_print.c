@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "amplification.h"
+#include "print_text.h"
 #include "round_text.h"
 #include "verdict_text.h"
 
@@ -32,15 +33,15 @@ static const char *reason_text(agg_central_none none)
 static void crowd_text(char *out, size_t size, const agg_guarantee *g)
 {
     char delta[AGG_ROUND_TEXT_MAX];
-    snprintf(out, size, "smallest block of %llu report%s, %g %% honest, delta %s%s",
-             (unsigned long long)g->reports, g->reports == 1 ? "" : "s", 100 * g->honest,
+    snprintf(out, size, "smallest block of %s report%s, %g %% honest, delta %s%s",
+             agg_whole(g->reports).text, g->reports == 1 ? "" : "s", 100 * g->honest,
              agg_delta_text(delta, g->delta), g->is_delta_stated ? "" : ", the recipe states none");
 }
 
 static void central_line(char *out, size_t size, const agg_guarantee *g)
 {
     const char *name = g->is_of_items ? "central, item     " : "central epsilon   ";
-    char epsilon[AGG_ROUND_TEXT_MAX], of[128];
+    char epsilon[AGG_ROUND_TEXT_MAX], of[160];
     crowd_text(of, sizeof of, g);
     if (g->none == AGG_CENTRAL_NO_GAIN)
         snprintf(out, size, "%s  %s (%s)", name, reason_text(g->none), of);
@@ -55,7 +56,7 @@ static void central_line(char *out, size_t size, const agg_guarantee *g)
 static void person_line(char *out, size_t size, const agg_guarantee *g)
 {
     char epsilon[AGG_ROUND_TEXT_MAX], of[96];
-    int n = snprintf(of, sizeof of, "%llu report%s", (unsigned long long)g->person_reports,
+    int n = snprintf(of, sizeof of, "%s report%s", agg_whole(g->person_reports).text,
                      g->person_reports == 1 ? "" : "s");
     if (g->days > 0)
         snprintf(of + n, sizeof of - (size_t)n, " of %u day%s, in any blocks", g->days,

@@ -9,6 +9,7 @@
 
 #include "alarm_print.h"
 #include "guarantee_print.h"
+#include "print_text.h"
 #include "recipe.h"
 #include "window_picks.h"
 
@@ -235,7 +236,7 @@ static void print_csv(FILE *stream, const agg_joint_result *r)
         for (size_t j = 0; j < N_COLUMNS; j++) {
             double x = column(&r->cells[cell], j);
             fputc(',', stream);
-            if (isfinite(x)) agg_print_number(stream, x);
+            if (isfinite(x)) agg_print_measured(stream, x, r->cells[cell].stderr_);
         }
         fputc('\n', stream);
     }
@@ -357,9 +358,9 @@ static void print_table(FILE *stream, const agg_joint_result *r)
     char line[AGG_GUARANTEE_LINE_MAX];
     agg_alarms_print_raised(stream, &r->alarms);
     fprintf(stream,
-            "%s: %llu reports, epsilon %g a report, %g %% intervals; shares in %%, +- standard "
+            "%s: %s reports, epsilon %g a report, %g %% intervals; shares in %%, +- standard "
             "error\n\n",
-            r->recipe->id, (unsigned long long)r->n, r->recipe->recipe->cost_micro / 1e6,
+            r->recipe->id, agg_whole(r->n).text, r->recipe->recipe->cost_micro / 1e6,
             100 * r->confidence);
     if (agg_picks_windows(r->recipe->recipe))
         fputs("shares are of windows; one without events has no value of any variable, which makes "
@@ -380,10 +381,9 @@ static void print_table(FILE *stream, const agg_joint_result *r)
             r->rank, r->n_free);
     size_t hidden = count_hidden(r);
     if (hidden > 0)
-        fprintf(
-            stream,
-            "%zu of %zu cells are below the release threshold of %llu reports and are withheld\n",
-            hidden, r->n_cells, (unsigned long long)r->recipe->recipe->release_threshold);
+        fprintf(stream,
+                "%zu of %zu cells are below the release threshold of %s reports and are withheld\n",
+                hidden, r->n_cells, agg_whole(r->recipe->recipe->release_threshold).text);
     agg_alarms_print_rest(stream, &r->alarms);
     if (r->guarantee == NULL) return;
     fputc('\n', stream);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "joint_print.h"
+#include "print_text.h"
 #include "recipe.h"
 #include "svg.h"
 #include "window_picks.h"
@@ -282,9 +283,9 @@ static void draw_head(const drawing *d, double width, double height)
           "height=\"100%\" fill=\"#ffffff\"/>\n",
           d->stream);
     text(d->stream, 24, 36, 18, "start", ink, words);
-    snprintf(words, sizeof words, "shares of %s%llu reports, epsilon %g a report",
-             agg_picks_windows(r->recipe->recipe) ? "the windows of " : "",
-             (unsigned long long)r->n, r->recipe->recipe->cost_micro / 1e6);
+    snprintf(words, sizeof words, "shares of %s%s reports, epsilon %g a report",
+             agg_picks_windows(r->recipe->recipe) ? "the windows of " : "", agg_whole(r->n).text,
+             r->recipe->recipe->cost_micro / 1e6);
     text(d->stream, 24, 58, 13, "start", faint, words);
 }
 

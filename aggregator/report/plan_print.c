@@ -23,15 +23,9 @@ typedef struct printing {
     bool has_pick; // the plan says which pick to take
 } printing;
 
-// Prints a whole number with commas: 1,000,000.
 static void print_whole(FILE *stream, double x)
 {
-    char digits[32];
-    int len = snprintf(digits, sizeof digits, "%.0f", x);
-    for (int i = 0; i < len; i++) {
-        if (i > 0 && (len - i) % 3 == 0 && digits[i - 1] != '-') fputc(',', stream);
-        fputc(digits[i], stream);
-    }
+    fputs(agg_grouped(x, 0).text, stream);
 }
 
 // Prints three digits and a unit: 4.19 MB, 35 ms.

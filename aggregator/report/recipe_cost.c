@@ -10,6 +10,7 @@
 #include "compound_check.h"
 #include "deletion.h"
 #include "part_print.h"
+#include "print_text.h"
 #include "recipe.h"
 #include "verdict_text.h"
 
@@ -59,7 +60,7 @@ static void print_claim(const shoal_recipe *r)
            eps <= r->cohort_eps_micro ? "follows" : "does not follow");
     if (shoal_central_cohort(&n, r->cost_micro, r->cohort_eps_micro, r->cohort_delta_exp) ==
         SHOAL_OK)
-        printf(" (it does from %llu report%s on)\n", (unsigned long long)n, n == 1 ? "" : "s");
+        printf(" (it does from %s report%s on)\n", agg_whole(n).text, n == 1 ? "" : "s");
     else
         printf(" (nor does it with 10^12 reports)\n");
     printf("assumes             all these reports honest, in one block, and a reader of blocks "

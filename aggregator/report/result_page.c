@@ -233,7 +233,7 @@ static void put_facts(FILE *out, const agg_page_section *section)
         fputs("all days", out);
     }
     if (e->blocks != NULL)
-        fprintf(out, "</li><li>%llu block%s, %s to %s", (unsigned long long)e->blocks->n,
+        fprintf(out, "</li><li>%s block%s, %s to %s", agg_whole(e->blocks->n).text,
                 e->blocks->n == 1 ? "" : "s", e->blocks->first, e->blocks->last);
     fputs("</li></ul>\n", out);
     for (size_t i = 0; agg_picks_note(note, e->recipe->recipe, i); i++) {

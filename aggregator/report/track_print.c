@@ -63,8 +63,8 @@ void agg_track_print_law(FILE *stream, const agg_track_law *law)
             "changes             room for %.0f; a change takes two votes and an estimate at most\n",
             law->changes);
     fprintf(stream,
-            "update              if %llu of %llu reports say yes: %.3g %% of the devices vote\n",
-            (unsigned long long)needed, (unsigned long long)n, 100 * share);
+            "update              if %s of %s reports say yes: %.3g %% of the devices vote\n",
+            agg_whole(needed).text, agg_whole(n).text, 100 * share);
     fprintf(stream, "standard error      %.3g %s, of what an update measures\n", law->stderr_,
             unit_name(law));
     if (!isnan(law->bound))
@@ -78,13 +78,13 @@ void agg_track_print_law(FILE *stream, const agg_track_law *law)
 
 static bool note_users(char *out, const agg_track *t)
 {
-    unsigned long long least = t->least, most = t->most;
+    const uint64_t least = t->least, most = t->most;
     uint32_t users = t->law.plan.users;
     if (least == users && most == users) return false;
     snprintf(out, AGG_TRACK_NOTE_MAX,
-             "epochs have %llu to %llu reports where the recipe states %u users: thresholds of "
+             "epochs have %s to %s reports where the recipe states %s users: thresholds of "
              "votes are those of the reports; Assumption 4.2 is the recipe's",
-             least, most, users);
+             agg_whole(least).text, agg_whole(most).text, agg_whole(users).text);
     return true;
 }
 
@@ -296,6 +296,12 @@ static void print_csv_number(FILE *stream, double x)
     if (isfinite(x)) agg_print_number(stream, x);
 }
 
+static void print_csv_measured(FILE *stream, double x, double error)
+{
+    fputc(',', stream);
+    if (isfinite(x)) agg_print_measured(stream, x, error);
+}
+
 static void print_csv(FILE *stream, const agg_track_result *result)
 {
     fprintf(stream, "epoch,of,value,stderr,low,high,n,votes,needed,update,pending,frozen%s\n",
@@ -304,7 +310,7 @@ static void print_csv(FILE *stream, const agg_track_result *result)
         const agg_track_row *row = &result->track->rows[i];
         const double values[] = {row->value, row->stderr_, row->low, row->high};
         fprintf(stream, "%u,%u", row->epoch, row->of);
-        for (size_t j = 0; j < 4; j++) print_csv_number(stream, values[j]);
+        for (size_t j = 0; j < 4; j++) print_csv_measured(stream, values[j], row->stderr_);
         fprintf(stream, ",%llu", (unsigned long long)row->n);
         print_csv_number(stream, row->votes);
         print_csv_number(stream, row->needed);
@@ -327,7 +333,7 @@ static void print_csv_items(FILE *stream, const agg_track_result *result)
             fprintf(stream, "%u,", result->track->updates[u].epoch);
             agg_print_csv_text(stream, items->dictionary->values[i].bytes,
                                items->dictionary->values[i].len);
-            for (size_t j = 0; j < 4; j++) print_csv_number(stream, values[j]);
+            for (size_t j = 0; j < 4; j++) print_csv_measured(stream, values[j], s->stderr_);
             fprintf(stream, ",%d", s->is_detected);
             print_csv_number(stream, s->change);
             print_csv_number(stream, s->change_error);
@@ -446,16 +452,16 @@ static void print_ends(FILE *stream, const agg_track_result *result)
     }
     if (result->simulated != NULL && result->simulated->n_epochs > 0)
         fprintf(stream,
-                "simulation          %.4g %% of %llu devices have no vote left; the most that one "
+                "simulation          %.4g %% of %s devices have no vote left; the most that one "
                 "has spent is %.6g of epsilon %g\n",
                 100 * result->simulated->votes_spent[result->simulated->n_epochs - 1],
-                (unsigned long long)result->simulated->devices, result->simulated->privacy_max,
+                agg_whole(result->simulated->devices).text, result->simulated->privacy_max,
                 t->law.epsilon);
     if (result->items != NULL && t->recipe.recipe->release_threshold > 0)
         fprintf(stream,
-                "withheld            %zu shares of values below the release threshold of %llu "
+                "withheld            %zu shares of values below the release threshold of %s "
                 "reports\n",
-                count_withheld(result), (unsigned long long)t->recipe.recipe->release_threshold);
+                count_withheld(result), agg_whole(t->recipe.recipe->release_threshold).text);
     for (uint32_t i = 0; agg_track_note(note, t, i); i++)
         fprintf(stream, "note                %s\n", note);
     fputs("alarms              not measured: devices of a run repeat answers\n", stream);

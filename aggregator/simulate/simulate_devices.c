@@ -101,42 +101,39 @@ static agg_err write_truth(const char *path, agg_error *error, const agg_simulat
 
 static void say_windows(const agg_drawn *drawn)
 {
-    char command[] = "simulate", text[200];
+    char command[] = "simulate", text[256];
     const agg_window_tally *w = &drawn->windows;
     snprintf(text, sizeof text,
-             "%llu windows, %llu with an event, %llu never sent; %llu reports, %llu of them say "
+             "%s windows, %s with an event, %s never sent; %s reports, %s of them say "
              "that nothing happened",
-             (unsigned long long)w->n_windows, (unsigned long long)w->n_active,
-             (unsigned long long)w->n_lost, (unsigned long long)drawn->n_reports,
-             (unsigned long long)drawn->n_nothing);
+             agg_whole(w->n_windows).text, agg_whole(w->n_active).text, agg_whole(w->n_lost).text,
+             agg_whole(drawn->n_reports).text, agg_whole(drawn->n_nothing).text);
     agg_log_line(command, text);
 }
 
 static void say_drawn(const agg_simulation *s, const agg_drawn *drawn)
 {
-    char command[] = "simulate", text[160];
+    char command[] = "simulate", text[192];
     if (s->windows != NULL) {
         say_windows(drawn);
         return;
     }
     if (drawn->n_outside > 0) {
-        snprintf(text, sizeof text,
-                 "%llu of %llu devices belong to another part and send nothing here",
-                 (unsigned long long)drawn->n_outside, (unsigned long long)s->n_devices);
+        snprintf(text, sizeof text, "%s of %s devices belong to another part and send nothing here",
+                 agg_whole(drawn->n_outside).text, agg_whole(s->n_devices).text);
         agg_log_line(command, text);
     }
     if (drawn->n_nothing > 0) {
-        snprintf(text, sizeof text,
-                 "%llu of %llu contributions say that there is nothing to report",
-                 (unsigned long long)drawn->n_nothing,
-                 (unsigned long long)(s->n_devices - drawn->n_outside) *
-                     s->recipe->recipe->contributions);
+        snprintf(
+            text, sizeof text, "%s of %s contributions say that there is nothing to report",
+            agg_whole(drawn->n_nothing).text,
+            agg_whole((s->n_devices - drawn->n_outside) * s->recipe->recipe->contributions).text);
         agg_log_line(command, text);
     }
     if (drawn->n_random > 0) {
         snprintf(text, sizeof text,
-                 "%llu devices have no event that the query asks about, and answer at random",
-                 (unsigned long long)drawn->n_random);
+                 "%s devices have no event that the query asks about, and answer at random",
+                 agg_whole(drawn->n_random).text);
         agg_log_line(command, text);
     }
 }

@@ -108,9 +108,9 @@ static void say_end(const writer *out, const track_spent *spent, uint64_t n_devi
 {
     char command[] = "simulate", text[200];
     snprintf(text, sizeof text,
-             "%u epochs of %llu devices, %u updates; %.4g %% of the devices have no vote left, the "
+             "%u epochs of %s devices, %u updates; %.4g %% of the devices have no vote left, the "
              "most that one has spent is epsilon %.6g",
-             spent->n, (unsigned long long)n_devices, out->n_updates,
+             spent->n, agg_whole(n_devices).text, out->n_updates,
              100 * spent->votes_spent[spent->n - 1], spent->privacy[spent->n - 1]);
     agg_log_line(command, text);
 }
