@@ -24,7 +24,9 @@ agg_err cli_read_memory(uint64_t *limit, agg_error *error, const char *text)
     uint64_t number = 0, unit = (uint64_t)1 << shift;
     snprintf(digits, sizeof digits, "%.*s",
              (int)(len < sizeof digits ? len - (letter != NULL) : sizeof digits), text);
-    agg_err err = cli_read_whole(&number, error, "memory", digits, 1, MOST / unit);
+    agg_err err = strspn(digits, "0123456789") < strlen(digits)
+                      ? AGG_ERR_USAGE // no decimal thousands: K is 1024 here
+                      : cli_read_whole(&number, error, "memory", digits, 1, MOST / unit);
     if (err != SHOAL_OK || number * unit < MIB)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--memory must be a number of bytes such as 256M, at least 1M");

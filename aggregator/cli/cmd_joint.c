@@ -281,7 +281,7 @@ static agg_err state_memory(agg_error *error, const arguments *a, const agg_reci
 {
     char command[] = "joint";
     agg_joint_choice choices[SHOAL_VARIABLES_MAX];
-    uint64_t bytes = agg_accumulator_size(acc);
+    uint64_t bytes = agg_accumulator_memory(acc);
     for (uint32_t i = 0; i < n; i++) {
         choices[i] = categories[i].choice;
         bytes += cli_dictionary_memory(&categories[i].dictionary);

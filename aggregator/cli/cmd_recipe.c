@@ -10,6 +10,7 @@
 #include "recipe.h"
 #include "recipe_check.h"
 #include "recipe_diff.h"
+#include "recipe_facts.h"
 #include "recipe_new.h"
 #include "recipe_part.h"
 #include "recipe_policy.h"
@@ -38,7 +39,8 @@ static const char check_help[] =
     "  --budget EPSILON/DAYS  the cap on all these recipes together, in any so many days: prints\n"
     "                  what they cost together, and exits with 1 if that exceeds it\n"
     "  --policy FILE   the site's policy, for a query: prints whether a device would answer the\n"
-    "                  query, and exits with 3 if it would not\n";
+    "                  query, and exits with 3 if it would not\n"
+    "  --format FORMAT  table (default) or json\n";
 
 static const char hash_help[] =
     "Usage: shoal recipe hash [--query] FILE...\n"
@@ -125,7 +127,7 @@ static const char new_help_more[] =
 typedef struct arguments {
     recipe_options recipe; // options of a new recipe
     command_values variables;
-    const char *key, *policy, *budget, *output;
+    const char *key, *policy, *budget, *format, *output;
     bool is_query;
 } arguments;
 
@@ -151,58 +153,92 @@ static agg_err do_files(agg_error *error, const command_words *words, each_file 
     return last == AGG_EXIT_OK ? SHOAL_OK : command_end(error, last);
 }
 
-// What files are checked against.
+// What files are checked against, and how that is printed.
 typedef struct checking {
     const agg_policy *policy; // NULL: none
     agg_set *set;             // gets the recipes, if it has a budget
+    bool is_json;
 } checking;
 
-static int check_set(const char *path)
+static int fail_check(const checking *c, const char *path, const agg_error *error)
+{
+    if (c->is_json) recipe_facts_print_error(path, error);
+    return agg_log_error("recipe", error);
+}
+
+static int check_set(const checking *c, const char *path)
 {
     static agg_set set;
     agg_error error;
-    if (agg_set_from_file(&set, &error, path) != SHOAL_OK) return agg_log_error("recipe", &error);
-    return set_check_print(&set, path, today()) ? AGG_EXIT_OK : AGG_EXIT_RUNTIME;
+    if (agg_set_from_file(&set, &error, path) != SHOAL_OK) return fail_check(c, path, &error);
+    bool is_within = c->is_json ? recipe_set_facts_print(path, &set, today())
+                                : set_check_print(&set, path, today());
+    return is_within ? AGG_EXIT_OK : AGG_EXIT_RUNTIME;
 }
 
-//   context: a checking
-static int check_file(const char *path, const void *context)
+static int print_check(const checking *c, const char *path, const agg_recipe *recipe)
 {
-    const checking *c = context;
+    if (c->is_json) return recipe_facts_print(path, recipe, c->policy, today());
+    recipe_check_print(recipe, today());
+    if (c->policy == NULL && c->set->set.days == 0) set_check_print_uncapped();
+    return c->policy != NULL ? recipe_policy_print(recipe, c->policy, today())
+                             : recipe_signer_print(recipe);
+}
+
+static int check_file(const char *path, const checking *c)
+{
     agg_error error;
     agg_recipe recipe;
     if (c->policy == NULL && agg_set_is_one(path)) {
-        if (c->set->set.days == 0) return check_set(path);
+        if (c->set->set.days == 0) return check_set(c, path);
         agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                  "%s: --budget is for recipes, and this is a set, which states its own", path);
-        return agg_log_error("recipe", &error);
+        return fail_check(c, path, &error);
     }
-    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
-        return agg_log_error("recipe", &error);
-    recipe_check_print(&recipe, today());
-    if (c->policy == NULL && c->set->set.days == 0) set_check_print_uncapped();
-    int code = c->policy != NULL ? recipe_policy_print(&recipe, c->policy, today())
-                                 : recipe_signer_print(&recipe);
+    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK) return fail_check(c, path, &error);
+    int code = print_check(c, path, &recipe);
     if (c->set->set.days > 0 && agg_set_add(c->set, &error, path, &recipe) != SHOAL_OK)
         code = agg_log_error("recipe", &error);
     agg_recipe_release(&recipe);
     return code;
 }
 
+// Checks every file, and all together against the budget if there is one.
+static agg_err check_all(agg_error *error, const checking *c, const command_words *words)
+{
+    int last = AGG_EXIT_OK;
+    for (int i = 0; i < words->n; i++) {
+        if (c->is_json) fputs(i > 0 ? ",\n" : "\n", stdout);
+        int code = check_file(words->texts[i], c);
+        if (code != AGG_EXIT_OK) last = code;
+    }
+    if (last == AGG_EXIT_OK && c->set->set.days > 0) {
+        if (c->is_json) fputs(",\n", stdout);
+        bool is_within = c->is_json ? recipe_set_facts_print(NULL, c->set, today())
+                                    : set_check_print(c->set, NULL, today());
+        if (!is_within) last = AGG_EXIT_RUNTIME;
+    }
+    return last == AGG_EXIT_OK ? SHOAL_OK : command_end(error, last);
+}
+
 static agg_err run_check(agg_error *error, void *context, const command_words *words)
 {
     static agg_set set;
+    static const char *const formats[] = {"table", "json", NULL};
     const arguments *a = context;
     agg_policy policy;
-    agg_err err = SHOAL_OK;
+    size_t format = 0;
     agg_set_init(&set);
-    if (a->policy != NULL) err = agg_policy_from_file(&policy, error, a->policy);
+    agg_err err =
+        command_read_name(&format, error, formats, a->format, "--format is table or json");
+    if (err == SHOAL_OK && a->policy != NULL) err = agg_policy_from_file(&policy, error, a->policy);
     if (err == SHOAL_OK && a->budget != NULL) err = agg_set_budget(&set, error, a->budget);
     if (err != SHOAL_OK) return err;
-    const checking c = {a->policy != NULL ? &policy : NULL, &set};
-    err = do_files(error, words, check_file, &c);
-    if (err != SHOAL_OK || a->budget == NULL) return err;
-    return set_check_print(&set, NULL, today()) ? SHOAL_OK : command_end(error, AGG_EXIT_RUNTIME);
+    const checking c = {a->policy != NULL ? &policy : NULL, &set, format == 1};
+    if (c.is_json) fputs("{\"schema\":1,\"checked\":[", stdout);
+    err = check_all(error, &c, words);
+    if (c.is_json) fputs("\n]}\n", stdout);
+    return err;
 }
 
 static int hash_set(const char *path)
@@ -281,7 +317,7 @@ static agg_err run_part(agg_error *error, void *context, const command_words *wo
 // ---- the tables ----
 
 static const command_option check_options[] = {OPTION("policy", policy), OPTION("budget", budget),
-                                               LAST_OPTION};
+                                               OPTION("format", format), LAST_OPTION};
 static const command_option hash_options[] = {OPTION("query", is_query), LAST_OPTION};
 static const command_option sign_options[] = {OPTION("key", key), OUTPUT_OPTION(output),
                                               LAST_OPTION};

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "batch.h"
+#include "compound.h"
 #include "reader.h"
 #include "recipe.h"
 #include "sketch.h"
@@ -59,13 +60,13 @@ uint64_t cli_input_claims(const char *const *files, int n_files)
 uint64_t cli_accumulator_memory(const char *path, const shoal_recipe *recipe)
 {
     uint64_t bytes = path != NULL ? cli_file_bytes(path) : 0, cells = 0;
-    if (bytes > 0) return bytes;
+    if (bytes > 0 && !shoal_recipe_keeps_records(recipe)) return bytes;
     for (uint32_t i = 0; i < recipe->n_parts; i++) {
         const shoal_part *part = &recipe->parts[i];
         cells +=
             (uint64_t)(agg_sketch_kind_of(part->mechanism)->is_one_row ? 1 : part->k) * part->m;
     }
-    return cells * sizeof(uint32_t);
+    return bytes + cells * sizeof(uint32_t);
 }
 
 uint64_t cli_dictionary_memory(const agg_dictionary *dictionary)

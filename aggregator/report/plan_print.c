@@ -69,7 +69,10 @@ static const char *percent(char out[24], double share)
 static const char *error_text(char out[24], const printing *p, double error)
 {
     double x = error * p->width;
-    snprintf(out, 24, x >= 100 ? "%.0f" : "%.3g", x);
+    if (x >= 100)
+        snprintf(out, 24, "%.23s", agg_grouped(x, 0).text);
+    else
+        snprintf(out, 24, "%.3g", x);
     return out;
 }
 

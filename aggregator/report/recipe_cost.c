@@ -69,15 +69,15 @@ static void print_claim(const shoal_recipe *r)
 
 static void print_cohort(const shoal_recipe *r)
 {
-    printf("minimum cohort      %u reports", r->cohort_minimum);
+    printf("minimum cohort      %s reports", agg_whole(r->cohort_minimum).text);
     if (r->cohort_eps_micro > 0)
         printf(", claims central epsilon %.8g at delta 1e-%u", r->cohort_eps_micro / 1e6,
                r->cohort_delta_exp);
     printf("\n");
     print_claim(r);
     if (r->block_minimum != r->cohort_minimum || r->block_tick_s != 86400)
-        printf("blocks              %u reports at least, and one may close every %u s\n",
-               r->block_minimum, r->block_tick_s);
+        printf("blocks              %s reports at least, and one may close every %u s\n",
+               agg_whole(r->block_minimum).text, r->block_tick_s);
 }
 
 // Prints the cost of a person by group privacy. For all of a person's contributions to one cohort,

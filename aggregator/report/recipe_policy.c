@@ -173,22 +173,52 @@ static void print_answer(const shoal_verdict *v, const shoal_recipe *r, const sh
            n == 1 ? "y" : "ies");
 }
 
-int recipe_policy_print(const agg_recipe *recipe, const agg_policy *policy, uint32_t today)
+// Asks whether a device that has answered no query would answer this one.
+static agg_err judge(shoal_verdict *verdict, const agg_recipe *recipe, const agg_policy *policy,
+                     uint32_t today)
 {
     uint8_t books[SHOAL_ACCOUNTANT_HEADER + 8];
     size_t len = 0;
     uint32_t fresh = policy->policy.fresh_days;
+    agg_err err =
+        shoal_accountant_init(books, sizeof books, &len, today > fresh ? today - fresh : 0);
+    if (err == SHOAL_OK)
+        shoal_query_check(verdict, books, len, &policy->policy, recipe->recipe, today);
+    return err;
+}
+
+int recipe_policy_print(const agg_recipe *recipe, const agg_policy *policy, uint32_t today)
+{
     shoal_verdict verdict;
     printf("policy              %s\n", policy->id);
     int code = print_signer(recipe, policy);
-    if (shoal_accountant_init(books, sizeof books, &len, today > fresh ? today - fresh : 0) !=
-        SHOAL_OK)
-        return AGG_EXIT_RUNTIME;
-    shoal_query_check(&verdict, books, len, &policy->policy, recipe->recipe, today);
+    if (judge(&verdict, recipe, policy, today) != SHOAL_OK) return AGG_EXIT_RUNTIME;
     if (verdict.refusal == SHOAL_ACCEPTED) {
         print_answer(&verdict, recipe->recipe, &policy->policy, code == AGG_EXIT_OK);
         return code;
     }
     print_refusal(&verdict, recipe->recipe, &policy->policy);
     return AGG_EXIT_PRIVACY;
+}
+
+int recipe_policy_print_json(const agg_recipe *recipe, const agg_policy *policy, uint32_t today)
+{
+    shoal_verdict verdict;
+    const bool is_key = recipe->has_signature && is_key_of(policy, recipe->key);
+    agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
+    const char *signer = !recipe->has_signature ? "none" : !is_key ? "another-key" : "good";
+    if (is_key && !agg_signature_is_built())
+        signer = "not-checked";
+    else if (is_key && agg_recipe_verify(&error, recipe) != SHOAL_OK)
+        signer = "bad";
+    if (judge(&verdict, recipe, policy, today) != SHOAL_OK) return AGG_EXIT_RUNTIME;
+    const bool is_signed = strcmp(signer, "good") == 0 || strcmp(signer, "not-checked") == 0;
+    const bool is_accepted = verdict.refusal == SHOAL_ACCEPTED;
+    const shoal_name *field = is_accepted ? NULL : field_of(&verdict, recipe->recipe);
+    printf(",\"policy\":{\"policy\":\"%s\",\"signer\":\"%s\",\"answered\":%s,\"refusal\":",
+           policy->id, signer, is_accepted && is_signed ? "true" : "false");
+    printf(is_accepted ? "null" : "\"%s\"", shoal_refusal_name(verdict.refusal));
+    if (field != NULL) printf(",\"field\":\"%.*s\"", (int)field->len, field->bytes);
+    fputs("}", stdout);
+    return is_accepted && is_signed ? AGG_EXIT_OK : AGG_EXIT_PRIVACY;
 }

@@ -13,4 +13,8 @@
 // Returns: an exit code; AGG_EXIT_PRIVACY if the signature or the checks refuse the query.
 int recipe_policy_print(const agg_recipe *recipe, const agg_policy *policy, uint32_t today);
 
+// The same as members of a JSON object, each after a comma: `policy`, with the name of the refusal.
+// Returns: the same exit code.
+int recipe_policy_print_json(const agg_recipe *recipe, const agg_policy *policy, uint32_t today);
+
 #endif

@@ -55,22 +55,45 @@ int recipe_verify(const char *path, const char *key)
     return AGG_EXIT_OK;
 }
 
-int recipe_signer_print(const agg_recipe *recipe)
+int recipe_signature_of(recipe_signature *signature, const agg_recipe *recipe)
 {
     agg_error error = {SHOAL_OK, AGG_EXIT_RUNTIME, ""};
-    char hex[65];
+    *signature = RECIPE_UNSIGNED;
     if (!recipe->has_signature) return AGG_EXIT_OK;
+    *signature = RECIPE_NOT_VERIFIED;
+    if (!agg_signature_is_built()) return AGG_EXIT_OK;
+    *signature = RECIPE_SIGNED;
+    if (agg_recipe_verify(&error, recipe) == SHOAL_OK) return AGG_EXIT_OK;
+    *signature = RECIPE_MISSIGNED;
+    return error.exit_code;
+}
+
+const char *recipe_signature_name(recipe_signature signature)
+{
+    static const char *const names[] = {[RECIPE_UNSIGNED] = "none",
+                                        [RECIPE_SIGNED] = "good",
+                                        [RECIPE_MISSIGNED] = "bad",
+                                        [RECIPE_NOT_VERIFIED] = "not-checked"};
+    return names[signature];
+}
+
+int recipe_signer_print(const agg_recipe *recipe)
+{
+    recipe_signature signature;
+    char hex[65];
+    const int code = recipe_signature_of(&signature, recipe);
     agg_hex(hex, recipe->key, sizeof recipe->key);
-    if (!agg_signature_is_built()) {
+    switch (signature) {
+    case RECIPE_UNSIGNED: break;
+    case RECIPE_SIGNED: printf("signature           good: signed by %.8s...\n", hex); break;
+    case RECIPE_MISSIGNED:
+        printf("signature           bad: not signed by %.8s..., which it names\n", hex);
+        break;
+    case RECIPE_NOT_VERIFIED:
         printf("signature           not checked, by key %.8s...: signatures are not part of this "
                "build\n",
                hex);
-        return AGG_EXIT_OK;
+        break;
     }
-    if (agg_recipe_verify(&error, recipe) == SHOAL_OK) {
-        printf("signature           good: signed by %.8s...\n", hex);
-        return AGG_EXIT_OK;
-    }
-    printf("signature           bad: not signed by %.8s..., which it names\n", hex);
-    return error.exit_code;
+    return code;
 }

@@ -32,10 +32,10 @@ static void print_table(FILE *stream, const agg_track_plan *p)
 {
     const shoal_evolving_plan *plan = &p->law->plan;
     fprintf(stream,
-            "%s: %u devices, %u epochs, %u samples of each in an epoch, epsilon %g for all, delta "
+            "%s: %s devices, %u epochs, %s samples of each in an epoch, epsilon %g for all, delta "
             "1e-%u\n\n",
-            mechanism_of(p->law), plan->users, plan->epochs, plan->samples, plan->eps_micro / 1e6,
-            plan->delta_exp);
+            mechanism_of(p->law), agg_whole(plan->users).text, plan->epochs,
+            agg_whole(plan->samples).text, plan->eps_micro / 1e6, plan->delta_exp);
     agg_track_print_law(stream, p->law);
     print_change(stream, p->law, p->change);
 }

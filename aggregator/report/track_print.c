@@ -290,12 +290,7 @@ static void print_json(FILE *stream, const agg_track_result *result)
 
 // ---- CSV ----
 
-static void print_csv_number(FILE *stream, double x)
-{
-    fputc(',', stream);
-    if (isfinite(x)) agg_print_number(stream, x);
-}
-
+//   error: NAN for a number that has none
 static void print_csv_measured(FILE *stream, double x, double error)
 {
     fputc(',', stream);
@@ -312,10 +307,10 @@ static void print_csv(FILE *stream, const agg_track_result *result)
         fprintf(stream, "%u,%u", row->epoch, row->of);
         for (size_t j = 0; j < 4; j++) print_csv_measured(stream, values[j], row->stderr_);
         fprintf(stream, ",%llu", (unsigned long long)row->n);
-        print_csv_number(stream, row->votes);
-        print_csv_number(stream, row->needed);
+        print_csv_measured(stream, row->votes, NAN);
+        print_csv_measured(stream, row->needed, NAN);
         fprintf(stream, ",%d,%d,%d", row->is_update, row->is_pending, row->is_frozen);
-        if (result->truth != NULL) print_csv_number(stream, result->truth[i]);
+        if (result->truth != NULL) print_csv_measured(stream, result->truth[i], NAN);
         fputc('\n', stream);
     }
 }
@@ -335,8 +330,8 @@ static void print_csv_items(FILE *stream, const agg_track_result *result)
                                items->dictionary->values[i].len);
             for (size_t j = 0; j < 4; j++) print_csv_measured(stream, values[j], s->stderr_);
             fprintf(stream, ",%d", s->is_detected);
-            print_csv_number(stream, s->change);
-            print_csv_number(stream, s->change_error);
+            print_csv_measured(stream, s->change, NAN);
+            print_csv_measured(stream, s->change_error, NAN);
             fprintf(stream, ",%d\n", s->has_moved);
         }
 }

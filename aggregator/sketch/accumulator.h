@@ -155,6 +155,10 @@ agg_err agg_accumulator_load_claims(agg_claims *claims, agg_error *error,
 // Returns: bytes of the accumulator's file.
 uint64_t agg_accumulator_size(const agg_accumulator *acc);
 
+// Returns: bytes of memory that the accumulator holds. A file of records has no sums, and memory has
+// both.
+uint64_t agg_accumulator_memory(const agg_accumulator *acc);
+
 // Finds the size of the file of a finished recipe's accumulator without claims, without making one.
 // Where records are kept it is the most that the file can take.
 agg_err agg_accumulator_size_of(uint64_t *size, agg_error *error,

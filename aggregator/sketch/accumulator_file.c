@@ -45,6 +45,14 @@ uint64_t agg_accumulator_size(const agg_accumulator *acc)
     return size;
 }
 
+uint64_t agg_accumulator_memory(const agg_accumulator *acc)
+{
+    uint64_t bytes = acc->set.records_cap * acc->record_size + acc->set.counts_cap * 4u;
+    for (uint32_t i = 0; i < acc->n_parts; i++)
+        bytes += 4 * (acc->parts[i].n_rows + acc->parts[i].n_cells);
+    return bytes;
+}
+
 agg_err agg_accumulator_size_of(uint64_t *size, agg_error *error, const shoal_recipe *recipe)
 {
     uint64_t sum = HEADER + SHAPE * (uint64_t)recipe->n_parts + 8;

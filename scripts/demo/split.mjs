@@ -324,7 +324,7 @@ async function collect({ binary, at, hour }) {
   return {
     said: said
       .filter((line) =>
-        /^\d+ reports, from|^epsilon per report|^central epsilon|^The central/.test(line),
+        /^[\d,]+ reports, from|^epsilon per report|^central epsilon|^The central/.test(line),
       )
       .join('\n      '),
   };

@@ -46,7 +46,7 @@ test('copies of one record are named before any count, and a script can stop', (
   assert.match(table, /^alarm /, 'the first line');
   assert.match(
     table,
-    /^alarm uneven-rows: one row has 1[0-9]{3} of 3000 reports; .*at most 1e-15 /m,
+    /^alarm uneven-rows: one row has 1,[0-9]{3} of 3,000 reports; .*at most 1e-15 /m,
   );
   assert.doesNotMatch(table.split('\n\n')[0], /hello|world/, 'alarms name no value');
 

@@ -342,7 +342,7 @@ test('estimate: JSON of the agreed form, near the truth, in every format', () =>
     good([...args, '--format', 'csv', 'acc']).text,
     /^value,count,stderr,low,high,detected\n"fish/,
   );
-  assert.match(good([...args, 'acc']).text, /fish: 70000 reports, epsilon 4, 95 % intervals/);
+  assert.match(good([...args, 'acc']).text, /fish: 70,000 reports, epsilon 4, 95 % intervals/);
   good([...args, '--format', 'json', '-o', 'result.json', 'acc']);
   assert.deepEqual(JSON.parse(readFileSync(at('result.json'), 'utf8')), json);
 });
@@ -579,7 +579,7 @@ test('bad recipes name file and field', () => {
     [0, /epsilon must be from 0\.01 to 16/],
     [-1, /epsilon must be from/],
     [17, /epsilon must be from/],
-    ['NaN', /line 1: is not JSON/],
+    ['NaN', /bad\.json: is not JSON/],
   ]) {
     writeFileSync(
       at('bad.json'),
@@ -711,23 +711,23 @@ test('recipe check says whether the central claim follows from the minimum cohor
       ?.replace(/^closed form +/, '');
   assert.equal(
     check({ minimum: 8762 }),
-    '8762 reports\n',
+    '8,762 reports\n',
     'without a claim there is nothing to follow',
   );
   assert.equal(
     check({ minimum: 8762, epsilon: 1, delta: '1e-6' }),
-    '8762 reports, claims central epsilon 1 at delta 1e-6\n' +
-      'closed form         central epsilon 0.999965: the claim follows (it does from 8762 reports on)\n' +
+    '8,762 reports, claims central epsilon 1 at delta 1e-6\n' +
+      'closed form         central epsilon 0.999965: the claim follows (it does from 8,762 reports on)\n' +
       'assumes             all these reports honest, in one block, and a reader of blocks only\n',
   );
   assert.equal(
     claim(8761),
-    'central epsilon 1.000001: the claim does not follow (it does from 8762 reports on)',
+    'central epsilon 1.000001: the claim does not follow (it does from 8,762 reports on)',
   );
   // Below 8 ln(2/delta) (e^4 + 1) = 6453.2 reports the theorem says nothing, and a report's own epsilon is what is left.
   assert.equal(
     claim(6453),
-    'central epsilon 4: the claim does not follow (it does from 8762 reports on)',
+    'central epsilon 4: the claim does not follow (it does from 8,762 reports on)',
   );
   assert.equal(claim(1, 4), 'central epsilon 4: the claim follows (it does from 1 report on)');
   assert.equal(
@@ -824,6 +824,6 @@ test('every command has --help on standard output; the wrong is refused with a h
 
 test('demo prints estimates beside the truth', () => {
   const { text } = good(['demo', '--devices', '20000', '--top', '5']);
-  assert.match(text, /herring +\d+ +\d+ +\d+/);
+  assert.match(text, /herring +[\d,]+ +[\d,]+ +\d+/);
   assert.match(text, /of 1000 intervals cover the truth/);
 });

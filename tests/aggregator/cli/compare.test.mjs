@@ -187,7 +187,7 @@ test('two periods of a crowd that did not change: nothing is detected; shares fo
   ).text;
   assert.match(
     table,
-    /^a: fish, 60000 reports, epsilon 4\nb: fish, 90000 reports, epsilon 4\nb less a, shares in %, 95 % intervals\n\nvalue/,
+    /^a: fish, 60,000 reports, epsilon 4\nb: fish, 90,000 reports, epsilon 4\nb less a, shares in %, 95 % intervals\n\nvalue/,
   );
   assert.equal(table.match(/cannot tell\n/g)?.length, 3);
   // As counts, 90,000 are more than 60,000.
@@ -309,7 +309,7 @@ test('means are compared in their unit', () => {
   assert.match(
     good('compare', '--recipe', 'steps.json', '--recipe-b', 'wide.json', 'spring.acc', 'summer.acc')
       .text,
-    /b less a, means, .*\n\n.*\nmean +\d+ +\d+ .* up\n\na: epsilon per/,
+    /b less a, means, .*\n\n.*\nmean +[\d,]+ +[\d,]+ .* up\n\na: epsilon per/,
   );
   bad(
     2,

@@ -163,7 +163,7 @@ test('withholds what the recipe does not release', () => {
 test('writes hostile text so that it stays text', () => {
   const table = run().text;
   assert.ok(table.includes('\\xe2\\x80\\xaex') && !table.includes(BIDI));
-  assert.match(table, /^words: 40000 reports, epsilon 12 a report/);
+  assert.match(table, /^words: 40,000 reports, epsilon 12 a report/);
   assert.match(table, /\nepsilon per report {2}12 /);
   const csv = run('--format', 'csv');
   const lines = csv.text.trimEnd().split('\n');

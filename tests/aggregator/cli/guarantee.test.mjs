@@ -182,7 +182,7 @@ test('a crowd too small for its epsilon adds nothing, and the result says so', (
   assert.deepEqual([guarantees.central, guarantees.no_central], [null, 'no_gain']);
   assert.match(
     cli.good(...estimate('open', ...whole('open'))).text,
-    /^central epsilon {5}no better than that of a report \(smallest block of 1000 reports, 100 % honest, delta 1e-9, the recipe states none\)$/m,
+    /^central epsilon {5}no better than that of a report \(smallest block of 1,000 reports, 100 % honest, delta 1e-9, the recipe states none\)$/m,
   );
 });
 
@@ -206,7 +206,7 @@ test('tables say the same as JSON, and their assumptions', () => {
   );
   assert.deepEqual(
     [bound, of],
-    ['stronger', 'smallest block of 30000 reports, 50 % honest, delta 1e-12'],
+    ['stronger', 'smallest block of 30,000 reports, 50 % honest, delta 1e-12'],
   );
   assert.match(lines[3], /^central, person {5}0\.\d+ \(2 reports of 1 day, in any blocks\)$/);
   assert.match(lines[4], /^claim {15}central epsilon 0\.01: not kept/);
@@ -220,7 +220,7 @@ test('rows stay rows: other formats say it on standard error', () => {
     assert.doesNotMatch(text, /central|guarantee/);
     assert.match(
       err,
-      /^shoal: estimate: central epsilon {5}0\.\d+ \(stronger bound, smallest block of 7000 reports/m,
+      /^shoal: estimate: central epsilon {5}0\.\d+ \(stronger bound, smallest block of 7,000 reports/m,
     );
     assert.match(
       err,

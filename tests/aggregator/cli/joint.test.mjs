@@ -261,7 +261,10 @@ test('a value that is called Other is not the rest', () => {
 
 test('a table, rows and a picture; hostile text stays text', () => {
   const table = run();
-  assert.match(table.text, /^news-by-age: 60000 reports, epsilon 6.39445 a report, 95 % intervals/);
+  assert.match(
+    table.text,
+    /^news-by-age: 60,000 reports, epsilon 6.39445 a report, 95 % intervals/,
+  );
   assert.match(table.text, /\nsection +young +old +all\nsport +2\d\.\d+ \+- 0\.\d+ /);
   assert.match(
     table.text,
@@ -789,7 +792,7 @@ test('shares of fewer reports than may be released are left out', () => {
   );
   assert.match(
     cli.good(...args).text,
-    / withheld [\s\S]*cells are below the release threshold of 4000 reports/,
+    / withheld [\s\S]*cells are below the release threshold of 4,000 reports/,
   );
   assert.match(cli.good(...args, '--format', 'svg').text, /: withheld<\/title>/);
 });

@@ -284,7 +284,7 @@ test('a mean prints as a mean, in its unit, without a test against zero; it has 
   // The table has two digits of the error: about 0.065.
   assert.match(
     good('estimate', '--recipe', 'm.json', 'm.acc').text,
-    /^steps: 40000 reports, epsilon 2, 95 % intervals\nmean of numbers from 0 to 20\n\nvalue +mean +stderr +low +high\nmean +\d\.\d{3} +0\.0\d\d +\d\.\d{3} +\d\.\d{3}\n\nalarms +none; .*\nnot measured .*\n\nepsilon per report /,
+    /^steps: 40,000 reports, epsilon 2, 95 % intervals\nmean of numbers from 0 to 20\n\nvalue +mean +stderr +low +high\nmean +\d\.\d{3} +0\.0\d\d +\d\.\d{3} +\d\.\d{3}\n\nalarms +none; .*\nnot measured .*\n\nepsilon per report /,
   );
   bad(
     2,

@@ -388,7 +388,7 @@ test('simulated people are counted by cell and by field', () => {
   assert.match(
     said,
     new RegExp(
-      `${20000 - matching} devices have no event that the query asks about, and answer at random`,
+      `${(20000 - matching).toLocaleString('en')} devices have no event that the query asks about, and answer at random`,
     ),
   );
   fold('sim');
@@ -554,7 +554,9 @@ test('of several events the first says which part a device is of, whether it mat
   good('recipe', 'part', '-o', 'de.json', 'parted.json', 'de');
   const said = simulate('de', '--devices', '4000', '--events', '2').err;
   const [, outside, random] =
-    /(\d+) of 4000 devices belong to another part[^]*?(\d+) devices have no event/.exec(said) ?? [];
+    /([\d,]+) of 4,000 devices belong to another part[^]*?([\d,]+) devices have no event/
+      .exec(said)
+      ?.map((text) => text.replaceAll(',', '')) ?? [];
   // Half of all events are in de: sqrt(4000 0.5 0.5) = 32. "what now" first and no match in de after it: 0.1 0.6, sqrt(4000 0.06 0.94) = 15.
   assert.ok(Math.abs(Number(outside) - 2000) < 4 * 32, said);
   assert.ok(Math.abs(Number(random) - 240) < 4 * 15, said);

@@ -205,11 +205,11 @@ test('new states blocks, check prints them, and one below the minimum cohort is 
   assert.deepEqual(JSON.parse(read('b.json')).block, { minimum: 5000, tick_s: 3600 });
   assert.match(
     good('recipe', 'check', 'b.json').text,
-    /^blocks {14}5000 reports at least, and one may close every 3600 s$/m,
+    /^blocks {14}5,000 reports at least, and one may close every 3600 s$/m,
   );
   make('plain.json', '--block-tick', '60', '--cohort-minimum', '7000');
   assert.deepEqual(JSON.parse(read('plain.json')).block, { tick_s: 60 });
-  assert.match(good('recipe', 'check', 'plain.json').text, /^blocks {14}7000 reports at least/m);
+  assert.match(good('recipe', 'check', 'plain.json').text, /^blocks {14}7,000 reports at least/m);
   for (const [why, ...options] of /** @type {[RegExp, ...string[]][]} */ ([
     [/block\.minimum.* is below cohort\.minimum/, '--block-minimum', '999'],
     [/block\.minimum/, '--block-minimum', '0'],
@@ -438,4 +438,35 @@ test('check says what each part costs, and diff what is looser', () => {
   assert.match(diff, /^encoding\[word\]\.starts 1 -> 2: 2 added, 1 removed$/m);
   assert.match(diff, /^parameters\.known {4}0 -> 2: 2 added/m);
   assert.match(diff, /looser: more reports of one device: 3 -> 5/);
+});
+
+test('check as JSON: what the table says, an error in its place, a signature, and a budget', () => {
+  const check = (/** @type {string[]} */ ...args) => {
+    const run = cli.run('recipe', 'check', '--format', 'json', ...args);
+    return { code: run.code, ...JSON.parse(run.text) };
+  };
+  write('broken.json', '{');
+  write('long.json', { ...sketch(), expires: '2099-12-31' });
+  const { schema, code, checked } = check('long.json', 'broken.json', 's.json');
+  assert.deepEqual([schema, code, checked.length], [1, 2, 3]);
+  const [one, error, signed] = checked;
+  const table = good('recipe', 'check', 'long.json').text;
+  assert.equal(/^hash +(\w+)$/m.exec(table)?.[1], one.hash);
+  assert.equal(Number(/^record +(\d+) bytes/m.exec(table)?.[1]), one.record_bytes);
+  assert.equal(Number(/, (\d+) in a JSON report$/m.exec(table)?.[1]), one.report_bytes);
+  assert.equal(Number(/^epsilon per day +([\d.]+) /m.exec(table)?.[1]), one.epsilon.day);
+  assert.equal(Number(/\((\d+) days until it expires/m.exec(table)?.[1]), one.days_left);
+  assert.equal(one.expires, '2099-12-31');
+  assert.ok(table.includes(`verdict, day        ${one.verdicts.window.verdict}: `), table);
+  assert.equal(one.epsilon.person, one.epsilon.day * one.days_left);
+  assert.deepEqual([one.query, one.cohort.claim, one.signature], [null, null, 'none']);
+  assert.equal(error.kind, 'error');
+  assert.match(error.error, /^broken\.json: is not JSON$/);
+  assert.deepEqual([signed.signature, signed.kind], ['good', 'recipe']);
+
+  const dear = check('--budget', '4/30', 'long.json');
+  assert.equal(dear.code, 1);
+  assert.deepEqual(dear.checked[1].budget, { days: 30, epsilon: 4, within: false });
+  assert.equal(dear.checked[1].epsilon.window, 30 * one.epsilon.day);
+  bad(2, /--format is table or json/, 'recipe', 'check', '--format', 'csv', 'long.json');
 });

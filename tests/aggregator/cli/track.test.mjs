@@ -386,7 +386,7 @@ test('the series: updates where the mean changes, within its errors; what is spe
   const table = good('track', 'run', '--truth', 'share.tsv').text;
   assert.match(table, /^ +5 .*update$/m);
   assert.match(table, /devices answered 2 and have \d+ left/);
-  assert.match(table, /of 5000 devices have no vote left/);
+  assert.match(table, /of 5,000 devices have no vote left/);
   const csv = good('track', 'run', '--format', 'csv').text.trimEnd().split('\n');
   assert.equal(csv.length, EPOCHS + 1);
   assert.match(csv[1], /^1,0,0\.5,,,,5000,0\.\d+,0\.\d+,0,0,0$/);
@@ -545,7 +545,7 @@ test('broken chains are refused by name', () => {
   );
   assert.match(
     track('few').notes[0],
-    /epochs have 4000 to 4000 reports where the recipe states 5000 users/,
+    /epochs have 4,000 to 4,000 reports where the recipe states 5,000 users/,
   );
   bad(
     3,

@@ -110,7 +110,9 @@ test('simulated devices contribute cells of their words, each once, and say how 
   );
   const truth = counts('truth.tsv');
   const nothing = Number(
-    /(\d+) of 12000 contributions say that there is nothing/.exec(run.err)?.[1],
+    /([\d,]+) of 12,000 contributions say that there is nothing/
+      .exec(run.err)?.[1]
+      .replace(',', ''),
   );
   assert.deepEqual(
     [...truth.keys()].sort(),

@@ -83,10 +83,12 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 test('simulate: uniform and first meet the same windows, and say what they estimate', () => {
   const u = simulate('u', '--openings', 'o.tsv');
   const f = simulate('f', '--openings', 'o.tsv');
-  const says = /20000 windows, (\d+) with an event, 0 never sent; (\d+) reports, (\d+) of them/;
-  const [, active, reports, none] = /** @type {RegExpMatchArray} */ (u.err.match(says)).map(Number);
+  const says =
+    /20,000 windows, ([\d,]+) with an event, 0 never sent; ([\d,]+) reports, ([\d,]+) of them/;
+  const number = (/** @type {string} */ text) => Number(text.replaceAll(',', ''));
+  const [, active, reports, none] = /** @type {RegExpMatchArray} */ (u.err.match(says)).map(number);
   assert.deepEqual([reports, none], [20000, 20000 - active]);
-  assert.equal(Number(/** @type {RegExpMatchArray} */ (f.err.match(says))[2]), active);
+  assert.equal(number(/** @type {RegExpMatchArray} */ (f.err.match(says))[2]), active);
   for (const [value, windows, crowds] of truth('u.truth')) {
     // Two of three active windows have one event, the others four: 3/4 of a window is its first event.
     const opening = { 'site-11': 0.75, 'site-10': 0.25 }[value] ?? 0;
