@@ -14,7 +14,7 @@ import { Gateway } from './gateway.js';
 import { answer } from './handler.js';
 import { folderLog } from './log_folder.js';
 import { Guard, readLimits } from './node_limits.js';
-import { pinRecipes } from './recipes.js';
+import { checkTrials, pinRecipes } from './recipes.js';
 import { countsOf, createDapForward } from './dap_forward.js';
 import { flushDir, writeWhole } from './spool_files.js';
 import { SpoolStore } from './spool_store.js';
@@ -61,9 +61,11 @@ export async function startEdge(
       config.recipeKeys,
       loadDapModule,
     );
+    const all = await withKept(collections, spool, createCore);
+    checkTrials(all.values(), config.host, config.aggregator);
     const send = createSender({ aggregator: config.aggregator, secret: config.secret, fetch });
     const pinned = new Map();
-    for (const [hash, recipe] of await withKept(collections, spool, createCore)) {
+    for (const [hash, recipe] of all) {
       const host = await CollectionHost.open(join(spool, hash), recipe, { config, send, now });
       hosts.push(host);
       if (collections.has(hash)) pinned.set(hash, host);

@@ -87,6 +87,26 @@ export async function pinRecipes(pins, createCore, keys, loadDapModule) {
   return { collections, tasks, recipes: [...recipes.values()] };
 }
 
+/**
+ * Refuses recipes of trials unless the edge listens on loopback and sends to loopback.
+ * @param {Iterable<Recipe>} recipes
+ * @param {string} host  that the edge listens on, or is asked under
+ * @param {string} aggregator  URL
+ */
+export function checkTrials(recipes, host, aggregator) {
+  const to = new URL(aggregator).hostname;
+  for (const { id, json } of recipes) {
+    if (!json.trial || (isLoopback(host) && isLoopback(to))) continue;
+    const [what, where] = isLoopback(host) ? ['aggregator', to] : ['listen', host];
+    throw new Error(
+      `recipe ${id} has "trial": 1, so it is for loopback only, and ${what} is ${where}`,
+    );
+  }
+}
+
+/** @param {string} host */
+const isLoopback = (host) => /^(localhost|127\.\d+\.\d+\.\d+|\[?::1]?)$/.test(host);
+
 /** A recipe's hash as the id of its task. @param {string} hash  hex */
 function base64Url(hash) {
   const bytes = hash.replace(/../g, (byte) => String.fromCharCode(parseInt(byte, 16)));

@@ -19,7 +19,7 @@ import { Gateway, checkedGateway } from './gateway.js';
 import { Group } from './group.js';
 import { handle } from './handler.js';
 import { bindingLog } from './log_files.js';
-import { pinRecipes } from './recipes.js';
+import { checkTrials, pinRecipes } from './recipes.js';
 import { countsOf, createDapForward } from './dap_forward.js';
 import { SqliteStore } from './sqlite_store.js';
 import { tokensOf } from './tokens.js';
@@ -130,7 +130,10 @@ function gatewayOf({
 export default {
   /** @param {Request} request @param {Env} env */
   async fetch(request, env) {
-    return handle(request, await depsOf(env));
+    const deps = await depsOf(env);
+    // A worker does not know where it listens, only under which name it is asked.
+    checkTrials(deps.recipes, new URL(request.url).hostname, env.AGGREGATOR);
+    return handle(request, deps);
   },
 };
 

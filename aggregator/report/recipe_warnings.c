@@ -123,6 +123,8 @@ void recipe_warnings_log(const agg_recipe *recipe, uint32_t today)
     warn_of_encoding(recipe);
     warn_of_words(recipe);
     if (recipe->recipe->epochs > 0) warn_of_round(recipe->recipe);
+    if (recipe->recipe->trial != 0)
+        agg_log_line(command, "trial is 1: clients and servers refuse the recipe off loopback");
     if (shoal_recipe_check_day(recipe->recipe, today) != SHOAL_OK)
         agg_log_line(command, "the recipe has expired: devices send nothing");
 }

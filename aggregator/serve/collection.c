@@ -74,6 +74,11 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE, "%s: recipe %s is given twice",
                         config->recipes[i], made->recipe.id);
     }
+    if (made->recipe.recipe->trial != 0 && !config->is_loopback)
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
+                        "%s: recipe %s has \"trial\": 1, so it is served on loopback only, and "
+                        "listen is %s; use a recipe without trial, or listen on 127.0.0.1",
+                        config->recipes[i], made->recipe.id, config->listen);
     err = load_dictionaries(made, error, config, log, log_context);
     made->tick_s = tick_of(made->recipe.recipe, config->period);
     return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, made->recipe.recipe,

@@ -46,7 +46,7 @@ static shoal_err check_none(shoal_recipe_builder *builder)
 }
 
 // Checks that a recipe with protocol "dap" states two different servers, has one mechanism, and is
-// no query.
+// no query and no trial.
 static shoal_err check_servers(shoal_recipe_builder *builder)
 {
     static const char protocol[] = "aggregation.protocol";
@@ -63,9 +63,10 @@ static shoal_err check_servers(shoal_recipe_builder *builder)
         return shoal_builder_refuse(
             builder, protocol, SHOAL_ERR_RANGE,
             "dap adds up one record of one mechanism, not what consists of several");
-    if (recipe->value == SHOAL_VALUE_FIELDS || recipe->version != 0 || recipe->n_splits > 0)
+    if (recipe->value == SHOAL_VALUE_FIELDS || recipe->version != 0 || recipe->n_splits > 0 ||
+        recipe->trial != 0)
         return shoal_builder_refuse(builder, protocol, SHOAL_ERR_RANGE,
-                                    "dap does not go with queries");
+                                    "dap does not go with queries and trials");
     return SHOAL_OK;
 }
 

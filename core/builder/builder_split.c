@@ -97,6 +97,11 @@ static shoal_err check_query(shoal_recipe_builder *builder)
     if ((recipe->round_index > 1) != is_any(recipe->round_previous, 32))
         return shoal_builder_refuse(builder, "round.previous", SHOAL_ERR_MISSING_FIELD,
                                     "is stated from the second round on");
+    // A trial is of what the page itself pins; queries and runs reach devices by other ways.
+    if (recipe->trial != 0 &&
+        (recipe->value == SHOAL_VALUE_FIELDS || recipe->round_index != 0 || recipe->epochs != 0))
+        return shoal_builder_refuse(builder, "trial", SHOAL_ERR_RANGE,
+                                    "must be 0 in queries and runs");
     return SHOAL_OK;
 }
 

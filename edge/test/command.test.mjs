@@ -5,14 +5,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { load } from 'shoal-client/node';
 import { signedBytes } from 'shoal-client/signature';
-import { pinRecipes } from '../recipes.js';
+import { checkTrials, pinRecipes } from '../recipes.js';
 import { startEdge } from './runtimes.mjs';
 import { makeRecipe } from './support.mjs';
 
@@ -132,6 +133,56 @@ test('with keys, only recipes that one of them signed are collected', async () =
     pin({ signature: { key, ed25519: '00'.repeat(64) } }, [key]),
     /bad-signature/,
   );
+});
+
+test('a recipe of trials is taken on loopback only, and sent to loopback only', async (t) => {
+  const trial = await makeRecipe({ trial: 1 });
+  for (const [host, aggregator, words] of [
+    ['127.0.0.1', 'http://localhost:1', null],
+    ['localhost', 'http://127.0.0.1:1', null],
+    ['::1', 'http://[::1]:1', null],
+    ['127.8.9.10', 'http://127.0.0.1:1', null],
+    [
+      '0.0.0.0',
+      'http://127.0.0.1:1',
+      /recipe edge-test has "trial": 1, .*and listen is 0\.0\.0\.0$/,
+    ],
+    ['::', 'http://127.0.0.1:1', /listen is ::$/],
+    ['localhost.example', 'http://127.0.0.1:1', /listen is localhost\.example$/],
+    ['127.0.0.1', 'https://aggregator.example', /aggregator is aggregator\.example$/],
+    ['127.0.0.1', 'http://127.0.0.1.example', /aggregator is 127\.0\.0\.1\.example$/],
+  ]) {
+    const check = () => checkTrials([trial], host, aggregator);
+    if (words === null) check();
+    else assert.throws(check, words);
+  }
+  checkTrials([recipe], '0.0.0.0', 'https://aggregator.example');
+  // The same, by the command.
+  const path = await writeConfig(t, {
+    listen: '0.0.0.0:0',
+    recipes: [{ file: 'trial.json', hash: trial.hash }],
+  });
+  await writeFile(join(dirname(path), 'trial.json'), JSON.stringify(trial.json));
+  const { code, stderr } = await run('--config', path);
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, /^shoal-edge: recipe edge-test has "trial": 1, so it is for loopback only/);
+});
+
+test('on workerd, a recipe of trials is taken only where the edge is asked as loopback', async (t) => {
+  const trial = await makeRecipe({ trial: 1 });
+  const edge = await startEdge(t, 'workerd', {
+    recipes: [trial],
+    aggregator: 'http://127.0.0.1:1',
+  });
+  const status = (host) =>
+    new Promise((resolve, reject) => {
+      get(`${edge.url}/healthz`, { headers: { Host: host } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).once('error', reject);
+    });
+  assert.equal(await status('localhost'), 200);
+  assert.equal(await status('edge.example'), 500);
 });
 
 test('refused: a port that is taken', async (t) => {

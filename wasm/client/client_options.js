@@ -115,11 +115,17 @@ export function reportsUrl({ endpoint, relay, log }) {
   return checkedUrl(`${endpoint.replace(/\/*$/, '/')}v1/reports`, 'endpoint');
 }
 
+/** @param {string} text */
+const urlOf = (text) => new URL(text, globalThis.location?.href);
+
+/** @param {string} text a URL */
+export const isLoopback = (text) =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(urlOf(text).hostname);
+
 /** @param {string} text @param {string} name */
 function checkedUrl(text, name) {
-  const url = new URL(text, globalThis.location?.href);
-  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname);
-  if (url.protocol !== 'https:' && !isLoopback)
+  const { protocol, href } = urlOf(text);
+  if (protocol !== 'https:' && !isLoopback(text))
     throw new ShoalError('argument', 1, `${name} must be https`, name);
-  return url.href;
+  return href;
 }

@@ -3,6 +3,7 @@
 import { Core } from '../bindings/device.js';
 import { loadModule } from '../bindings/web.js';
 import { chunk, loadFailureCode } from './basics.js';
+import { isLoopback } from './client_options.js';
 
 /**
  * @typedef {import('../bindings/device.js').Recipe} Recipe
@@ -55,7 +56,7 @@ export class PageRecipes {
   /** @returns {Promise<Ready | null>} */
   async #load() {
     const context = this.#context;
-    const { site, keys } = context.options;
+    const { site, keys, relay } = context.options;
     try {
       const ready = site
         ? await (
@@ -68,13 +69,19 @@ export class PageRecipes {
         : await acceptAll(context);
       context.page = ready;
       for (const name of ready.refused) context.note('recipe-refused', name);
+      const gone = new Set(ready.recipes);
+      // Trials stay on this machine. What runs outside a browser has no page.
+      const { url } = context;
+      if (![globalThis.location?.href ?? url, url, relay ?? url].every(isLoopback))
+        ready.recipes = ready.recipes.filter(
+          ({ json, id }) => !json.trial || void context.note('trial', id),
+        );
       if (keys) {
         const { keepSigned } = await import('../bindings/signature.js');
-        const gone = new Set(ready.recipes);
         await keepSigned(ready, keys, (code, name) => void context.note(code, name));
-        for (const recipe of ready.recipes) gone.delete(recipe);
-        ready.set.recipes = ready.set.recipes.filter((recipe) => !gone.has(recipe));
       }
+      for (const recipe of ready.recipes) gone.delete(recipe);
+      ready.set.recipes = ready.set.recipes.filter((recipe) => !gone.has(recipe));
       await this.#bind(ready.recipes);
       await context.open();
       // The keys of the two servers are fetched now and not at the first event, because the servers

@@ -21,6 +21,8 @@ export const REASONS = {
   'wasm-blocked': `The page's policy refuses WebAssembly. Add the header Content-Security-Policy: ${CSP}`,
   'core-missing': 'The WebAssembly module could not be loaded.',
   'recipe-refused': 'The recipe could not be loaded, or is not the one that was pinned.',
+  trial:
+    'The recipe is one of trials: it is used only where the page, the endpoint and the relay are all on this machine (localhost, 127.0.0.0/8 or [::1]).',
   'no-signature': 'The recipe is not signed, and this page takes signed ones only.',
   'unknown-key': 'The recipe is signed by a key that this page does not know.',
   'bad-signature': "The recipe's signature is bad: its key did not sign this recipe.",

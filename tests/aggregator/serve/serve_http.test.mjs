@@ -503,6 +503,7 @@ test('wrong configurations are refused by name', (t) => {
   writeFileSync(join(folder, 'short'), 'password\n');
   writeFileSync(join(folder, 'three'), `${secret}1\n${secret}2\n${secret}3\n`);
   writeFileSync(join(folder, 'empty'), '\n\n');
+  writeFileSync(join(folder, 'three-words'), `${secret}-of-readers\n`);
   for (const [changes, message] of bad) {
     const done = run(
       'serve',
@@ -514,6 +515,14 @@ test('wrong configurations are refused by name', (t) => {
     assert.match(done.stderr, message);
     assert.ok(!done.stderr.includes(secret) && !done.stderr.includes('password'));
   }
+  const trial = { ...listRecipe('theme'), trial: 1 };
+  const check = (/** @type {object} */ changes) =>
+    run('serve', '--check', '--config', configure(folder, [trial], changes));
+  assert.equal(check({ listen: '127.0.0.1:0' }).status, 0);
+  assert.equal(check({ listen: '[::1]:0' }).status, 0);
+  const refused = check({ listen: '0.0.0.0:0', read_token_file: 'three-words' });
+  assert.notEqual(refused.status, 0);
+  assert.match(refused.stderr, /recipe theme has "trial": 1, .*listen is 0\.0\.0\.0:0/);
   for (const sample of ['serve.json', 'container.json']) {
     // known fields only; the files they name are not here
     const done = run(

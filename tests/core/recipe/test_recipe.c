@@ -69,7 +69,7 @@ static void every_field_is_hashed(void)
         {"cohort.minimum", NULL, 1},   {"release.threshold", NULL, 1000000000000},
         {"block.minimum", NULL, 1001}, {"block.tick_s", NULL, 1},
         {"text.locale", "tr", 0},      {"text.case", "fold", 0},
-        {"parameters.size", NULL, 11}};
+        {"trial", NULL, 1},            {"parameters.size", NULL, 11}};
     enum { CHANGES = sizeof changes / sizeof changes[0] };
     uint8_t hashes[CHANGES + 1][32];
     for (uint32_t i = 0; i <= CHANGES; i++) {
@@ -553,6 +553,8 @@ static void refused_queries(void)
         {"version:1000001000000", SHOAL_ERR_RANGE, "version"},
         {"version:1000000000000", SHOAL_OK, NULL},
         {"cohort.epsilon-\ncohort.delta-", SHOAL_ERR_MISSING_FIELD, "cohort.epsilon"},
+        {"trial:1000000", SHOAL_ERR_RANGE, "trial"},
+        {"trial:0", SHOAL_OK, NULL},
         {"round.index:0", SHOAL_ERR_RANGE, "round.index"},
         {"round.index:65538000000", SHOAL_ERR_RANGE, "round.index"},
         {"round.index:65537000000", SHOAL_OK, NULL},
@@ -755,6 +757,8 @@ static void two_servers(void)
         {"aggregation.leader=https://a b", SHOAL_ERR_TYPE, "aggregation.leader"},
         {"aggregation.leader=https://a\x7f", SHOAL_ERR_TYPE, "aggregation.leader"},
         {"policy=" KEY_A "\nversion:1000000", SHOAL_ERR_RANGE, "aggregation.protocol"},
+        {"trial:1000000", SHOAL_ERR_RANGE, "aggregation.protocol"},
+        {"trial:0", SHOAL_OK, NULL},
     };
     static uint8_t bytes[SHOAL_CANONICAL_MAX];
     static char hex[2 * SHOAL_CANONICAL_MAX + 1];

@@ -1340,3 +1340,38 @@ test('a record whose recipe a page does not have waits, and wakes that page for 
   assert.equal(idle, 0);
   assert.equal((await other.client.reports()).length, 1, 'it still waits');
 });
+
+test('a recipe of trials is used only where page, endpoint and relay are on loopback', async (t) => {
+  const recipes = [wordsRecipe({ trial: 1 })];
+  const at = (/** @type {string | undefined} */ href) =>
+    Object.defineProperty(globalThis, 'location', { value: href && { href }, configurable: true });
+  t.after(() => Reflect.deleteProperty(globalThis, 'location'));
+  /** @type {[string, string | undefined, boolean][]} */
+  const cases = [
+    ['http://127.0.0.1:8472', undefined, true],
+    ['http://localhost:8472', 'http://localhost:5173/page/', true],
+    ['http://[::1]:8472', 'https://127.9.9.9/', true],
+    ['https://edge.example', undefined, false],
+    ['https://edge.example', 'http://localhost/', false],
+    ['http://127.0.0.1:8472', 'https://www.example/', false],
+    ['http://127.0.0.1:8472', 'https://localhost.example/', false],
+    ['http://127.0.0.1:8472', 'file:///home/page.html', false],
+  ];
+  for (const [endpoint, href, isTaken] of cases) {
+    at(href);
+    const { client, edge } = await makeClient({ endpoint, recipes });
+    await client.consent.grant();
+    const [{ code }] = await client.record('typed-words', 'fish');
+    await client.flush();
+    const told = (await client.explain()).map((each) => [each.code, each.recipe]);
+    assert.equal(code, isTaken ? 'queued' : 'unknown-stream', `${endpoint} ${href}`);
+    assert.equal(edge.requests.length, isTaken ? 1 : 0);
+    assert.equal(
+      told.some(([what, which]) => what === 'trial' && which === 'words'),
+      !isTaken,
+    );
+    const spent = (await client.ledger()).some((entry) => 'recipe' in entry);
+    assert.equal(spent, isTaken, 'and nothing is reserved');
+    client.close();
+  }
+});
