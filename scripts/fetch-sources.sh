@@ -1,15 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Puts the distribution's own sources of cJSON and utf8proc, with its security patches, into
-# build/deps/cjson and build/deps/utf8proc for the WASI build; skips what is there. The machine's
-# package lists stay as they are. Elsewhere than on Debian: unpack cJSON (1.7.15 or later) and
-# utf8proc (2.8 or later) into those folders.
+# Puts the distribution's own sources of the named packages, with its security patches, into
+# build/deps/NAME; skips what is there. Without names: cJSON and utf8proc, for the WASI build. The
+# archives that a source was unpacked from stay in build/deps/archives/NAME. The machine's package
+# lists stay as they are. Elsewhere than on Debian: unpack cJSON (1.7.15 or later) and utf8proc (2.8
+# or later) into those folders.
+#   fetch-sources.sh [NAME]...
 set -euo pipefail
 cd "$(dirname "$0")/.."
 deps=$PWD/build/deps
 
+[ $# -gt 0 ] || set -- cjson utf8proc
 wanted=()
-for name in cjson utf8proc; do
+for name in "$@"; do
     [ -d "$deps/$name" ] || wanted+=("$name")
 done
 [ ${#wanted[@]} -gt 0 ] || exit 0
@@ -24,7 +27,7 @@ fi
 # (.list).
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/src" "$work/sources" "$deps"
+mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/src" "$work/sources" "$deps/archives"
 codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 for file in /etc/apt/sources.list.d/*.sources; do
     [ -e "$file" ] && grep -q "^Suites:.*\b$codename" "$file" || continue
@@ -40,6 +43,9 @@ options=(-qq -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$work/s
 say "fetching ${wanted[*]}"
 apt-get "${options[@]}" update
 for name in "${wanted[@]}"; do
-    (cd "$work/src" && apt-get "${options[@]}" source "$name" >/dev/null)
-    mv "$work/src/$name"-*/ "$deps/$name"
+    mkdir "$work/src/$name"
+    (cd "$work/src/$name" && apt-get "${options[@]}" source "$name" >/dev/null)
+    mv "$work/src/$name"/*/ "$deps/$name"
+    rm -rf "$deps/archives/$name"
+    mv "$work/src/$name" "$deps/archives/$name"
 done

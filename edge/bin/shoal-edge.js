@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `shoal-edge`: reads its configuration, serves until SIGTERM or SIGINT.
 
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { load, loadDapModule } from 'shoal-client/node';
 import { readConfig } from '../config.js';
 import { gatewayKeys } from '../key_file.js';
 import { startEdge } from '../node.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 const HELP = `usage: shoal-edge --config FILE
        shoal-edge gateway-key FILE [--list]
@@ -19,7 +22,12 @@ as a key list has it, one line of JSON. The file holds private keys: only its ow
 
   -c, --config FILE   configuration, JSON
       --list          with gateway-key: prints the keys of the file, and adds none
+      --version       the version
   -h, --help          this text
+
+example:
+  shoal-edge gateway-key gateway.keys
+  shoal-edge --config edge.json
 `;
 
 /** A command line that cannot be followed. */
@@ -31,6 +39,7 @@ function readArguments() {
       options: {
         config: { type: 'string', short: 'c' },
         list: { type: 'boolean' },
+        version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
       allowPositionals: true,
@@ -49,6 +58,10 @@ async function main() {
   } = readArguments();
   if (values.help) {
     process.stdout.write(HELP);
+    return 0;
+  }
+  if (values.version) {
+    process.stdout.write(`shoal-edge ${version}\n`);
     return 0;
   }
   if (command === 'gateway-key') {

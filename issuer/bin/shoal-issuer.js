@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `shoal-issuer`: makes keys, prints their public parts, and serves.
 
+import { readFileSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -9,6 +10,8 @@ import { baseUrl, parse, readConfig } from '../config.js';
 import { readSigners, startIssuer } from '../node.js';
 import { makeKey } from '../rsa_node.js';
 import { DAY_MS, checkBundles, directoryOf, listOf } from '../signing_keys.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 const HELP = `usage: shoal-issuer serve --config FILE
        shoal-issuer keys --keys FILE --recipe HASH:PER_DAY ... [--from DATE] --days N
@@ -30,9 +33,11 @@ real sent it, and nobody learns who.
       --from DATE               first day, UTC, as 2026-11-23; today by default
       --days N                  number of days, 1 to 366
   -u, --url URL                 base URL of the issuer, as recipes have it in send.token
+      --version                 the version
   -h, --help                    this text
 
-example: shoal-issuer keys --keys keys.json --recipe ${'0123456789abcdef'.repeat(4)}:2 --days 30
+example:
+  shoal-issuer keys --keys keys.json --recipe ${'0123456789abcdef'.repeat(4)}:2 --days 30
 `;
 
 /** A command line that cannot be followed. */
@@ -53,6 +58,7 @@ function readArguments() {
         from: { type: 'string' },
         days: { type: 'string' },
         url: { type: 'string', short: 'u' },
+        version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -169,6 +175,7 @@ const COMMANDS = { serve, keys: makeKeys, list: printList, directory: printDirec
 async function main() {
   const { values, positionals } = readArguments();
   if (values.help) return void process.stdout.write(HELP);
+  if (values.version) return void process.stdout.write(`shoal-issuer ${version}\n`);
   const [name, ...rest] = positionals;
   if (!Object.hasOwn(COMMANDS, name ?? '') || rest.length)
     throw new UsageError('serve, keys, list or directory is needed; see --help');

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command `shoal-relay`: reads its configuration, serves until SIGTERM or SIGINT.
 
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { memoryOf, readConfig, startRelay } from '../node.js';
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 const HELP = `usage: shoal-relay --config FILE
        shoal-relay FILE
@@ -12,7 +15,11 @@ Passes sealed requests (Oblivious HTTP) on to a gateway, which never learns who 
 FILE is a JSON configuration, described in the package's README.md. Stops on SIGTERM and SIGINT; a kill loses nothing, since devices try again.
 
   -c, --config FILE   the configuration
+      --version       the version
   -h, --help          this text
+
+example:
+  shoal-relay --config relay.json
 `;
 
 /** A command line that cannot be followed. */
@@ -23,6 +30,7 @@ function readArguments() {
     return parseArgs({
       options: {
         config: { type: 'string', short: 'c' },
+        version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
       allowPositionals: true,
@@ -38,6 +46,10 @@ async function main() {
   const { values, positionals } = readArguments();
   if (values.help) {
     process.stdout.write(HELP);
+    return 0;
+  }
+  if (values.version) {
+    process.stdout.write(`shoal-relay ${version}\n`);
     return 0;
   }
   const files = [...(values.config === undefined ? [] : [values.config]), ...positionals];

@@ -8,8 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { MANIFEST, pageFiles, readManifest } from './file_hashes.js';
 import { compareSite, exitCodeOf } from './site_check.js';
 
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+
 const HELP = `Usage: shoal-client verify [--manifest FILE] URL
        shoal-client integrity [--manifest FILE] PATH
+       shoal-client --version
 
 verify      fetches each file of this version that a page loads from URL, the folder in which the
             site serves them, and compares it with the published hash. Ends with 0 where all are as
@@ -21,7 +24,7 @@ integrity   prints the import map and the script element that make browsers refu
   --manifest FILE   the hashes of another version: its dist/${MANIFEST}
 
 Example:
-  npx shoal-client@0.1.0 verify https://www.example.org/shoal/
+  npx shoal-client verify https://www.example.org/shoal/
 `;
 
 /** @param {string} message @returns {never} */
@@ -85,6 +88,7 @@ const at = words.indexOf('--manifest');
 const file = at < 0 ? undefined : (words.splice(at, 2)[1] ?? refuse('--manifest needs a file'));
 const [command, target, ...rest] = words;
 if (command === '--help' || command === 'help') process.stdout.write(HELP);
+else if (command === '--version') console.log(`shoal-client ${version}`);
 else if (command !== 'verify' && command !== 'integrity') refuse('verify or integrity is needed');
 else if (!target || rest.length > 0) refuse(`${command} needs one address`);
 else if (command === 'verify') await verify(manifestFrom(file), target);
