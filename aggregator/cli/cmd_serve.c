@@ -8,6 +8,7 @@
 #include "dap_serve.h"
 #include "http_stop.h"
 #include "memory_option.h"
+#include "serve_check.h"
 #include "serve_memory.h"
 #include "serve_run.h"
 
@@ -23,8 +24,10 @@ static const char help_text[] =
     "  --memory SIZE   take at most this much memory, such as 256M or 2G, with fewer connections,\n"
     "                  bodies, answers and jobs at once. Without it, large amounts are logged\n"
     "  --check         read configuration, recipes, dictionaries, secrets and the whole store, "
-    "look\n"
-    "                  for damage in it, and end\n"
+    "say\n"
+    "                  every problem and how to mend it, and end; opens no port. A store that is\n"
+    "                  missing is not made, and one in use is not read\n"
+    "  --format FORMAT text (default) or json, of --check\n"
     "\n"
     "Fields of a file without a role (* required):\n"
     "  listen*             numeric address and port, as \"127.0.0.1:8080\" or \"[::1]:8080\"; port "
@@ -97,53 +100,136 @@ static const char help_roles[] =
     "tasks/ID/reports, tasks/ID/collection_jobs; tasks/ID/aggregation_jobs,\n"
     "tasks/ID/aggregate_shares; and /metrics, /healthz.\n";
 
-// Runs one of two servers; a configuration with a role is of such a server.
-static agg_err run_dap(agg_error *error, const char *path, const char *role, uint64_t limit,
-                       bool is_check)
+// Refuses a role that is not the configuration's.
+static agg_err check_role(agg_error *error, const agg_dap_config *config, const char *path,
+                          const char *role)
+{
+    const char *own = config->role == SHOAL_DAP_LEADER ? "leader" : "helper";
+    if (role == NULL || strcmp(role, own) == 0) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                    "--role %s: %s is the configuration of a %s", role, path, own);
+}
+
+// Runs one of two servers, or checks what its configuration names.
+static agg_err start_dap(agg_error *error, const agg_dap_config *config, uint64_t limit,
+                         bool is_check)
 {
     char command[] = "serve";
     agg_dap_plan plan;
+    agg_err err = agg_dap_memory_plan(&plan, error, config, serve_data_limit(limit));
+    if (err == SHOAL_OK) err = cli_state_memory(error, command, plan.bytes, limit);
+    return err == SHOAL_OK ? agg_dap_serve(error, config, &plan, is_check) : err;
+}
+
+static agg_err run_dap(agg_error *error, const char *path, const char *role, uint64_t limit)
+{
     agg_dap_config config;
     agg_err err = agg_dap_config_load(&config, error, path);
     if (err != SHOAL_OK) return err;
-    const char *own = config.role == SHOAL_DAP_LEADER ? "leader" : "helper";
-    if (role != NULL && strcmp(role, own) != 0) {
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "--role %s: %s is the configuration of a %s", role, path, own);
-    } else {
+    err = check_role(error, &config, path, role);
+    if (err == SHOAL_OK) {
         agg_http_stop_block();
-        err = agg_dap_memory_plan(&plan, error, &config, serve_data_limit(limit));
-        if (err == SHOAL_OK) err = cli_state_memory(error, command, plan.bytes, limit);
-        if (err == SHOAL_OK) err = agg_dap_serve(error, &config, &plan, is_check);
-        if (err == SHOAL_OK && is_check)
-            fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
+        err = start_dap(error, &config, limit, false);
     }
     agg_dap_config_release(&config);
     return err;
 }
 
-static agg_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit,
-                       bool is_check)
+// Checks the store of one of two servers; one that is not there, or in use, is not touched.
+static agg_err check_dap_store(agg_check_report *report, agg_error *error, agg_dap_config *config,
+                               uint64_t limit)
 {
-    serve_memory_settle();
-    if (agg_dap_config_is(path)) return run_dap(error, path, role, limit, is_check);
-    if (role == NULL) return serve_run(error, path, limit, is_check);
+    char spare[SERVE_SPARE_SIZE];
+    serve_store_state state = serve_check_store_folder(report, config->store);
+    if (state == SERVE_STORE_WRONG) return SHOAL_OK;
+    if (state == SERVE_STORE_HERE) return start_dap(error, config, limit, true);
+    agg_err err = serve_spare_make(spare, error);
+    if (err != SHOAL_OK) return err;
+    char *store = config->store;
+    config->store = spare;
+    err = start_dap(error, config, limit, true);
+    config->store = store;
+    serve_spare_remove(spare);
+    return err;
+}
+
+static agg_err check_dap(agg_check_report *report, agg_error *error, const char *path,
+                         const char *role, uint64_t limit, int *exit_code)
+{
+    agg_dap_config config;
+    agg_error found;
+    if (agg_dap_config_load(&config, &found, path) != SHOAL_OK) {
+        agg_check_problem(report, "correct the file; shoal serve --help lists the fields", "%s",
+                          found.text);
+        return SHOAL_OK;
+    }
+    agg_err err = check_role(error, &config, path, role);
+    if (err == SHOAL_OK) {
+        for (size_t i = 0; i < config.n_tasks; i++)
+            agg_check_right(report, "task %s", config.tasks[i].info);
+        agg_check_right(report, "keys and tokens");
+        if (check_dap_store(report, &found, &config, limit) != SHOAL_OK) {
+            *exit_code = found.exit_code;
+            agg_check_problem(report, "docs/operate.md says how a store is restored", "%s",
+                              found.text);
+        }
+    }
+    agg_dap_config_release(&config);
+    return err;
+}
+
+static agg_err check_any(agg_error *error, const char *path, const char *role, uint64_t limit,
+                         bool is_json)
+{
+    agg_check_report report;
+    int exit_code = AGG_EXIT_RUNTIME;
+    agg_err err = agg_check_report_open(&report, error);
+    if (err != SHOAL_OK) return err;
+    if (agg_dap_config_is(path))
+        err = check_dap(&report, error, path, role, limit, &exit_code);
+    else if (role == NULL)
+        serve_check(&report, path, limit, &exit_code);
+    else
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s has no \"role\"", role,
+                       path);
+    if (err == SHOAL_OK) {
+        agg_check_report_print(&report, "shoal serve", path, is_json);
+        if (report.n_problems > 0) err = command_end(error, exit_code);
+    }
+    agg_check_report_close(&report);
+    return err;
+}
+
+static agg_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit)
+{
+    if (agg_dap_config_is(path)) return run_dap(error, path, role, limit);
+    if (role == NULL) return serve_run(error, path, limit);
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s has no \"role\"", role,
                     path);
 }
 
 typedef struct arguments {
-    const char *config, *role, *memory;
+    const char *config, *role, *memory, *format;
     bool is_check;
 } arguments;
 
 static agg_err run(agg_error *error, void *context, const command_words *words)
 {
+    static const char *const formats[] = {"text", "json", NULL};
     const arguments *a = context;
     uint64_t limit = 0;
+    size_t format = 0;
     (void)words;
     agg_err err = cli_read_memory(&limit, error, a->memory);
-    return err == SHOAL_OK ? run_any(error, a->config, a->role, limit, a->is_check) : err;
+    if (err == SHOAL_OK)
+        err =
+            command_read_name(&format, error, formats, a->format, "--format: must be text or json");
+    if (err == SHOAL_OK && a->format != NULL && !a->is_check)
+        err = command_refuse(error, "--format belongs to --check");
+    if (err != SHOAL_OK) return err;
+    serve_memory_settle();
+    if (a->is_check) return check_any(error, a->config, a->role, limit, format == 1);
+    return run_any(error, a->config, a->role, limit);
 }
 
 static const command_option options[] = {
@@ -151,6 +237,7 @@ static const command_option options[] = {
     OPTION("role", role),
     OPTION("memory", memory),
     OPTION("check", is_check),
+    OPTION("format", format),
     LAST_OPTION};
 
 const cli_command cmd_serve = {.name = "serve",

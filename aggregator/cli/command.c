@@ -9,51 +9,25 @@
 
 #include "agg_size.h"
 #include "estimate_print.h"
+#include "external.h"
 #include "log.h"
+#include "nearest.h"
 #include "options.h"
 
-#define NAME_MAX_LEN 31u // characters of a word that can be a mistyped name
-#define NAME_SIZE 64u    // "recipe new" and the like
+#define NAME_SIZE 64u // "recipe new" and the like
 
 // ---- mistyped names ----
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-// Counts the insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`
-// (optimal string alignment). Both have at most NAME_MAX_LEN characters.
-static size_t count_edits(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b);
-    size_t rows[NAME_MAX_LEN + 1][NAME_MAX_LEN + 1];
-    for (size_t j = 0; j <= m; j++) rows[0][j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        rows[i][0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t replaced = rows[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            rows[i][j] = smaller(replaced, 1 + smaller(rows[i - 1][j], rows[i][j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                rows[i][j] = smaller(rows[i][j], 1 + rows[i - 2][j - 2]);
-        }
-    }
-    return rows[n][m];
-}
-
-// Returns: the row whose name is nearest to the text, with at most two errors and one for every
-// three characters; NULL if there is none.
+// Returns: the row whose name is nearest to the text, NULL if none is near.
 static const cli_command *find_nearest(const cli_command *const *rows, const char *text)
 {
     const cli_command *best = NULL;
-    size_t len = strlen(text), least = 3 + len / 3;
-    if (len > NAME_MAX_LEN) return NULL;
-    for (; *rows != NULL; rows++) {
-        size_t edits = count_edits(text, (*rows)->name);
-        if (edits < least && edits < smaller(len, strlen((*rows)->name))) {
-            least = edits;
-            best = *rows;
-        }
+    for (const char *name = NULL; *rows != NULL; rows++) {
+        const char *const both[] = {name, (*rows)->name};
+        const char *nearest = agg_nearest(both + (name == NULL), 1 + (name != NULL), text);
+        if (nearest != (*rows)->name) continue;
+        name = nearest;
+        best = *rows;
     }
     return best;
 }
@@ -112,6 +86,7 @@ static void print_overview(FILE *stream, const cli_command *const *commands)
           stream);
     for (size_t i = 0; commands[i] != NULL; i++)
         fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    external_list(stream);
     fputs("\nshoal help COMMAND, or shoal COMMAND --help, tells more of one; shoal --version "
           "prints the\n"
           "version. Exit codes: 0 ok, 1 runtime, 2 usage, 3 refused for privacy, 4 too many "
@@ -339,6 +314,8 @@ static int help(const cli_command *const *commands, int argc, char **argv)
         print_overview(stdout, commands);
         return AGG_EXIT_OK;
     }
+    if (external_is(argv[1]) && argc == 2)
+        return external_run(argv[1], 2, (char *[]){argv[1], (char[]){"--help"}, NULL});
     const cli_command *row = find_row(commands, argv[1]);
     if (row == NULL) return refuse_command(commands, argv[1]);
     const cli_command *action = argc > 2 ? find_row(row->actions, argv[2]) : row;
@@ -366,6 +343,7 @@ int command_main(const cli_command *const *commands, int argc, char **argv)
         puts("shoal " SHOAL_VERSION);
         return AGG_EXIT_OK;
     }
+    if (external_is(argv[1])) return external_run(argv[1], argc - 1, argv + 1);
     const cli_command *row = find_row(commands, argv[1]);
     return row != NULL ? run_command(row, argc - 1, argv + 1) : refuse_command(commands, argv[1]);
 }

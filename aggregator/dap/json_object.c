@@ -5,12 +5,13 @@
 #include <string.h>
 
 #include "json_walk.h"
+#include "nearest.h"
 #include "recipe_json.h"
 
 void agg_object_begin(agg_object *o, agg_error *error, const cJSON *json, const char *prefix,
                       const char *what)
 {
-    *o = (agg_object){json, prefix, 0, error, SHOAL_OK};
+    *o = (agg_object){.json = json, .prefix = prefix, .error = error, .err = SHOAL_OK};
     if (!cJSON_IsObject(json)) {
         o->err = agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "%s must be a JSON object", what);
         return;
@@ -30,6 +31,7 @@ const cJSON *agg_object_take(agg_object *o, const char *name)
 {
     if (o->err != SHOAL_OK) return NULL;
     unsigned i = 0;
+    if (o->n_names < AGG_OBJECT_MEMBERS_MAX) o->names[o->n_names++] = name;
     for (const cJSON *item = o->json->child; item != NULL; item = item->next, i++) {
         if (strcmp(item->string, name) != 0) continue;
         o->taken |= (uint64_t)1 << i;
@@ -118,8 +120,13 @@ agg_err agg_object_end(agg_object *o)
     unsigned i = 0;
     if (o->err != SHOAL_OK) return o->err;
     for (const cJSON *item = o->json->child; item != NULL; item = item->next, i++) {
-        if ((o->taken >> i & 1) == 0)
+        if ((o->taken >> i & 1) != 0) continue;
+        const char *nearest = agg_nearest(o->names, o->n_names, item->string);
+        if (nearest == NULL)
             return agg_object_refuse(o, SHOAL_ERR_UNKNOWN_FIELD, item->string, "is not known");
+        o->err = agg_fail(o->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE,
+                          "%s%s is not known; did you mean %s?", o->prefix, item->string, nearest);
+        return o->err;
     }
     return SHOAL_OK;
 }

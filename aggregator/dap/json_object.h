@@ -9,6 +9,7 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agg_error.h"
@@ -19,6 +20,8 @@ typedef struct agg_object {
     const cJSON *json;
     const char *prefix; // path before the members' names in errors: "", or "vdaf."
     uint64_t taken;     // one bit for each member, in the object's order
+    const char *names[AGG_OBJECT_MEMBERS_MAX]; // asked for so far; constants
+    size_t n_names;
     agg_error *error;
     agg_err err;
 } agg_object;
@@ -30,6 +33,7 @@ void agg_object_begin(agg_object *o, agg_error *error, const cJSON *json, const 
                       const char *what);
 
 // Takes a member.
+//   name: outlives the reading
 // Returns: the member, or NULL when it is absent or an error came before.
 const cJSON *agg_object_take(agg_object *o, const char *name);
 

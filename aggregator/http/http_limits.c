@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "nearest.h"
+
 agg_http_limits agg_http_limits_default(void)
 {
     static const char *const networks[] = {"127.0.0.0/8",   "::1/128",        "10.0.0.0/8",
@@ -60,8 +62,9 @@ static agg_err read_member(agg_http_limits *limits, agg_error *error, const cJSO
     if (strcmp(name, "requests_burst") == 0)
         return read_number(&limits->requests_burst, error, json, 1, 10000000);
     if (strcmp(name, "unlimited") == 0) return read_unlimited(limits, error, json);
-    return agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "limits: %s: unknown field",
-                    name);
+    static const char *const names[] = {"header_timeout_s", "connections_per_address",
+                                        "requests_per_s", "requests_burst", "unlimited"};
+    return agg_fail_unknown_field(error, "limits: ", name, names, sizeof names / sizeof *names);
 }
 
 agg_err agg_http_limits_read(agg_http_limits *limits, agg_error *error, const cJSON *json)

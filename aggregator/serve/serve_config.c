@@ -14,6 +14,7 @@
 #include "guarantee.h"
 #include "http_address.h"
 #include "json_walk.h"
+#include "nearest.h"
 #include "serve_config_access.h"
 #include "serve_config_read.h"
 #include "store_watch.h"
@@ -134,8 +135,8 @@ static agg_err read_retention(serve_config_reader *r, const cJSON *json)
         bool is_days = strcmp(one->string, "days") == 0;
         double value = 0;
         if (!is_days && strcmp(one->string, "weeks") != 0)
-            return agg_fail(r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE,
-                            "retention.%s: unknown field", one->string);
+            return agg_fail_unknown_field(r->error, "retention.", one->string,
+                                          (const char *const[]){"days", "weeks"}, 2);
         err = read_whole(r, &value, one, is_days ? "retention.days" : "retention.weeks",
                          is_days ? 1 : 0, 36500);
         *(is_days ? &retention->days : &retention->weeks) = (uint32_t)value;
@@ -229,6 +230,13 @@ static const field fields[] = {
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
+static agg_err refuse_unknown(serve_config_reader *r, const char *name)
+{
+    const char *names[FIELD_COUNT];
+    for (int i = 0; i < FIELD_COUNT; i++) names[i] = fields[i].name;
+    return agg_fail_unknown_field(r->error, "", name, names, FIELD_COUNT);
+}
+
 static agg_err read_object(serve_config_reader *r, const cJSON *json)
 {
     if (!cJSON_IsObject(json))
@@ -238,10 +246,7 @@ static agg_err read_object(serve_config_reader *r, const cJSON *json)
     for (const cJSON *one = json->child; err == SHOAL_OK && one != NULL; one = one->next) {
         int i = 0;
         while (i < FIELD_COUNT && strcmp(fields[i].name, one->string) != 0) i++;
-        if (i == FIELD_COUNT) {
-            return agg_fail(r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "%s: unknown field",
-                            one->string);
-        }
+        if (i == FIELD_COUNT) return refuse_unknown(r, one->string);
         seen |= 1u << i;
         err = fields[i].read(r, one);
     }

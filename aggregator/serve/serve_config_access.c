@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "agg_size.h"
+#include "nearest.h"
 
 enum { HEADER_MAX = 64 };
 
@@ -74,8 +75,8 @@ static agg_err read_reader_field(serve_config_reader *r, serve_reader *reader, c
     if (strcmp(json->string, "token_file") == 0)
         return serve_config_path(r, &reader->token_file, json, "readers: token_file");
     if (strcmp(json->string, "collections") == 0) return read_collections(r, reader, json);
-    return agg_fail(r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE, "readers: %s: unknown field",
-                    json->string);
+    return agg_fail_unknown_field(r->error, "readers: ", json->string,
+                                  (const char *const[]){"name", "token_file", "collections"}, 3);
 }
 
 static agg_err read_reader(serve_config_reader *r, serve_reader *reader, const cJSON *json)
@@ -154,8 +155,8 @@ agg_err serve_config_proxy(serve_config_reader *r, const cJSON *json)
         } else if (strcmp(one->string, "admins") == 0) {
             err = serve_config_texts(r, &proxy->admins, one, "proxy: admins");
         } else {
-            err = agg_fail(r->error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE,
-                           "proxy: %s: unknown field", one->string);
+            err = agg_fail_unknown_field(r->error, "proxy: ", one->string,
+                                         (const char *const[]){"header", "addresses", "admins"}, 3);
         }
     }
     if (err != SHOAL_OK || (proxy->header != NULL && proxy->n_networks > 0)) return err;

@@ -155,17 +155,46 @@ static agg_err check_store(server *s, agg_error *error)
                     s->config.store, found.n_damaged, found.n_checked);
 }
 
-agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit, bool is_check)
+// Takes a folder in place of the configuration's store and audit log, for a check that may not
+// touch them.
+static agg_err use_spare(server *s, agg_error *error, const char *store)
+{
+    char *folder = strdup(store);
+    if (folder == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+    free(s->config.store);
+    s->config.store = folder;
+    free(s->config.audit_log);
+    s->config.audit_log = NULL;
+    return SHOAL_OK;
+}
+
+agg_err serve_run_check(agg_error *error, const char *path, uint64_t memory_limit,
+                        const char *store)
+{
+    server s = {0};
+    agg_err err = load(&s, error, path);
+    if (err == SHOAL_OK && store != NULL) err = use_spare(&s, error, store);
+    if (err == SHOAL_OK) err = open_rooms(&s, error);
+    if (err == SHOAL_OK) err = plan_memory(&s, error, memory_limit);
+    if (err == SHOAL_OK) err = check_store(&s, error);
+    agg_error at_stop = {0};
+    agg_err stopped = stop(&s, &at_stop);
+    if (err == SHOAL_OK && stopped != SHOAL_OK) {
+        err = stopped;
+        *error = at_stop;
+    }
+    return err;
+}
+
+agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit)
 {
     server s = {0};
     agg_http_stop_block();
     agg_err err = load(&s, error, path);
     if (err == SHOAL_OK) err = open_rooms(&s, error);
     if (err == SHOAL_OK) err = plan_memory(&s, error, memory_limit);
-    if (err == SHOAL_OK && !is_check) err = start(&s, error);
-    if (err == SHOAL_OK && is_check) err = check_store(&s, error);
-    if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
-    if (err == SHOAL_OK && !is_check) {
+    if (err == SHOAL_OK) err = start(&s, error);
+    if (err == SHOAL_OK) {
         agg_http_address_say(s.config.listen, s.port);
         agg_http_stop_wait();
     }
