@@ -4,6 +4,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { unknownField } from 'shoal-relay/nearest';
 import { checkedGateway } from './gateway.js';
 import { readLimits } from './node_limits.js';
 
@@ -27,7 +28,7 @@ import { readLimits } from './node_limits.js';
  */
 
 /** Every field, and whether it is required. */
-const FIELDS = {
+export const FIELDS = {
   listen: true,
   spool: true,
   recipes: true,
@@ -106,7 +107,7 @@ export async function readConfig(path) {
 }
 
 /** @param {string} source @param {string} path @returns {any} */
-function parse(source, path) {
+export function parse(source, path) {
   try {
     return JSON.parse(source);
   } catch {
@@ -120,7 +121,7 @@ function exactFields(json, fields, where) {
     throw new Error(`${where}: an object is needed`);
   for (const name of Object.keys(json)) {
     if (!Object.hasOwn(fields, name))
-      throw new Error(`${where}: unknown field ${JSON.stringify(name)}`);
+      throw new Error(unknownField(where, name, Object.keys(fields)));
   }
   for (const [name, required] of Object.entries(fields)) {
     if (required && !Object.hasOwn(json, name)) throw new Error(`${where}: missing field ${name}`);
@@ -128,7 +129,7 @@ function exactFields(json, fields, where) {
 }
 
 /** @param {unknown} list @param {string} dir */
-async function readRecipes(list, dir) {
+export async function readRecipes(list, dir) {
   if (!Array.isArray(list) || list.length === 0)
     throw new Error('recipes: a list of {"file", "hash"} is needed');
   const recipes = [];
@@ -230,7 +231,7 @@ function baseUrl(value) {
  * accepts.
  * @param {string} path
  */
-async function readSecret(path) {
+export async function readSecret(path) {
   const secret = (await readFile(path, 'utf8')).split('\n')[0].trim();
   if (!/^[\x21-\x7e]{16,}$/.test(secret))
     throw new Error(`${path}: a secret of at least 16 printable characters is needed`);

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { unknownField } from 'shoal-relay/nearest';
 import { accountOfHeader } from './account_header.js';
 
 /**
@@ -22,7 +23,7 @@ import { accountOfHeader } from './account_header.js';
  */
 
 /** Every field, and whether it is required. */
-const FIELDS = {
+export const FIELDS = {
   listen: true,
   url: true,
   origins: true,
@@ -73,7 +74,7 @@ function exactFields(json, where) {
     throw new Error(`${where}: an object is needed`);
   for (const name of Object.keys(json))
     if (!Object.hasOwn(FIELDS, name))
-      throw new Error(`${where}: unknown field ${JSON.stringify(name)}`);
+      throw new Error(unknownField(where, name, Object.keys(FIELDS)));
   for (const [name, required] of Object.entries(FIELDS))
     if (required && !Object.hasOwn(json, name)) throw new Error(`${where}: missing field ${name}`);
 }

@@ -19,7 +19,7 @@ import { FIELDS, integer, onlyFields, readSettings, readToken } from './settings
  */
 
 const CONNECTIONS = 4096;
-const NODE_FIELDS = [
+export const NODE_FIELDS = [
   'listen',
   'admin_token_file',
   'gateway_connections',
@@ -56,7 +56,7 @@ export async function readConfig(path) {
 }
 
 /** @param {string} source @param {string} path @returns {any} */
-function parse(source, path) {
+export function parse(source, path) {
   try {
     return JSON.parse(source);
   } catch {
@@ -76,6 +76,6 @@ function listen(value) {
  * The first line of a file.
  * @param {string} path
  */
-async function readSecret(path) {
+export async function readSecret(path) {
   return readToken((await readFile(path, 'utf8')).split('\n')[0].trim(), path);
 }

@@ -2,6 +2,8 @@
 // What a relay can be told, checked: the same fields for Node's file and the worker's variables.
 // Unknown fields are refused. Errors are sentences that name the field.
 
+import { unknownField } from './nearest.js';
+
 /**
  * @typedef {import('./handler.js').Route} Route
  * @typedef {import('./handler.js').Limits} Limits
@@ -87,7 +89,7 @@ export function onlyFields(json, fields, where) {
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw new Error(`${where}: an object is needed`);
   for (const name of Object.keys(json)) {
-    if (!fields.includes(name)) throw new Error(`${where}: unknown field ${JSON.stringify(name)}`);
+    if (!fields.includes(name)) throw new Error(unknownField(where, name, fields));
   }
 }
 

@@ -14,8 +14,8 @@
 
 static const struct {
     const char *name, *summary;
-} programs[] = {{"verify", "checks an installation from page to aggregator (package shoal-verify)"},
-                {"dev", "all services and a trial page on this machine (package shoal-dev)"}};
+} programs[] = {{"verify", "checks an installation, from its page to its aggregator"},
+                {"dev", "all services and a trial page on this machine"}};
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
 bool external_is(const char *name)
@@ -27,6 +27,7 @@ bool external_is(const char *name)
 
 void external_list(FILE *stream)
 {
+    fputs("\nPrograms of their own, which npm installs:\n", stream);
     for (int i = 0; i < PROGRAMS; i++)
         fprintf(stream, "  %-10s %s\n", programs[i].name, programs[i].summary);
 }

@@ -10,7 +10,7 @@
 // Returns: whether a command's name is that of an external program.
 bool external_is(const char *name);
 
-// Lists the external commands as the overview lists all others.
+// Lists the external commands, below the others of the overview.
 void external_list(FILE *stream);
 
 // Runs the program "shoal-NAME" in place of this one: from node_modules/.bin of the working

@@ -3,6 +3,10 @@
 // The `shoal` command under Node: real files, real pipes, its exit code. It may read and write what
 // this process may.
 import { readFile } from 'node:fs/promises';
+import { externalOf, runExternal } from './external.js';
+
+const external = externalOf(process.argv.slice(2));
+if (external) process.exit(await runExternal(external));
 
 // Node prints on every start that its WASI is experimental. The warning is hidden from people who
 // pipe the output.

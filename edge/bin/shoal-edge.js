@@ -5,13 +5,15 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { load, loadDapModule } from 'shoal-client/node';
+import { wrongFormat } from 'shoal-relay/check-report';
+import { checkEdge } from '../check.js';
 import { readConfig } from '../config.js';
 import { gatewayKeys } from '../key_file.js';
 import { startEdge } from '../node.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-const HELP = `usage: shoal-edge --config FILE
+const HELP = `usage: shoal-edge --config FILE [--check [--format json]]
        shoal-edge gateway-key FILE [--list]
 
 Takes private reports over HTTP, forgets where they came from, and forwards them in shuffled batches.
@@ -21,6 +23,9 @@ gateway-key adds a key to a gateway's file of keys, which it makes if there is n
 as a key list has it, one line of JSON. The file holds private keys: only its owner may read it.
 
   -c, --config FILE   configuration, JSON
+      --check         reads everything that the configuration names, says every problem and how to
+                      mend it, and ends; opens no port and writes nothing. Exit code 0 or 1
+      --format FORMAT text (default) or json, of --check
       --list          with gateway-key: prints the keys of the file, and adds none
       --version       the version
   -h, --help          this text
@@ -38,6 +43,8 @@ function readArguments() {
     return parseArgs({
       options: {
         config: { type: 'string', short: 'c' },
+        check: { type: 'boolean' },
+        format: { type: 'string' },
         list: { type: 'boolean' },
         version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
@@ -74,6 +81,12 @@ async function main() {
   if (command !== undefined) throw new UsageError(`unknown command '${command}'; see --help`);
   if (values.list) throw new UsageError('--list belongs to gateway-key; see --help');
   if (values.config === undefined) throw new UsageError('--config FILE is needed; see --help');
+  const wrong = wrongFormat(values);
+  if (wrong) throw new UsageError(wrong);
+  if (values.check) {
+    const report = await checkEdge(values.config, { createCore: load, loadDapModule });
+    return report.print('shoal-edge', values.config, values.format);
+  }
   const config = await readConfig(values.config);
   const edge = await startEdge(config, { createCore: load, loadDapModule });
   const stop = () => edge.close().then(() => process.exit(0));

@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { wrongFormat } from 'shoal-relay/check-report';
+import { checkIssuer } from '../check.js';
 import { baseUrl, parse, readConfig } from '../config.js';
 import { readSigners, startIssuer } from '../node.js';
 import { makeKey } from '../rsa_node.js';
@@ -13,7 +15,7 @@ import { DAY_MS, checkBundles, directoryOf, listOf } from '../signing_keys.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-const HELP = `usage: shoal-issuer serve --config FILE
+const HELP = `usage: shoal-issuer serve --config FILE [--check [--format json]]
        shoal-issuer keys --keys FILE --recipe HASH:PER_DAY ... [--from DATE] --days N
        shoal-issuer list --keys FILE
        shoal-issuer directory --keys FILE --url URL
@@ -28,6 +30,9 @@ real sent it, and nobody learns who.
   directory   prints the public keys, which the edge reads from its token_keys
 
   -c, --config FILE             configuration, JSON
+      --check                   with serve: reads everything that the configuration names, says
+                                every problem and how to mend it, and ends; opens no port
+      --format FORMAT           text (default) or json, of --check
   -k, --keys FILE               file of private keys, mode 600
   -r, --recipe HASH:PER_DAY     a recipe, and its limit.per_day
       --from DATE               first day, UTC, as 2026-11-23; today by default
@@ -53,6 +58,8 @@ function readArguments() {
       allowPositionals: true,
       options: {
         config: { type: 'string', short: 'c' },
+        check: { type: 'boolean' },
+        format: { type: 'string' },
         keys: { type: 'string', short: 'k' },
         recipe: { type: 'string', short: 'r', multiple: true },
         from: { type: 'string' },
@@ -161,7 +168,13 @@ async function printDirectory(values) {
 
 /** @param {Values} values */
 async function serve(values) {
-  const config = await readConfig(needed(values, 'config'));
+  const path = needed(values, 'config');
+  if (values.check) {
+    const report = await checkIssuer(path);
+    process.exitCode = report.print('shoal-issuer', path, values.format);
+    return;
+  }
+  const config = await readConfig(path);
   const issuer = await startIssuer(config);
   const stop = () => issuer.close().then(() => process.exit(0));
   process.once('SIGTERM', stop);
@@ -179,6 +192,10 @@ async function main() {
   const [name, ...rest] = positionals;
   if (!Object.hasOwn(COMMANDS, name ?? '') || rest.length)
     throw new UsageError('serve, keys, list or directory is needed; see --help');
+  const wrong = wrongFormat(values);
+  if (wrong) throw new UsageError(wrong);
+  if (values.check && name !== 'serve')
+    throw new UsageError('--check belongs to serve; see --help');
   return COMMANDS[name](values);
 }
 

@@ -4,11 +4,13 @@
 
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { checkRelay } from '../check.js';
+import { wrongFormat } from '../check_report.js';
 import { memoryOf, readConfig, startRelay } from '../node.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-const HELP = `usage: shoal-relay --config FILE
+const HELP = `usage: shoal-relay --config FILE [--check [--format json]]
        shoal-relay FILE
 
 Passes sealed requests (Oblivious HTTP) on to a gateway, which never learns who sent them. It cannot read them, and keeps nothing.
@@ -16,6 +18,9 @@ FILE is a JSON configuration, described in the package's README.md. Stops on SIG
 
   -c, --config FILE   the configuration
       --version       the version
+      --check         reads everything that the configuration names, says every problem and how to
+                      mend it, and ends; opens no port and writes nothing. Exit code 0 or 1
+      --format FORMAT text (default) or json, of --check
   -h, --help          this text
 
 example:
@@ -31,6 +36,8 @@ function readArguments() {
       options: {
         config: { type: 'string', short: 'c' },
         version: { type: 'boolean' },
+        check: { type: 'boolean' },
+        format: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
       allowPositionals: true,
@@ -54,6 +61,10 @@ async function main() {
   }
   const files = [...(values.config === undefined ? [] : [values.config]), ...positionals];
   if (files.length !== 1) throw new UsageError('one --config FILE is needed; see --help');
+  const wrong = wrongFormat(values);
+  if (wrong) throw new UsageError(wrong);
+  if (values.check)
+    return (await checkRelay(files[0])).print('shoal-relay', files[0], values.format);
   const config = await readConfig(files[0]);
   const relay = await startRelay(config);
   const stop = () => relay.close().then(() => process.exit(0));

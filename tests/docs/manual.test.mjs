@@ -67,6 +67,7 @@ test('every command has a manual page, and every page a command', { skip }, () =
       'shoal-edge.1',
       'shoal-relay.1',
       'shoal-issuer.1',
+      'shoal-verify.1',
       ...commands.map((name) => `shoal-${name}.1`),
     ].sort(),
   );
