@@ -17,7 +17,9 @@ static const char help_text[] =
     "\n"
     "Takes batches from edge workers over HTTP, folds them by recipe into blocks, and answers "
     "with\n"
-    "recipes, results, a page and metrics. Ends on SIGTERM after folding what waits.\n"
+    "recipes, results, a page and metrics. Ends on SIGTERM after folding what waits. SIGHUP\n"
+    "reloads recipes, dictionaries, secrets and readers; a file that is wrong refuses the whole\n"
+    "reload, and the old configuration goes on. Servers with a role do not reload.\n"
     "\n"
     "  --config FILE   JSON; paths in it start at the file's folder; unknown fields are refused\n"
     "  --role ROLE     leader or helper: one of two servers; must agree with \"role\" in the file\n"
@@ -28,6 +30,9 @@ static const char help_text[] =
     "                  every problem and how to mend it, and end; opens no port. A store that is\n"
     "                  missing is not made, and one in use is not read\n"
     "  --format FORMAT text (default) or json, of --check\n"
+    "look\n"
+    "                  for damage in it, and end\n"
+    "  --watch         reload when the configuration, or a file that it names, changes\n"
     "\n"
     "Fields of a file without a role (* required):\n"
     "  listen*             numeric address and port, as \"127.0.0.1:8080\" or \"[::1]:8080\"; port "
@@ -204,6 +209,15 @@ static agg_err run_any(agg_error *error, const char *path, const char *role, uin
 {
     if (agg_dap_config_is(path)) return run_dap(error, path, role, limit);
     if (role == NULL) return serve_run(error, path, limit);
+static agg_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit,
+                       bool is_check, bool is_watched)
+{
+    serve_memory_settle();
+    if (agg_dap_config_is(path) && is_watched)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--watch: a server with a role does not reload; restart it");
+    if (agg_dap_config_is(path)) return run_dap(error, path, role, limit, is_check);
+    if (role == NULL) return serve_run(error, path, limit, is_check, is_watched);
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s has no \"role\"", role,
                     path);
 }
@@ -211,6 +225,8 @@ static agg_err run_any(agg_error *error, const char *path, const char *role, uin
 typedef struct arguments {
     const char *config, *role, *memory, *format;
     bool is_check;
+    const char *config, *role, *memory;
+    bool is_check, is_watched;
 } arguments;
 
 static agg_err run(agg_error *error, void *context, const command_words *words)
@@ -230,6 +246,8 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     serve_memory_settle();
     if (a->is_check) return check_any(error, a->config, a->role, limit, format == 1);
     return run_any(error, a->config, a->role, limit);
+    return err == SHOAL_OK ? run_any(error, a->config, a->role, limit, a->is_check, a->is_watched)
+                           : err;
 }
 
 static const command_option options[] = {
@@ -238,6 +256,7 @@ static const command_option options[] = {
     OPTION("memory", memory),
     OPTION("check", is_check),
     OPTION("format", format),
+    OPTION("watch", is_watched),
     LAST_OPTION};
 
 const cli_command cmd_serve = {.name = "serve",

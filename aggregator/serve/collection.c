@@ -59,15 +59,13 @@ static uint32_t tick_of(const shoal_recipe *recipe, agg_period_kind period)
 }
 
 static agg_err load_one(serve_collections *collections, agg_error *error,
-                        const serve_config *config, size_t i, agg_store *store, agg_log_fn log,
-                        void *log_context)
+                        const serve_config *config, size_t i, agg_log_fn log, void *log_context)
 {
     serve_collection *made = &collections->list[i];
     agg_err err = agg_recipe_from_file(&made->recipe, error, config->recipes[i]);
     if (err != SHOAL_OK) return err;
     made->honest = config->honest;
     made->growth_alarm = config->growth_alarm;
-    atomic_store(&made->is_alarm_due, true);
     bool is_repeated = serve_collection_by_id(collections, made->recipe.id) != NULL;
     collections->n++; // serve_collections_release releases it from here on
     if (is_repeated) {
@@ -81,9 +79,7 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
                         config->recipes[i], made->recipe.id, config->listen);
     err = load_dictionaries(made, error, config, log, log_context);
     made->tick_s = tick_of(made->recipe.recipe, config->period);
-    return err == SHOAL_OK ? agg_store_collection(store, &made->number, error, made->recipe.recipe,
-                                                  (int32_t)(time(NULL) / 86400))
-                           : err;
+    return err;
 }
 
 // Refuses a dictionary of a recipe that is not served: it is probably a typing error.
@@ -99,17 +95,27 @@ static agg_err check_names(const serve_collections *collections, agg_error *erro
 }
 
 agg_err serve_collections_load(serve_collections *collections, agg_error *error,
-                               const serve_config *config, agg_store *store, agg_log_fn log,
-                               void *log_context)
+                               const serve_config *config, agg_log_fn log, void *log_context)
 {
     *collections =
         (serve_collections){agg_alloc(error, config->n_recipes, sizeof *collections->list), 0};
     agg_err err = collections->list == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < config->n_recipes; i++) {
-        err = load_one(collections, error, config, i, store, log, log_context);
+        err = load_one(collections, error, config, i, log, log_context);
     }
     if (err == SHOAL_OK) err = check_names(collections, error, config);
     if (err != SHOAL_OK) serve_collections_release(collections);
+    return err;
+}
+
+agg_err serve_collections_enter(serve_collections *collections, agg_error *error, agg_store *store)
+{
+    int32_t today = (int32_t)(time(NULL) / 86400);
+    agg_err err = SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < collections->n; i++) {
+        serve_collection *one = &collections->list[i];
+        err = agg_store_collection(store, &one->number, error, one->recipe.recipe, today);
+    }
     return err;
 }
 

@@ -28,18 +28,25 @@ typedef enum serve_counter {
     COUNTER_COUNT
 } serve_counter;
 
+// What a collection counts while the server runs, also across reloads.
+typedef struct serve_live {
+    int64_t number;                        // of the collection in the store
+    atomic_ullong counters[COUNTER_COUNT]; // since the start
+    atomic_bool is_alarm_due;              // a block has closed since alarms were tested
+    atomic_int alarms[SERVE_WATCHED][AGG_ALARM_CODES]; // agg_alarm_outcome
+    atomic_bool is_fold_failing; // the last fold failed, not for want of planned memory
+    double due_s; // when it may be folded again, on the monotonic clock; the folding thread's own
+} serve_live;
+
 typedef struct serve_collection {
     agg_recipe recipe;
     int64_t number;                 // in the store
+    serve_live *live;               // set when the collection is put in force
     uint32_t tick_s;                // seconds between ticks at which its blocks close
     double growth_alarm;            // serve_config.h
     double honest;                  // share of honest reports that is assumed; 0: none stated
     serve_dictionary *dictionaries; // the first one answers a request that names none
     size_t n_dictionaries;
-    atomic_ullong counters[COUNTER_COUNT]; // since the start
-    atomic_bool is_alarm_due;              // a block has closed since alarms were tested
-    atomic_int alarms[SERVE_WATCHED][AGG_ALARM_CODES]; // agg_alarm_outcome
-    atomic_bool is_fold_failing; // the last fold failed, not for want of planned memory
     // Bytes of memory planned for the distinct records that are kept; 0 when the recipe keeps none.
     // Only the folding thread touches it once that runs.
     uint64_t records_room;
@@ -50,13 +57,17 @@ typedef struct serve_collections {
     size_t n;
 } serve_collections;
 
-// Loads recipes and dictionaries and enters the recipes in the store. The dictionary "default" of a
-// recipe with a closed domain is the domain's own list.
+// Loads recipes and dictionaries. The dictionary "default" of a recipe with a closed domain is the
+// domain's own list.
 //   config: outlives the collections
 //   log: receives warnings of dictionary lines that the text rule would change
 agg_err serve_collections_load(serve_collections *collections, agg_error *error,
-                               const serve_config *config, agg_store *store, agg_log_fn log,
+                               const serve_config *config, agg_log_fn log,
                                void *log_context) SHOAL_MUST_CHECK;
+
+// Enters the recipes in the store, which gives the collections their numbers.
+agg_err serve_collections_enter(serve_collections *collections, agg_error *error,
+                                agg_store *store) SHOAL_MUST_CHECK;
 void serve_collections_release(serve_collections *collections);
 
 // Returns: the collection of a recipe id or hash, or NULL.

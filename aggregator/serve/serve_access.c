@@ -134,6 +134,30 @@ void serve_access_release(serve_access *access)
     *access = (serve_access){0};
 }
 
+static bool is_same_secret(const agg_http_secret *a, const agg_http_secret *b)
+{
+    return a->n == b->n && memcmp(a->digests, b->digests, a->n * sizeof *a->digests) == 0;
+}
+
+static bool are_same_people(const serve_access *a, const serve_access *b)
+{
+    if (a->n != b->n || a->is_local != b->is_local) return false;
+    for (size_t i = 0; i < a->n; i++) {
+        const serve_person *x = &a->people[i], *y = &b->people[i];
+        if (strcmp(x->name, y->name) != 0 || x->rights != y->rights ||
+            !is_same_secret(&x->token, &y->token))
+            return false;
+    }
+    return true;
+}
+
+void serve_access_keep_sessions(serve_access *access, const serve_access *before)
+{
+    if (!are_same_people(access, before)) return;
+    serve_sessions_close(access->sessions);
+    access->sessions = serve_sessions_share(before->sessions);
+}
+
 const serve_person *serve_access_by_token(const serve_access *access, const char *token)
 {
     uint8_t digest[32];

@@ -51,6 +51,10 @@ void serve_access_release(serve_access *access);
 agg_err serve_access_find_scopes(serve_access *access, agg_error *error,
                                  const serve_collections *collections) SHOAL_MUST_CHECK;
 
+// Lets the people of a new configuration keep their sessions, if they are the same people with the
+// same rights and tokens. Else every session ends: who lost a token or a right is signed out.
+void serve_access_keep_sessions(serve_access *access, const serve_access *before);
+
 // Returns: the person who has the token, or NULL.
 // Timing: depends on the token's length and the number of people only.
 const serve_person *serve_access_by_token(const serve_access *access, const char *token);

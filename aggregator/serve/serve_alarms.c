@@ -34,7 +34,7 @@ static void keep(serve_collection *collection, int span, const agg_alarms *alarm
     bool is_new = false;
     for (int c = 0; c < AGG_ALARM_CODES; c++) {
         int outcome = (int)alarms->list[c].outcome;
-        int before = atomic_exchange(&collection->alarms[span][c], outcome);
+        int before = atomic_exchange(&collection->live->alarms[span][c], outcome);
         is_new = is_new || (outcome == AGG_ALARM_RAISED && before != outcome);
     }
     for (size_t i = 0; is_new && agg_alarm_line(line, alarms, i); i++)
@@ -48,7 +48,7 @@ void serve_alarms_watch(serve_collection *collection, agg_store *store)
     agg_released released = {0};
     agg_growth growth = {0, 0};
     agg_alarms alarms;
-    if (!atomic_exchange(&collection->is_alarm_due, false)) return;
+    if (!atomic_exchange(&collection->live->is_alarm_due, false)) return;
     agg_err err =
         agg_store_find_released(store, &released, &error, collection->number, AGG_SPAN_ALL);
     if (err == SHOAL_OK && released.n == 0) return;
@@ -60,7 +60,7 @@ void serve_alarms_watch(serve_collection *collection, agg_store *store)
         if (err == SHOAL_OK) keep(collection, s, &alarms);
     }
     if (err == SHOAL_OK) return;
-    atomic_store(&collection->is_alarm_due, true);
+    atomic_store(&collection->live->is_alarm_due, true);
     fprintf(stderr, "shoal: serve: alarms of %s: %s\n", collection->recipe.id, error.text);
 }
 
@@ -68,7 +68,7 @@ void serve_alarms_put(FILE *stream, const serve_collection *collection)
 {
     for (int s = 0; s < SERVE_WATCHED; s++)
         for (int c = 0; c < AGG_ALARM_CODES; c++) {
-            int outcome = atomic_load(&collection->alarms[s][c]);
+            int outcome = atomic_load(&collection->live->alarms[s][c]);
             if (outcome == AGG_ALARM_NOT_MEASURED) continue;
             fprintf(stream, "shoal_alarm{recipe=\"%s\",blocks=\"%s\",code=\"%s\"} %d\n",
                     collection->recipe.id, span_names[s], agg_alarm_name((agg_alarm_code)c),

@@ -15,12 +15,10 @@
 
 struct serve_folder {
     agg_store *store;
-    const serve_collections *collections;
-    serve_plan *plan; // of memory
+    serve_sets *sets;
     double interval_s;
     agg_retention retention;
     unsigned n_threads;
-    double *due_s; // when each collection may be folded again, on the monotonic clock
     pthread_t thread;
     pthread_mutex_t mutex; // guards is_stopping
     pthread_cond_t wake;
@@ -35,19 +33,21 @@ static double now_s(void)
 }
 
 // Plans more memory when a collection keeps more records than were planned for, and says so.
-static agg_err check_room(serve_folder *folder, serve_collection *collection, agg_error *error)
+static agg_err check_room(serve_folder *folder, serve_set *set, serve_collection *collection,
+                          agg_error *error)
 {
     char command[] = "serve";
     bool has_grown = false;
-    agg_err err = serve_memory_check(folder->plan, error, collection, folder->store, &has_grown);
-    return has_grown ? cli_state_memory(error, command, folder->plan->bytes, 0) : err;
+    agg_err err = serve_memory_check(&set->plan, error, collection, folder->store, &has_grown);
+    return has_grown ? cli_state_memory(error, command, set->plan.bytes, 0) : err;
 }
 
-static agg_err fold_one(serve_folder *folder, serve_collection *collection, agg_error *error)
+static agg_err fold_one(serve_folder *folder, serve_set *set, serve_collection *collection,
+                        agg_error *error)
 {
     uint64_t n_batches = 0, n_closed, n_merged, n_forgotten;
     int64_t now = time(NULL); // before the fold: what was put before a tick is folded at it
-    agg_err err = check_room(folder, collection, error);
+    agg_err err = check_room(folder, set, collection, error);
     bool is_full = err == AGG_ERR_MEMORY;
     if (err == SHOAL_OK)
         err = agg_store_fold(folder->store, &n_batches, error, collection->number,
@@ -56,7 +56,7 @@ static agg_err fold_one(serve_folder *folder, serve_collection *collection, agg_
         err = agg_store_close_block(folder->store, &n_closed, error, collection->number,
                                     collection->recipe.recipe, now, collection->tick_s);
     }
-    if (err == SHOAL_OK && n_closed > 0) atomic_store(&collection->is_alarm_due, true);
+    if (err == SHOAL_OK && n_closed > 0) atomic_store(&collection->live->is_alarm_due, true);
     if (err == SHOAL_OK) {
         err = agg_store_merge_blocks(folder->store, &n_merged, error, collection->number,
                                      collection->recipe.recipe, (int32_t)(now / 86400),
@@ -67,27 +67,30 @@ static agg_err fold_one(serve_folder *folder, serve_collection *collection, agg_
                                collection->recipe.recipe, (int32_t)(now / 86400));
     }
     if (err != SHOAL_OK) {
-        atomic_fetch_add(&collection->counters[COUNT_FOLD_FAILURES], 1);
+        atomic_fetch_add(&collection->live->counters[COUNT_FOLD_FAILURES], 1);
         fprintf(stderr, "shoal: serve: fold of %s: %s\n", collection->recipe.id, error->text);
     } else if (n_batches > 0) {
-        atomic_fetch_add(&collection->counters[COUNT_FOLDS], 1);
+        atomic_fetch_add(&collection->live->counters[COUNT_FOLDS], 1);
     }
     // Everybody may ask /healthz. It must not tell that the open block outgrew its room.
-    atomic_store(&collection->is_fold_failing, err != SHOAL_OK && !is_full);
+    atomic_store(&collection->live->is_fold_failing, err != SHOAL_OK && !is_full);
     return err;
 }
 
 static void fold_due(serve_folder *folder)
 {
-    for (size_t i = 0; i < folder->collections->n; i++) {
+    serve_set *set = serve_sets_hold(folder->sets);
+    for (size_t i = 0; i < set->collections.n; i++) {
+        serve_collection *one = &set->collections.list[i];
         double start_s = now_s();
-        if (start_s < folder->due_s[i]) continue;
+        if (start_s < one->live->due_s) continue;
         agg_error error = {0};
         // fold_one counts and logs a failure, and the next turn tries again.
-        (void)!fold_one(folder, &folder->collections->list[i], &error);
+        (void)!fold_one(folder, set, one, &error);
         double took_s = now_s() - start_s, rest_s = REST_FACTOR * took_s;
-        folder->due_s[i] = now_s() + (rest_s > folder->interval_s ? rest_s : folder->interval_s);
+        one->live->due_s = now_s() + (rest_s > folder->interval_s ? rest_s : folder->interval_s);
     }
+    serve_sets_release(folder->sets, set);
 }
 
 // Waits for the next turn, which comes at least once a second.
@@ -122,19 +125,16 @@ static void release(serve_folder *folder)
 {
     pthread_mutex_destroy(&folder->mutex);
     pthread_cond_destroy(&folder->wake);
-    free(folder->due_s);
     free(folder);
 }
 
 agg_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
-                           const serve_collections *collections, serve_plan *plan,
-                           const serve_config *config)
+                           serve_sets *sets, const serve_config *config)
 {
     serve_folder *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
     *made = (serve_folder){.store = store,
-                           .collections = collections,
-                           .plan = plan,
+                           .sets = sets,
                            .interval_s = config->fold_interval_s,
                            .retention = config->retention,
                            .n_threads = agg_parallel_cores()};
@@ -144,8 +144,7 @@ agg_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *s
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    made->due_s = agg_alloc(error, collections->n, sizeof *made->due_s);
-    if (made->due_s == NULL || pthread_create(&made->thread, NULL, work, made) != 0) {
+    if (pthread_create(&made->thread, NULL, work, made) != 0) {
         release(made);
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
                         "cannot start the thread for folding");
@@ -163,13 +162,15 @@ agg_err serve_folder_stop(serve_folder *folder, agg_error *error)
     pthread_mutex_unlock(&folder->mutex);
     pthread_join(folder->thread, NULL);
     agg_err err = SHOAL_OK;
-    for (size_t i = 0; i < folder->collections->n; i++) {
+    serve_set *set = serve_sets_hold(folder->sets);
+    for (size_t i = 0; i < set->collections.n; i++) {
         agg_error own = {0};
-        agg_err one = fold_one(folder, &folder->collections->list[i], &own);
+        agg_err one = fold_one(folder, set, &set->collections.list[i], &own);
         if (one == SHOAL_OK || err != SHOAL_OK) continue;
         err = one;
         *error = own;
     }
+    serve_sets_release(folder->sets, set);
     release(folder);
     return err;
 }

@@ -8,16 +8,14 @@
 #ifndef SERVE_FOLD_H
 #define SERVE_FOLD_H
 
-#include "collection.h"
-#include "serve_memory.h"
+#include "serve_set.h"
 
 typedef struct serve_folder serve_folder;
 
-// Starts the thread.
+// Starts the thread. At each turn it folds the collections of the set in force.
 //   config: the shortest time between two folds of a collection, and how long blocks stay days
 agg_err serve_folder_start(serve_folder **folder, agg_error *error, agg_store *store,
-                           const serve_collections *collections, serve_plan *plan,
-                           const serve_config *config) SHOAL_MUST_CHECK;
+                           serve_sets *sets, const serve_config *config) SHOAL_MUST_CHECK;
 
 // Ends the thread after a last fold of every collection. folder may be NULL.
 // Returns: SHOAL_OK when no batch waits any more.

@@ -22,6 +22,7 @@ static void start(agg_http_exchange *x)
 {
     serve_request *r = request_of(x);
     r->state = x->service;
+    r->set = serve_sets_hold(r->state->parts.sets);
     serve_route_start(r, x->method, x->url);
 }
 
@@ -32,16 +33,18 @@ static void answer(agg_http_exchange *x)
 
 static void finish(agg_http_exchange *x)
 {
-    agg_http_answer_release(&request_of(x)->job.answer);
+    serve_request *r = request_of(x);
+    agg_http_answer_release(&r->job.answer);
+    // A connection that was refused at once has begun no request.
+    if (r->set != NULL) serve_sets_release(r->state->parts.sets, r->set);
 }
 
 agg_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error,
-                         const serve_parts *parts)
+                         const serve_parts *parts, const serve_config *config)
 {
     serve_http *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
     made->state.parts = *parts;
-    const serve_config *config = parts->config;
     const agg_http_service service = {.context = &made->state,
                                       .exchange_size = sizeof(serve_request),
                                       .body_name = "a batch",

@@ -29,8 +29,9 @@ typedef struct serve_http serve_http;
 // Starts to listen.
 //   port: the port that was bound, also when the configuration says 0
 //   parts: copied; what it points to outlives the server
+//   config: of the start; what it says of listening is not reloaded
 agg_err serve_http_start(serve_http **http, uint16_t *port, agg_error *error,
-                         const serve_parts *parts) SHOAL_MUST_CHECK;
+                         const serve_parts *parts, const serve_config *config) SHOAL_MUST_CHECK;
 
 // Takes no new connections. Requests that have begun are still answered.
 void serve_http_quiesce(serve_http *http);

@@ -38,7 +38,7 @@ void serve_identity_set_cookie(serve_request *r, const char *id)
 static void find_local(serve_request *r)
 {
     if (agg_http_exchange_is_local(&r->x)) {
-        r->person = &r->state->parts.access->people[0];
+        r->person = &r->set->access.people[0];
         r->via = "local";
         return;
     }
@@ -51,7 +51,7 @@ static void find_local(serve_request *r)
 static bool has_proxy_name(const serve_request *r, const char **name)
 {
     struct sockaddr_storage peer;
-    const serve_proxy *proxy = &r->state->parts.config->proxy;
+    const serve_proxy *proxy = &r->set->config.proxy;
     if (proxy->header == NULL || !agg_http_exchange_peer(&r->x, &peer)) return false;
     for (size_t i = 0; i < proxy->n_networks; i++) {
         if (!agg_http_network_holds(&proxy->networks[i], &peer)) continue;
@@ -63,7 +63,7 @@ static bool has_proxy_name(const serve_request *r, const char **name)
 
 static void find_proxied(serve_request *r, const char *name)
 {
-    r->person = serve_access_by_name(r->state->parts.access, name);
+    r->person = serve_access_by_name(&r->set->access, name);
     r->via = "proxy";
     if (r->person != NULL) return;
     agg_http_answer_error(&r->x.answer, 403, "unknown-reader", 403,
@@ -73,7 +73,7 @@ static void find_proxied(serve_request *r, const char *name)
 static void find_session(serve_request *r)
 {
     char id[SERVE_SESSION_ID_MAX];
-    serve_access *access = r->state->parts.access;
+    serve_access *access = &r->set->access;
     const char *made_for = agg_http_exchange_header(&r->x, "Sec-Fetch-Dest");
     // The page's script asks every few seconds. Only what a person does keeps a session alive.
     bool is_use = made_for == NULL || strcmp(made_for, "empty") != 0;
@@ -96,7 +96,7 @@ static bool wants_page(const serve_request *r)
 void serve_identity_find(serve_request *r)
 {
     const char *name, *token = agg_http_exchange_bearer(&r->x);
-    serve_access *access = r->state->parts.access;
+    serve_access *access = &r->set->access;
     if (access->is_local) {
         find_local(r);
     } else if (token != NULL) {

@@ -122,6 +122,8 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
     agg_http_room usual = agg_http_room_usual(config->max_body, answer),
                   least = agg_http_room_least(config->max_body, answer);
     uint64_t fold = 0;
+    plan->largest_answer = answer;
+    plan->held = s->held;
     plan->room = (agg_http_room){(unsigned)between(least.connections, usual.connections, step),
                                  between(least.bodies, usual.bodies, step),
                                  between(least.answers, usual.answers, step)};

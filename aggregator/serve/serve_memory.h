@@ -17,11 +17,13 @@
 #include "store.h"
 
 typedef struct serve_plan {
-    agg_http_room room; // the listener's
-    size_t fold_bytes;  // bytes of records that a fold groups at once
-    size_t kept_bytes;  // bytes of estimates that are kept
-    uint64_t bytes;     // peak of everything together, without the program
-    uint64_t limit;     // --memory; 0: no limit
+    agg_http_room room;    // the listener's
+    size_t fold_bytes;     // bytes of records that a fold groups at once
+    size_t kept_bytes;     // bytes of estimates that are kept
+    uint64_t bytes;        // peak of everything together, without the program
+    uint64_t limit;        // --memory; 0: no limit
+    size_t largest_answer; // bytes of the longest answer to a question
+    uint64_t held;         // bytes of dictionaries and recipes
 } serve_plan;
 
 // Plans how much is held at once: the usual amount, or as much as fits the limit, or the least

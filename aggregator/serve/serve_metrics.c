@@ -31,13 +31,14 @@ static void put_lines(FILE *stream, const serve_collections *collections, const 
     for (size_t i = 0; i < collections->n; i++) {
         const serve_collection *one = &collections->list[i];
         fprintf(stream, "shoal_%s{recipe=\"%s\"%s} %llu\n", name, one->recipe.id, labels,
-                (unsigned long long)atomic_load(&one->counters[counter]));
+                (unsigned long long)atomic_load(&one->live->counters[counter]));
     }
 }
 
-static void put_traffic(FILE *stream, const serve_state *state)
+static void put_traffic(FILE *stream, const serve_request *r)
 {
-    const serve_collections *c = state->parts.collections;
+    const serve_state *state = r->state;
+    const serve_collections *c = &r->set->collections;
     put_help(stream, "batches_total", "Batches acknowledged since the start.", "counter");
     put_lines(stream, c, "batches_total", ",status=\"stored\"", COUNT_BATCHES_STORED);
     put_lines(stream, c, "batches_total", ",status=\"known\"", COUNT_BATCHES_KNOWN);
@@ -59,7 +60,7 @@ static void put_traffic(FILE *stream, const serve_state *state)
 static void put_gauge(FILE *stream, const serve_request *r, const agg_store_stats *stats,
                       const char *name, const char *help, size_t offset)
 {
-    const serve_collections *collections = r->state->parts.collections;
+    const serve_collections *collections = &r->set->collections;
     put_help(stream, name, help, "gauge");
     for (size_t i = 0; i < collections->n; i++) {
         if (!shows(r, i)) continue;
@@ -86,11 +87,27 @@ static void put_live(FILE *stream, const serve_request *r, const agg_store_stats
             (unsigned long long)agg_audit_log_lines(r->state->parts.audit));
 }
 
+static void put_reloads(FILE *stream, const serve_request *r)
+{
+    serve_reloads reloads = serve_sets_reloads(r->state->parts.sets);
+    put_help(stream, "configuration_time_seconds", "When the configuration in force was loaded.",
+             "gauge");
+    fprintf(stream, "shoal_configuration_time_seconds %lld\n", (long long)reloads.since_s);
+    put_help(stream, "reloads_total", "Reloads of the configuration since the start.", "counter");
+    fprintf(stream, "shoal_reloads_total{outcome=\"taken\"} %llu\n",
+            (unsigned long long)reloads.taken);
+    fprintf(stream, "shoal_reloads_total{outcome=\"refused\"} %llu\n",
+            (unsigned long long)reloads.refused);
+    put_help(stream, "reload_refused", "Whether the last reload was refused; the log says why.",
+             "gauge");
+    fprintf(stream, "shoal_reload_refused %d\n", reloads.is_refused);
+}
+
 // What readers see: closed blocks, and ticks, which are the clock's and the recipe's. Nothing that
 // waits moves it.
 static void put_released(FILE *stream, const serve_request *r, const agg_store_stats *stats)
 {
-    const serve_collections *c = r->state->parts.collections;
+    const serve_collections *c = &r->set->collections;
     put_gauge(stream, r, stats, "store_released_records", "Records that results may be made of.",
               offsetof(agg_store_stats, released));
     put_gauge(stream, r, stats, "store_blocks", "Blocks closed.",
@@ -112,13 +129,13 @@ static void put_released(FILE *stream, const serve_request *r, const agg_store_s
 void serve_metrics_answer(serve_request *r)
 {
     const serve_state *state = r->state;
-    size_t n = state->parts.collections->n;
+    size_t n = r->set->collections.n;
     agg_store_stats *stats = calloc(n, sizeof *stats);
     agg_error error = {.text = "out of memory"};
     agg_err err = stats == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
         err = agg_store_statistics(state->parts.store, &stats[i], &error,
-                                   state->parts.collections->list[i].number);
+                                   r->set->collections.list[i].number);
     }
     if (err != SHOAL_OK) {
         fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
@@ -128,8 +145,9 @@ void serve_metrics_answer(serve_request *r)
         FILE *stream = agg_http_answer_open(&r->x.answer);
         if (stream != NULL) {
             if ((serve_request_role(r) & SERVE_ADMINISTERS) != 0) {
-                put_traffic(stream, state);
+                put_traffic(stream, r);
                 agg_http_exchange_print_turned(stream, &r->x, "shoal");
+                put_reloads(stream, r);
                 put_live(stream, r, stats);
             }
             put_released(stream, r, stats);

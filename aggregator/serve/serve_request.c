@@ -11,7 +11,7 @@ unsigned serve_request_role(const serve_request *r)
 
 serve_collection *serve_request_collection(const serve_request *r, const char *id)
 {
-    const serve_collections *all = r->state->parts.collections;
+    const serve_collections *all = &r->set->collections;
     serve_collection *found = serve_collection_by_id(all, id);
     if (found == NULL || !serve_person_reads(r->person, (size_t)(found - all->list))) return NULL;
     return found;
@@ -20,7 +20,7 @@ serve_collection *serve_request_collection(const serve_request *r, const char *i
 void serve_request_check_sender(serve_request *r)
 {
     const char *type = agg_http_exchange_header(&r->x, "Content-Type");
-    if (!agg_http_exchange_has_token(&r->x, r->state->parts.batch_secret)) {
+    if (!agg_http_exchange_has_token(&r->x, &r->set->batch_secret)) {
         agg_http_exchange_refuse_access(&r->x, "Bearer", "the batch secret is missing or wrong");
     } else if (type == NULL || strcasecmp(type, "application/octet-stream") != 0) {
         agg_http_answer_error(&r->x.answer, 415, "content-type", 415,
@@ -33,7 +33,7 @@ void serve_request_check_sender(serve_request *r)
 // Puts a refusal in the place of an answer that has no line in the audit log.
 static void withhold(serve_request *r, const char *code, const char *message)
 {
-    if (r->session[0] != '\0') serve_sessions_end(r->state->parts.access->sessions, r->session);
+    if (r->session[0] != '\0') serve_sessions_end(r->set->access.sessions, r->session);
     agg_http_answer_error(&r->x.answer, 503, code, 503, message);
     r->x.answer.retry_after_s = 10;
 }
@@ -77,6 +77,7 @@ static void answered(void *context)
 void serve_request_ask(serve_request *r)
 {
     r->job.done = answered;
+    r->job.set = r->set;
     r->job.context = r;
     r->job.scope = r->person->scope;
     r->job.account = strcmp(r->via, "session") == 0 ? r->person->name : NULL;

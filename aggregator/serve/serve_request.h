@@ -47,6 +47,7 @@ typedef enum route {
 typedef struct serve_request {
     agg_http_exchange x; // first: the listener allocates the whole struct
     serve_state *state;
+    serve_set *set; // in force when the request began
     route route;
     const serve_person *person; // who asks; NULL: nobody known
     const char *via;            // how the person was told; static

@@ -25,6 +25,7 @@ _Static_assert(AGG_HTTP_POLICY_MAX >= AGG_PAGE_CSP_SIZE, "an answer holds a page
 // An estimate, or the error in its place, of the blocks that a question got.
 typedef struct kept {
     const serve_collection *collection; // NULL: the slot is free
+    serve_set *set;                     // that it belongs to; held
     const serve_dictionary *dictionary;
     uint64_t used;   // number of the question that used it last
     agg_error error; // code SHOAL_OK when there is an estimate
@@ -36,7 +37,7 @@ typedef struct kept {
 
 struct serve_results {
     agg_store *store;
-    const serve_collections *collections;
+    serve_sets *sets;
     unsigned n_threads;
     size_t kept_bytes; // most bytes of estimates
     pthread_t thread;
@@ -49,9 +50,10 @@ struct serve_results {
     uint64_t questions;
 };
 
-static void forget(kept *k)
+static void forget(serve_results *results, kept *k)
 {
     if (k->collection != NULL && k->error.code == SHOAL_OK) agg_estimate_release(&k->estimate);
+    serve_sets_release(results->sets, k->set);
     *k = (kept){0};
 }
 
@@ -171,15 +173,16 @@ static void make_room(serve_results *results, const kept *but, size_t n)
             if (oldest == NULL || k->used < oldest->used) oldest = k;
         }
         if (oldest == NULL || rows <= results->kept_bytes / sizeof(agg_estimate_row)) return;
-        forget(oldest);
+        forget(results, oldest);
     }
 }
 
 // Returns: the estimate of a question, kept or made anew. Its error's code tells whether there is
 // one. Closed blocks never change, so a kept estimate stands for every question that gets its
 // blocks, however it names them.
-static const kept *answer_of(serve_results *results, const serve_collection *collection,
-                             const serve_dictionary *dictionary, agg_span span)
+static const kept *answer_of(serve_results *results, serve_set *set,
+                             const serve_collection *collection, const serve_dictionary *dictionary,
+                             agg_span span)
 {
     agg_released released = {0};
     agg_error error = {0};
@@ -194,9 +197,11 @@ static const kept *answer_of(serve_results *results, const serve_collection *col
         if (is_kept || k->used < slot->used) slot = k;
     }
     if (!is_kept) {
-        forget(slot);
+        forget(results, slot);
         make_room(results, slot, dictionary->dictionary.n);
-        *slot = (kept){.collection = collection, .dictionary = dictionary, .error = error};
+        *slot =
+            (kept){.collection = collection, .set = set, .dictionary = dictionary, .error = error};
+        serve_sets_hold_again(results->sets, set);
         slot->error.code = err;
         if (err == SHOAL_OK) estimate(results, slot, span);
     }
@@ -206,7 +211,7 @@ static const kept *answer_of(serve_results *results, const serve_collection *col
 
 static void answer_json(serve_results *results, serve_job *job)
 {
-    const kept *k = answer_of(results, job->collection, job->dictionary, job->span);
+    const kept *k = answer_of(results, job->set, job->collection, job->dictionary, job->span);
     unsigned status = k->error.code == SHOAL_OK ? 200 : status_of(k->error.code);
     if (status >= 500) {
         tell_log(job->collection, &k->error);
@@ -245,7 +250,7 @@ static void fill_section(serve_results *results, section *s, const serve_collect
                          const serve_dictionary *dictionary, serve_job *job)
 {
     size_t top = job->top > 0 ? job->top : PAGE_ROWS,
-           most = job->collection != NULL ? 1 : results->collections->n;
+           most = job->collection != NULL ? 1 : job->set->collections.n;
     if (top > SERVE_PAGE_ROWS_MAX / most) top = SERVE_PAGE_ROWS_MAX / most;
     snprintf(s->link, sizeof s->link, "/recipes/%s", collection->recipe.id);
     s->page = (agg_page_section){.recipe = &collection->recipe,
@@ -257,7 +262,7 @@ static void fill_section(serve_results *results, section *s, const serve_collect
                  "No dictionary is configured: there are no values to ask for.");
         return;
     }
-    const kept *k = answer_of(results, collection, dictionary, job->span);
+    const kept *k = answer_of(results, job->set, collection, dictionary, job->span);
     if (k->error.code != SHOAL_OK) {
         bool is_inside = status_of(k->error.code) >= 500;
         agg_error why = why_not(k);
@@ -308,15 +313,15 @@ static void write_page(serve_job *job, const section *made, size_t n)
 static void answer_page(serve_results *results, serve_job *job)
 {
     size_t n = 0;
-    section *made = agg_alloc(NULL, results->collections->n, sizeof *made);
+    section *made = agg_alloc(NULL, job->set->collections.n, sizeof *made);
     if (made == NULL) {
         job->answer.status = 500;
         return;
     }
     if (job->collection != NULL)
         fill_section(results, &made[n++], job->collection, job->dictionary, job);
-    for (size_t i = 0; job->collection == NULL && i < results->collections->n; i++) {
-        const serve_collection *one = &results->collections->list[i];
+    for (size_t i = 0; job->collection == NULL && i < job->set->collections.n; i++) {
+        const serve_collection *one = &job->set->collections.list[i];
         if (job->scope != NULL && !job->scope[i]) continue;
         fill_section(results, &made[n++], one, serve_dictionary_of(one, NULL), job);
     }
@@ -333,8 +338,13 @@ static void answer_stopping(serve_job *job)
 
 static void watch_collections(serve_results *results)
 {
-    for (size_t i = 0; i < results->collections->n; i++)
-        serve_alarms_watch(&results->collections->list[i], results->store);
+    serve_set *set = serve_sets_hold(results->sets);
+    for (int i = 0; i < KEPT_MAX; i++) // nobody asks for those of an older set any more
+        if (results->kept[i].set != NULL && results->kept[i].set != set)
+            forget(results, &results->kept[i]);
+    for (size_t i = 0; i < set->collections.n; i++)
+        serve_alarms_watch(&set->collections.list[i], results->store);
+    serve_sets_release(results->sets, set);
 }
 
 // Waits for a job for up to a second, then tests the alarms of collections with new blocks. Call
@@ -385,12 +395,12 @@ static void *work(void *context)
 }
 
 agg_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
-                            const serve_collections *collections, size_t kept_bytes)
+                            serve_sets *sets, size_t kept_bytes)
 {
     serve_results *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
     made->store = store;
-    made->collections = collections;
+    made->sets = sets;
     made->n_threads = agg_parallel_cores();
     made->kept_bytes = kept_bytes;
     made->last = &made->first;
@@ -437,7 +447,7 @@ void serve_results_stop(serve_results *results)
 void serve_results_release(serve_results *results)
 {
     if (results == NULL) return;
-    for (int i = 0; i < KEPT_MAX; i++) forget(&results->kept[i]);
+    for (int i = 0; i < KEPT_MAX; i++) forget(results, &results->kept[i]);
     pthread_mutex_destroy(&results->mutex);
     pthread_cond_destroy(&results->wake);
     free(results);

@@ -10,6 +10,7 @@
 #include "audit_log.h"
 #include "collection.h"
 #include "http_answer.h"
+#include "serve_set.h"
 
 #define SERVE_PAGE_ROWS_MAX                                                                        \
     10000u // rows of a page, over all its sections; a JSON result has all rows
@@ -18,6 +19,7 @@ typedef struct serve_results serve_results;
 
 // One question and its answer. The caller owns it until `done` is called, from the results thread.
 typedef struct serve_job {
+    serve_set *set;                     // that the question began with; held until `done` is called
     const serve_collection *collection; // NULL: the page of all collections
     const serve_dictionary *dictionary; // NULL where collection is
     agg_span span;
@@ -38,11 +40,10 @@ typedef struct serve_job {
 void serve_job_note_blocks(serve_job *job, const serve_collection *collection,
                            const agg_released *released);
 
-// Starts the thread.
+// Starts the thread. Estimates of a set that was replaced are forgotten within a second or two.
 //   kept_bytes: most bytes of estimates that are kept for later questions; one is always kept
 agg_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
-                            const serve_collections *collections,
-                            size_t kept_bytes) SHOAL_MUST_CHECK;
+                            serve_sets *sets, size_t kept_bytes) SHOAL_MUST_CHECK;
 
 // Hands a job over.
 // Returns: false when too many jobs wait; `done` is not called then.

@@ -156,11 +156,11 @@ static void keep_batch(serve_request *r, serve_collection *collection, const sho
     if (err != SHOAL_OK) {
         refuse_put(r, &error);
     } else if (put == AGG_PUT_KNOWN) {
-        atomic_fetch_add(&collection->counters[COUNT_BATCHES_KNOWN], 1);
+        atomic_fetch_add(&collection->live->counters[COUNT_BATCHES_KNOWN], 1);
         serve_request_answer_text(r, 200, AGG_HTTP_TYPE_JSON, "{\"status\":\"known\"}\n");
     } else {
-        atomic_fetch_add(&collection->counters[COUNT_BATCHES_STORED], 1);
-        atomic_fetch_add(&collection->counters[COUNT_RECORDS_STORED], batch->count);
+        atomic_fetch_add(&collection->live->counters[COUNT_BATCHES_STORED], 1);
+        atomic_fetch_add(&collection->live->counters[COUNT_RECORDS_STORED], batch->count);
         serve_request_answer_text(r, 201, AGG_HTTP_TYPE_JSON, "{\"status\":\"stored\"}\n");
     }
 }
@@ -173,7 +173,7 @@ static void answer_batch(serve_request *r)
     agg_err err =
         r->x.len == 0 ? SHOAL_ERR_TRUNCATED : shoal_batch_peek(&batch, r->x.body, r->x.len);
     if (err == SHOAL_OK) {
-        collection = serve_collection_by_hash(r->state->parts.collections, batch.recipe_hash);
+        collection = serve_collection_by_hash(&r->set->collections, batch.recipe_hash);
         err = collection != NULL ? shoal_batch_open(&batch, r->x.body, r->x.len,
                                                     collection->recipe.recipe, &bad_record)
                                  : check_damage(&batch, r->x.body, r->x.len);
@@ -197,7 +197,7 @@ static void put_recipe(FILE *stream, const agg_recipe *recipe)
 
 static void answer_recipes(serve_request *r)
 {
-    const serve_collections *collections = r->state->parts.collections;
+    const serve_collections *collections = &r->set->collections;
     FILE *stream = agg_http_answer_open(&r->x.answer);
     size_t n = 0;
     if (stream != NULL) {
@@ -214,7 +214,7 @@ static void answer_recipes(serve_request *r)
 
 static void answer_recipe(serve_request *r, const char *hash)
 {
-    const serve_collections *collections = r->state->parts.collections;
+    const serve_collections *collections = &r->set->collections;
     for (size_t i = 0; i < collections->n; i++) {
         if (strcmp(collections->list[i].recipe.hash_hex, hash) != 0 ||
             !serve_person_reads(r->person, i))
@@ -253,7 +253,7 @@ static void read_span(serve_request *r)
         refuse_argument(r, "from and to must be days, as 2026-11-21");
     } else if (r->job.span.first > r->job.span.last) {
         refuse_argument(r, "from must not be after to");
-    } else if (r->state->parts.config->period == AGG_PERIOD_ALL && !is_all(r->job.span)) {
+    } else if (r->set->config.period == AGG_PERIOD_ALL && !is_all(r->job.span)) {
         agg_http_answer_error(&r->x.answer, 400, agg_err_name(SHOAL_ERR_RANGE), SHOAL_ERR_RANGE,
                               "this server answers for all days together: its period is all");
     } else if (period != NULL && strcmp(period, "all") != 0) {
@@ -356,17 +356,20 @@ static void answer_sum(serve_request *r, const char *id)
 // Tells only whether somebody should look, because everybody may ask.
 static void answer_health(serve_request *r)
 {
-    const serve_collections *collections = r->state->parts.collections;
+    const serve_collections *collections = &r->set->collections;
     if (agg_watch_is_damaged(r->state->parts.watch)) {
         serve_request_answer_text(r, 503, AGG_HTTP_TYPE_JSON, "{\"status\":\"damaged\"}\n");
         return;
     }
     for (size_t i = 0; i < collections->n; i++) {
-        if (!atomic_load(&collections->list[i].is_fold_failing)) continue;
+        if (!atomic_load(&collections->list[i].live->is_fold_failing)) continue;
         serve_request_answer_text(r, 503, AGG_HTTP_TYPE_JSON, "{\"status\":\"fold-failing\"}\n");
         return;
     }
-    serve_request_answer_text(r, 200, AGG_HTTP_TYPE_JSON, "{\"status\":\"ok\"}\n");
+    serve_request_answer_text(r, 200, AGG_HTTP_TYPE_JSON,
+                              serve_sets_reloads(r->state->parts.sets).is_refused
+                                  ? "{\"status\":\"ok\",\"reload\":\"refused\"}\n"
+                                  : "{\"status\":\"ok\"}\n");
 }
 
 // Returns: what the audit log calls a question of a route; NULL for what it does not log.

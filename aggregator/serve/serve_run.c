@@ -13,40 +13,26 @@
 #include "http_stop.h"
 #include "log.h"
 #include "memory_option.h"
-#include "serve_access.h"
-#include "serve_config.h"
 #include "serve_fold.h"
 #include "serve_http.h"
-#include "serve_memory.h"
+#include "serve_reload.h"
 
 typedef struct server {
-    serve_config config;
-    agg_http_secret batch_secret;
-    serve_access access;
+    serve_set *first; // of the start; `sets` owns it
+    serve_sets *sets;
     agg_store *store;
     agg_audit_log *audit;
-    serve_collections collections;
     serve_results *results;
     serve_folder *folder;
     agg_watch *watch;
     serve_http *http;
     uint16_t port;
-    serve_plan plan;
 } server;
-
-static agg_err load(server *s, agg_error *error, const char *path)
-{
-    agg_err err = serve_config_load(&s->config, error, path);
-    if (err == SHOAL_OK)
-        err = agg_http_secret_load(&s->batch_secret, error, s->config.batch_secret_file);
-    if (err == SHOAL_OK) err = serve_access_open(&s->access, error, &s->config, &s->batch_secret);
-    return err;
-}
 
 // Opens the audit log that the configuration names, or the one in the store's folder.
 static agg_err open_audit(server *s, agg_error *error)
 {
-    const serve_config *config = &s->config;
+    const serve_config *config = &s->first->config;
     if (config->audit_log != NULL)
         return agg_audit_log_open(&s->audit, error, config->audit_log, config->audit_log_bytes);
     size_t size = strlen(config->store) + sizeof "/" AGG_AUDIT_FOLDER;
@@ -58,15 +44,22 @@ static agg_err open_audit(server *s, agg_error *error)
     return err;
 }
 
-static agg_err open_rooms(server *s, agg_error *error)
+// Loads what the configuration names and opens the store.
+static agg_err open_rooms(server *s, agg_error *error, const char *path, uint64_t limit)
 {
-    static char name[] = "serve";
-    agg_err err = agg_store_open(&s->store, error, s->config.store);
-    if (err == SHOAL_OK)
-        err = serve_collections_load(&s->collections, error, &s->config, s->store, agg_log_line,
-                                     name);
-    if (err == SHOAL_OK) err = serve_access_find_scopes(&s->access, error, &s->collections);
-    return err == SHOAL_OK ? open_audit(s, error) : err;
+    serve_set *first = NULL;
+    agg_err err = serve_set_load(&first, error, path);
+    if (err != SHOAL_OK) return err;
+    err = agg_store_open(&s->store, error, first->config.store);
+    if (err == SHOAL_OK) err = serve_set_enter(first, error, s->store, limit);
+    if (err != SHOAL_OK) {
+        serve_set_free(first);
+        return err;
+    }
+    err = serve_sets_open(&s->sets, error, first);
+    if (err != SHOAL_OK) return err;
+    s->first = first;
+    return open_audit(s, error);
 }
 
 uint64_t serve_data_limit(uint64_t memory_limit)
@@ -75,14 +68,12 @@ uint64_t serve_data_limit(uint64_t memory_limit)
     return memory_limit > CLI_PROGRAM_BYTES ? memory_limit - CLI_PROGRAM_BYTES : 1;
 }
 
-static agg_err plan_memory(server *s, agg_error *error, uint64_t limit)
+static agg_err state_memory(const server *s, agg_error *error, uint64_t limit)
 {
     char command[] = "serve";
-    agg_err err = serve_memory_plan(&s->plan, error, &s->config, &s->collections, s->store,
-                                    serve_data_limit(limit));
-    if (err == SHOAL_OK) err = cli_state_memory(error, command, s->plan.bytes, limit);
-    agg_store_set_fold_bytes(s->store, s->plan.fold_bytes);
-    return err;
+    const serve_plan *plan = &s->first->plan;
+    agg_store_set_fold_bytes(s->store, plan->fold_bytes);
+    return cli_state_memory(error, command, plan->bytes, limit);
 }
 
 // An agg_watch_fn over a store.
@@ -95,27 +86,21 @@ static agg_err look(void *store, agg_store_found *found, agg_error *error, agg_s
 static agg_err start(server *s, agg_error *error)
 {
     static char name[] = "serve";
+    const serve_config *config = &s->first->config; // no reload has begun yet
     agg_err err = agg_audit_log_start(s->audit, error);
     if (err == SHOAL_OK)
-        err =
-            serve_results_start(&s->results, error, s->store, &s->collections, s->plan.kept_bytes);
-    if (err == SHOAL_OK) {
-        err =
-            serve_folder_start(&s->folder, error, s->store, &s->collections, &s->plan, &s->config);
-    }
+        err = serve_results_start(&s->results, error, s->store, s->sets, s->first->plan.kept_bytes);
+    if (err == SHOAL_OK) err = serve_folder_start(&s->folder, error, s->store, s->sets, config);
     if (err == SHOAL_OK)
-        err = agg_watch_start(&s->watch, error, look, s->store, s->config.check_interval_s,
+        err = agg_watch_start(&s->watch, error, look, s->store, config->check_interval_s,
                               (agg_store_told){agg_log_line, name});
-    const serve_parts parts = {.config = &s->config,
+    const serve_parts parts = {.sets = s->sets,
                                .store = s->store,
-                               .collections = &s->collections,
                                .results = s->results,
-                               .batch_secret = &s->batch_secret,
-                               .access = &s->access,
                                .audit = s->audit,
                                .watch = s->watch,
-                               .room = s->plan.room};
-    return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &parts) : err;
+                               .room = s->first->plan.room};
+    return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &parts, config) : err;
 }
 
 // Ends the server: it takes no new connections, finishes the answers under way, and folds
@@ -131,10 +116,8 @@ static agg_err stop(server *s, agg_error *error)
     agg_audit_log_close(s->audit);
     agg_watch_stop(s->watch);
     agg_err err = serve_folder_stop(s->folder, error);
-    serve_collections_release(&s->collections);
+    serve_sets_close(s->sets);
     agg_store_close(s->store);
-    serve_access_release(&s->access);
-    serve_config_release(&s->config);
     return err;
 }
 
@@ -148,11 +131,11 @@ static agg_err check_store(server *s, agg_error *error)
     if (err != SHOAL_OK || !agg_store_found_damage(&found)) return err;
     if (found.is_database_damaged)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "store %s: the database is damaged",
-                        s->config.store);
+                        s->first->config.store);
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
                     "store %s: %" PRIu64 " of %" PRIu64
                     " accumulators, sums and waiting batches are damaged",
-                    s->config.store, found.n_damaged, found.n_checked);
+                    s->first->config.store, found.n_damaged, found.n_checked);
 }
 
 // Takes a folder in place of the configuration's store and audit log, for a check that may not
@@ -198,6 +181,36 @@ agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit)
         agg_http_address_say(s.config.listen, s.port);
         agg_http_stop_wait();
     }
+// Serves until a signal ends it, and reloads the configuration meanwhile.
+static agg_err serve(server *s, agg_error *error, const char *path, uint64_t limit, bool is_watched)
+{
+    serve_watch *watch = NULL;
+    agg_err err = is_watched ? serve_watch_open(&watch, error, s->sets, path) : SHOAL_OK;
+    if (err != SHOAL_OK) return err;
+    agg_http_address_say(s->first->config.listen, s->port);
+    for (agg_http_signal got; (got = agg_http_stop_next(watch != NULL)) != AGG_HTTP_STOP;) {
+        bool is_changed = serve_watch_look(watch);
+        if (got != AGG_HTTP_RELOAD && !is_changed) continue;
+        serve_reload(s->sets, s->store, path, limit);
+        if (watch != NULL) serve_watch_renew(watch, s->sets);
+    }
+    serve_watch_close(watch);
+    return SHOAL_OK;
+}
+
+agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit, bool is_check,
+                  bool is_watched)
+{
+    server s = {0};
+    agg_http_stop_block();
+    agg_http_reload_block();
+    agg_err err = open_rooms(&s, error, path, serve_data_limit(memory_limit));
+    if (err == SHOAL_OK) err = state_memory(&s, error, memory_limit);
+    if (err == SHOAL_OK && !is_check) err = start(&s, error);
+    if (err == SHOAL_OK && is_check) err = check_store(&s, error);
+    if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
+    if (err == SHOAL_OK && !is_check)
+        err = serve(&s, error, path, serve_data_limit(memory_limit), is_watched);
     agg_error at_stop = {0};
     agg_err stopped = stop(&s, &at_stop);
     if (err == SHOAL_OK && stopped != SHOAL_OK) {

@@ -4,6 +4,7 @@
 #include "serve_session.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ typedef struct session {
 struct serve_sessions {
     pthread_mutex_t mutex;
     size_t n_people;
+    atomic_uint n_owners;
     session *list; // SERVE_SESSIONS_EACH for each reader, one after the other
 };
 
@@ -29,6 +31,7 @@ agg_err serve_sessions_open(serve_sessions **sessions, agg_error *error, size_t 
     serve_sessions *made = agg_alloc(error, 1, sizeof *made);
     if (made == NULL) return AGG_ERR_MEMORY;
     made->n_people = n_people;
+    atomic_store(&made->n_owners, 1);
     made->list = agg_alloc(error, n_people * SERVE_SESSIONS_EACH, sizeof *made->list);
     if (made->list == NULL) {
         free(made);
@@ -39,9 +42,15 @@ agg_err serve_sessions_open(serve_sessions **sessions, agg_error *error, size_t 
     return SHOAL_OK;
 }
 
+serve_sessions *serve_sessions_share(serve_sessions *sessions)
+{
+    atomic_fetch_add(&sessions->n_owners, 1);
+    return sessions;
+}
+
 void serve_sessions_close(serve_sessions *sessions)
 {
-    if (sessions == NULL) return;
+    if (sessions == NULL || atomic_fetch_sub(&sessions->n_owners, 1) > 1) return;
     wipe(sessions->list, sessions->n_people * SERVE_SESSIONS_EACH * sizeof *sessions->list);
     pthread_mutex_destroy(&sessions->mutex);
     free(sessions->list);

@@ -28,7 +28,10 @@ typedef struct serve_sessions serve_sessions;
 //   n_people: how many readers there are; sessions name them by their number
 agg_err serve_sessions_open(serve_sessions **sessions, agg_error *error,
                             size_t n_people) SHOAL_MUST_CHECK;
-void serve_sessions_close(serve_sessions *sessions);
+
+// Shares a table with one more owner; each of them closes it.
+serve_sessions *serve_sessions_share(serve_sessions *sessions);
+void serve_sessions_close(serve_sessions *sessions); // sessions may be NULL
 
 // Begins a session of a reader and writes its id.
 // Returns: false if the system has no random bytes.

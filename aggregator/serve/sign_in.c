@@ -39,14 +39,14 @@ static unsigned seconds_to_wait(serve_request *r)
 {
     struct sockaddr_storage peer = {0};
     (void)agg_http_exchange_peer(&r->x, &peer);
-    return sign_in_limit_wait(&r->state->parts.access->limit, &peer, serve_identity_now_s());
+    return sign_in_limit_wait(&r->set->access.limit, &peer, serve_identity_now_s());
 }
 
 static void count_failure(serve_request *r)
 {
     struct sockaddr_storage peer = {0};
     (void)agg_http_exchange_peer(&r->x, &peer);
-    sign_in_limit_fail(&r->state->parts.access->limit, &peer, serve_identity_now_s());
+    sign_in_limit_fail(&r->set->access.limit, &peer, serve_identity_now_s());
     agg_audit_log_count_stranger(r->state->parts.audit);
 }
 
@@ -80,7 +80,7 @@ void sign_in_start(serve_request *r)
 static const serve_person *end_session(serve_request *r)
 {
     char id[SERVE_SESSION_ID_MAX];
-    serve_access *access = r->state->parts.access;
+    serve_access *access = &r->set->access;
     if (!serve_identity_session(r, id)) return NULL;
     size_t found = serve_sessions_find(access->sessions, id, serve_identity_now_s(), false);
     if (found == SERVE_SESSION_NOBODY) return NULL;
@@ -95,7 +95,7 @@ static const char *home_of(const serve_person *person)
 
 static bool begin_session(serve_request *r, const serve_person *person)
 {
-    serve_access *access = r->state->parts.access;
+    serve_access *access = &r->set->access;
     (void)end_session(r);
     if (!serve_sessions_begin(access->sessions, r->session, (size_t)(person - access->people),
                               serve_identity_now_s())) {
@@ -113,8 +113,7 @@ static bool take_token(serve_request *r)
 {
     char token[AGG_HTTP_SECRET_LEN_MAX + 1] = "";
     bool is_read = agg_http_form_field(token, sizeof token, r->x.body, r->x.len, "token");
-    const serve_person *person =
-        is_read ? serve_access_by_token(r->state->parts.access, token) : NULL;
+    const serve_person *person = is_read ? serve_access_by_token(&r->set->access, token) : NULL;
     wipe(token, sizeof token);
     if (r->x.body != NULL) wipe(r->x.body, r->x.len);
     if (person != NULL) return begin_session(r, person);
@@ -125,7 +124,7 @@ static bool take_token(serve_request *r)
 
 bool sign_in_answer(serve_request *r)
 {
-    if (r->state->parts.access->is_local) {
+    if (r->set->access.is_local) {
         serve_request_redirect(r, "/"); // there is nobody to sign in as
         return false;
     }
