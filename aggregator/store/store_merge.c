@@ -46,6 +46,8 @@ static const agg_block *find_group(size_t *n, const agg_block *list, size_t n_li
         group own = group_of(list[first].last_day, recipe, today, retention);
         for (end = first + 1; end < n_list; end++) {
             group next = group_of(list[end].last_day, recipe, today, retention);
+            // Numbers are missing after a restore: a lost store may have given them to its blocks.
+            if (list[end].first_number != list[end - 1].number + 1) break;
             if (next.first != own.first || next.last != own.last) break;
         }
         if (end - first < 2 || own.last >= today) continue;

@@ -149,12 +149,17 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_OLD_RELEASED_DELETE] = "DELETE FROM released WHERE collection = ?1",
 };
 
-agg_err agg_store_open_database(agg_store *store, agg_error *error, const char *folder)
+const agg_database_layout *agg_store_layout(void)
 {
     static const agg_database_layout layout = {.file = "shoal.db",
                                                .upgrades = upgrades,
                                                .version = DATABASE_VERSION,
                                                .statements = statement_sql,
                                                .n_statements = STATEMENT_COUNT};
-    return agg_database_open(&store->database, error, folder, &layout);
+    return &layout;
+}
+
+agg_err agg_store_open_database(agg_store *store, agg_error *error, const char *folder)
+{
+    return agg_database_open(&store->database, error, folder, agg_store_layout());
 }

@@ -70,6 +70,9 @@ struct agg_store {
     size_t fold_bytes; // bytes of records that a fold groups at once
 };
 
+// Returns: the layout of the store's database.
+const agg_database_layout *agg_store_layout(void);
+
 // Opens the store's database in its folder; see agg_database_open.
 agg_err agg_store_open_database(agg_store *store, agg_error *error,
                                 const char *folder) SHOAL_MUST_CHECK;
