@@ -30,8 +30,6 @@ static const char help_text[] =
     "                  every problem and how to mend it, and end; opens no port. A store that is\n"
     "                  missing is not made, and one in use is not read\n"
     "  --format FORMAT text (default) or json, of --check\n"
-    "look\n"
-    "                  for damage in it, and end\n"
     "  --watch         reload when the configuration, or a file that it names, changes\n"
     "\n"
     "Fields of a file without a role (* required):\n"
@@ -205,27 +203,20 @@ static agg_err check_any(agg_error *error, const char *path, const char *role, u
     return err;
 }
 
-static agg_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit)
-{
-    if (agg_dap_config_is(path)) return run_dap(error, path, role, limit);
-    if (role == NULL) return serve_run(error, path, limit);
 static agg_err run_any(agg_error *error, const char *path, const char *role, uint64_t limit,
-                       bool is_check, bool is_watched)
+                       bool is_watched)
 {
-    serve_memory_settle();
     if (agg_dap_config_is(path) && is_watched)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--watch: a server with a role does not reload; restart it");
-    if (agg_dap_config_is(path)) return run_dap(error, path, role, limit, is_check);
-    if (role == NULL) return serve_run(error, path, limit, is_check, is_watched);
+    if (agg_dap_config_is(path)) return run_dap(error, path, role, limit);
+    if (role == NULL) return serve_run(error, path, limit, is_watched);
     return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--role %s: %s has no \"role\"", role,
                     path);
 }
 
 typedef struct arguments {
     const char *config, *role, *memory, *format;
-    bool is_check;
-    const char *config, *role, *memory;
     bool is_check, is_watched;
 } arguments;
 
@@ -245,9 +236,7 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     if (err != SHOAL_OK) return err;
     serve_memory_settle();
     if (a->is_check) return check_any(error, a->config, a->role, limit, format == 1);
-    return run_any(error, a->config, a->role, limit);
-    return err == SHOAL_OK ? run_any(error, a->config, a->role, limit, a->is_check, a->is_watched)
-                           : err;
+    return run_any(error, a->config, a->role, limit, a->is_watched);
 }
 
 static const command_option options[] = {

@@ -44,13 +44,29 @@ static agg_err open_audit(server *s, agg_error *error)
     return err;
 }
 
+// Takes a folder in place of the configuration's store and audit log, for a check that may not
+// touch them.
+static agg_err use_spare(serve_config *config, agg_error *error, const char *store)
+{
+    char *folder = strdup(store);
+    if (folder == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+    free(config->store);
+    config->store = folder;
+    free(config->audit_log);
+    config->audit_log = NULL;
+    return SHOAL_OK;
+}
+
 // Loads what the configuration names and opens the store.
-static agg_err open_rooms(server *s, agg_error *error, const char *path, uint64_t limit)
+//   spare: a folder to take in place of the configuration's store; NULL: that store
+static agg_err open_rooms(server *s, agg_error *error, const char *path, uint64_t limit,
+                          const char *spare)
 {
     serve_set *first = NULL;
     agg_err err = serve_set_load(&first, error, path);
     if (err != SHOAL_OK) return err;
-    err = agg_store_open(&s->store, error, first->config.store);
+    if (spare != NULL) err = use_spare(&first->config, error, spare);
+    if (err == SHOAL_OK) err = agg_store_open(&s->store, error, first->config.store);
     if (err == SHOAL_OK) err = serve_set_enter(first, error, s->store, limit);
     if (err != SHOAL_OK) {
         serve_set_free(first);
@@ -138,49 +154,6 @@ static agg_err check_store(server *s, agg_error *error)
                     s->first->config.store, found.n_damaged, found.n_checked);
 }
 
-// Takes a folder in place of the configuration's store and audit log, for a check that may not
-// touch them.
-static agg_err use_spare(server *s, agg_error *error, const char *store)
-{
-    char *folder = strdup(store);
-    if (folder == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
-    free(s->config.store);
-    s->config.store = folder;
-    free(s->config.audit_log);
-    s->config.audit_log = NULL;
-    return SHOAL_OK;
-}
-
-agg_err serve_run_check(agg_error *error, const char *path, uint64_t memory_limit,
-                        const char *store)
-{
-    server s = {0};
-    agg_err err = load(&s, error, path);
-    if (err == SHOAL_OK && store != NULL) err = use_spare(&s, error, store);
-    if (err == SHOAL_OK) err = open_rooms(&s, error);
-    if (err == SHOAL_OK) err = plan_memory(&s, error, memory_limit);
-    if (err == SHOAL_OK) err = check_store(&s, error);
-    agg_error at_stop = {0};
-    agg_err stopped = stop(&s, &at_stop);
-    if (err == SHOAL_OK && stopped != SHOAL_OK) {
-        err = stopped;
-        *error = at_stop;
-    }
-    return err;
-}
-
-agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit)
-{
-    server s = {0};
-    agg_http_stop_block();
-    agg_err err = load(&s, error, path);
-    if (err == SHOAL_OK) err = open_rooms(&s, error);
-    if (err == SHOAL_OK) err = plan_memory(&s, error, memory_limit);
-    if (err == SHOAL_OK) err = start(&s, error);
-    if (err == SHOAL_OK) {
-        agg_http_address_say(s.config.listen, s.port);
-        agg_http_stop_wait();
-    }
 // Serves until a signal ends it, and reloads the configuration meanwhile.
 static agg_err serve(server *s, agg_error *error, const char *path, uint64_t limit, bool is_watched)
 {
@@ -198,24 +171,35 @@ static agg_err serve(server *s, agg_error *error, const char *path, uint64_t lim
     return SHOAL_OK;
 }
 
-agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit, bool is_check,
-                  bool is_watched)
+// Stops what runs. Returns: err, or the error of stopping where there was none.
+static agg_err end(server *s, agg_error *error, agg_err err)
+{
+    agg_error at_stop = {0};
+    agg_err stopped = stop(s, &at_stop);
+    if (err != SHOAL_OK || stopped == SHOAL_OK) return err;
+    *error = at_stop;
+    return stopped;
+}
+
+agg_err serve_run_check(agg_error *error, const char *path, uint64_t memory_limit,
+                        const char *store)
 {
     server s = {0};
+    agg_err err = open_rooms(&s, error, path, serve_data_limit(memory_limit), store);
+    if (err == SHOAL_OK) err = state_memory(&s, error, memory_limit);
+    if (err == SHOAL_OK) err = check_store(&s, error);
+    return end(&s, error, err);
+}
+
+agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit, bool is_watched)
+{
+    server s = {0};
+    uint64_t limit = serve_data_limit(memory_limit);
     agg_http_stop_block();
     agg_http_reload_block();
-    agg_err err = open_rooms(&s, error, path, serve_data_limit(memory_limit));
+    agg_err err = open_rooms(&s, error, path, limit, NULL);
     if (err == SHOAL_OK) err = state_memory(&s, error, memory_limit);
-    if (err == SHOAL_OK && !is_check) err = start(&s, error);
-    if (err == SHOAL_OK && is_check) err = check_store(&s, error);
-    if (err == SHOAL_OK && is_check) fprintf(stderr, "shoal: serve: %s: as it should be\n", path);
-    if (err == SHOAL_OK && !is_check)
-        err = serve(&s, error, path, serve_data_limit(memory_limit), is_watched);
-    agg_error at_stop = {0};
-    agg_err stopped = stop(&s, &at_stop);
-    if (err == SHOAL_OK && stopped != SHOAL_OK) {
-        err = stopped;
-        *error = at_stop;
-    }
-    return err;
+    if (err == SHOAL_OK) err = start(&s, error);
+    if (err == SHOAL_OK) err = serve(&s, error, path, limit, is_watched);
+    return end(&s, error, err);
 }

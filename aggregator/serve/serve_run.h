@@ -13,17 +13,15 @@
 // Runs a server until it is told to stop.
 //   path: the configuration file
 //   memory_limit: bytes, 0: no limit
-agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit) SHOAL_MUST_CHECK;
+//   is_watched: reload the configuration when its files change, not on SIGHUP alone
+agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit,
+                  bool is_watched) SHOAL_MUST_CHECK;
 
 // Opens everything that the configuration names as a start does, looks for damage in the whole
 // store, and returns.
 //   store: a folder to take in place of the configuration's store and audit log; NULL: that store
 agg_err serve_run_check(agg_error *error, const char *path, uint64_t memory_limit,
                         const char *store) SHOAL_MUST_CHECK;
-//   is_check: only read and check everything that the configuration names, then return
-//   is_watched: reload the configuration when its files change, not on SIGHUP alone
-agg_err serve_run(agg_error *error, const char *path, uint64_t memory_limit, bool is_check,
-                  bool is_watched) SHOAL_MUST_CHECK;
 
 // Returns: the bytes of a limit that remain for data after the program's own; 0 for no limit, 1
 // when none remain.
