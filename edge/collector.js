@@ -247,14 +247,13 @@ export class Collector {
    * @returns {Promise<number | null>}
    */
   async wake() {
-    const { store, now, recipe } = this.#deps;
+    const { store, now } = this.#deps;
     const times = [];
     const { openCount, closing } = store.state();
     if (closing || (await store.batches('sealed')).length > 0)
       times.push(Math.max(now(), this.#retryAt));
     if (openCount > 0) {
-      const quantum = Math.min(HOUR_MS, recipe.batch.maxAgeS * 1000);
-      const due = Math.ceil(this.#dueAt() / quantum) * quantum;
+      const due = this.#roundedDueAt();
       times.push(
         openCount >= this.#minimum() ? Math.min(due, this.#expiresAt()) : this.#expiresAt(),
       );
@@ -273,13 +272,21 @@ export class Collector {
 
   /** Figures for the operator: counts only. @returns {Promise<Record<string, number>>} */
   async stats() {
-    const { store } = this.#deps;
+    const { store, recipe } = this.#deps;
+    const { openCount, bytes } = store.state();
+    const counters = store.counters();
     return {
-      ...store.counters(),
-      open_reports: store.state().openCount,
+      ...counters,
+      accepted_reports_total:
+        openCount + (counters.sealed_reports_total ?? 0) + (counters.destroyed_reports_total ?? 0),
+      open_reports: openCount,
+      open_due_timestamp_seconds: openCount > 0 ? this.#roundedDueAt() / 1000 : 0,
       sealed_batches: (await store.batches('sealed')).length,
       quarantined_batches: (await store.batches('quarantined')).length,
-      store_bytes: store.state().bytes,
+      store_bytes: bytes,
+      store_limit_bytes: this.#limits.storeBytes,
+      batch_minimum_reports: this.#minimum(),
+      recipe_expires_timestamp_seconds: ((recipe.expiresDay + 1) * DAY_MS) / 1000,
     };
   }
 
@@ -338,6 +345,12 @@ export class Collector {
 
   #dueAt() {
     return this.#openedAt + this.#deps.recipe.batch.maxAgeS * 1000;
+  }
+
+  /** The same, rounded up to whole hours (to max_age_s if that is less). */
+  #roundedDueAt() {
+    const quantum = Math.min(HOUR_MS, this.#deps.recipe.batch.maxAgeS * 1000);
+    return Math.ceil(this.#dueAt() / quantum) * quantum;
   }
 
   #expiresAt() {

@@ -44,6 +44,23 @@ const KINDS = {
   internal: [503, 112, 'the report could not be stored; keep it and try again'],
 };
 
+/** Refusals that no report can meet. */
+const NOT_OF_REPORTS = [
+  'route',
+  'unauthorized',
+  'ohttp-type',
+  'relay-token',
+  'relay-quota',
+  'message',
+];
+
+/** Codes with which a report may be refused, and what each says. */
+export const REPORT_REFUSALS = new Map(
+  Object.entries(KINDS)
+    .filter(([code]) => !NOT_OF_REPORTS.includes(code))
+    .map(([code, [, , message]]) => [code, message]),
+);
+
 /** A refusal that a client may see. */
 export class EdgeError extends Error {
   /** @param {keyof typeof KINDS & string} code */

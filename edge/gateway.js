@@ -79,6 +79,14 @@ export function checkedGateway(settings, keyGraceS = KEY_GRACE_S) {
   return settings;
 }
 
+/** What is counted of each relay. */
+const COUNTS = {
+  requests_total: 'Sealed requests that were opened, since the start.',
+  refusals_total: 'Sealed answers of 400 and above, since the start.',
+  key_errors_total: 'Requests sealed to a key that is not here, since the start.',
+  over_quota_total: 'Requests above the quota of a relay, since the start.',
+};
+
 export class Gateway {
   #keys;
   #quotas;
@@ -130,14 +138,18 @@ export class Gateway {
     };
   }
 
-  /** Lines of /metrics. The counts are of this process, or of this isolate. */
+  /**
+   * The counts are of this process, or of this isolate.
+   * @returns {import('shoal-relay/exposition').Metric[]}
+   */
   metrics() {
     const quotas = [...this.#quotas, ...(this.#unknown ? [this.#unknown] : [])];
-    return quotas.flatMap(({ name, counts }) =>
-      Object.entries(counts).map(
-        ([what, n]) => `shoal_edge_gateway_${what}{relay="${name}"} ${n}\n`,
-      ),
-    );
+    return Object.entries(COUNTS).map(([what, help]) => ({
+      name: `shoal_edge_gateway_${what}`,
+      type: 'counter',
+      help,
+      samples: quotas.map(({ name, counts }) => [{ relay: name }, counts[what] ?? 0]),
+    }));
   }
 
   /**

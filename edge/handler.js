@@ -6,11 +6,14 @@
 
 import { requireToken } from './bearer.js';
 import { BODY_TIMEOUT_MS, readBody } from './body.js';
+import { answerDelivery } from './delivery.js';
 import { EdgeError } from './errors.js';
 import { framesOf, readByFrame } from './frame.js';
 import { getLogFile } from './log_files.js';
+import { metricsText } from './metrics.js';
 import { isQuery } from './recipes.js';
 import { spendsTokens } from './tokens.js';
+import { METRICS_TYPE } from 'shoal-relay/exposition';
 import { UPLOAD_TYPE } from './dap_forward.js';
 
 /**
@@ -45,7 +48,11 @@ import { UPLOAD_TYPE } from './dap_forward.js';
  * @property {() => number} now  milliseconds since 1970
  * @property {import('./log_files.js').ReadLog} [log]  files of the log; without it there is none
  * @property {number} [bodyTimeoutMs]  time limit for a whole body
- * @property {string} [adminToken]  opens /metrics and the quarantine; without it both are absent
+ * @property {string} [adminToken]  opens /metrics, /delivery and the quarantine; without it they are
+ *   absent
+ * @property {string} [aggregator]  base URL, to which the page of delivery links
+ * @property {import('./metrics.js').Refusals} [refusals]  counts what is refused
+ * @property {() => Promise<import('shoal-relay/exposition').Metric[]>} [hostMetrics]  of the process
  * @property {import('./gateway.js').Gateway} [gateway]  takes reports that relays pass on
  */
 
@@ -82,7 +89,7 @@ export async function answer(request, deps) {
   // A log is the same to everyone, and anyone may look.
   const allowed = path.startsWith('/log/') ? '*' : allowedOrigin(request, deps.origins);
   const { status, headers, body } = await route(request, path, deps, allowed !== null).catch(
-    errorAnswer,
+    (error) => errorAnswer(error, isOfReports(path) ? deps.refusals : undefined),
   );
   return {
     status,
@@ -95,6 +102,9 @@ export async function answer(request, deps) {
     body,
   };
 }
+
+/** @param {string} path */
+const isOfReports = (path) => path === '/v1/reports' || path.startsWith('/tasks/');
 
 /**
  * @param {Incoming} request
@@ -150,6 +160,10 @@ async function route(request, path, deps, originAllowed) {
       allow(method, 'GET', 'HEAD');
       await requireToken(request, deps.adminToken);
       return getMetrics(deps);
+    }
+    if (path === '/delivery') {
+      allow(method, 'GET', 'HEAD', 'POST');
+      return answerDelivery(request, deps, deps.adminToken);
     }
     if (path === '/v1/quarantine/retry') {
       allow(method, 'POST');
@@ -318,22 +332,10 @@ function getQueries(deps) {
   return json({ queries: queries.map((query) => query.json) }, 200, PUBLIC);
 }
 
-/** Counts per collection as Prometheus text. @param {HandlerDeps} deps */
+/** Counts as Prometheus text. @param {HandlerDeps} deps */
 async function getMetrics(deps) {
-  const lines = [];
-  for (const { recipe, stats } of [...deps.collections.values(), ...(deps.tasks?.values() ?? [])]) {
-    for (const [name, value] of Object.entries(await stats())) {
-      lines.push(
-        `shoal_edge_${name}{recipe="${recipe.key}",recipe_hash="${recipe.hash}"} ${value}\n`,
-      );
-    }
-  }
-  lines.push(...(deps.gateway?.metrics() ?? []));
-  const headers = {
-    'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
-    'Cache-Control': 'no-store',
-  };
-  return { status: 200, headers, body: lines.sort().join('') };
+  const headers = { 'Content-Type': METRICS_TYPE, 'Cache-Control': 'no-store' };
+  return { status: 200, headers, body: await metricsText(deps) };
 }
 
 /** Puts batches that the aggregator refused back in line. @param {HandlerDeps} deps */
@@ -390,10 +392,15 @@ function json(value, status = 200, headers = { 'Cache-Control': 'no-store' }) {
   };
 }
 
-/** @param {unknown} error @returns {Answer} */
-function errorAnswer(error) {
+/**
+ * @param {unknown} error
+ * @param {import('./metrics.js').Refusals} [refusals]  of reports
+ * @returns {Answer}
+ */
+function errorAnswer(error, refusals) {
   const { code, number, message, status } =
     error instanceof EdgeError ? error : new EdgeError('internal');
+  refusals?.add(code);
   /** @type {Record<string, string>} */
   const headers = { 'Cache-Control': 'no-store' };
   if (status === 503 || status === 429) headers['Retry-After'] = String(RETRY_AFTER_S);

@@ -8,6 +8,7 @@ import { mkdir, readdir, readFile, realpath, unlink } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect, createServer as createLock } from 'node:net';
 import { join } from 'node:path';
+import { freeBytes, processMetrics } from 'shoal-relay/process-metrics';
 import { Collector, batchCap } from './collector.js';
 import { createSender } from './forward.js';
 import { Gateway } from './gateway.js';
@@ -15,6 +16,8 @@ import { answer } from './handler.js';
 import { folderLog } from './log_folder.js';
 import { Guard, readLimits } from './node_limits.js';
 import { checkTrials, pinRecipes } from './recipes.js';
+import { Refusals } from './metrics.js';
+import { pinRecipes } from './recipes.js';
 import { countsOf, createDapForward } from './dap_forward.js';
 import { flushDir, writeWhole } from './spool_files.js';
 import { SpoolStore } from './spool_store.js';
@@ -71,6 +74,7 @@ export async function startEdge(
       if (collections.has(hash)) pinned.set(hash, host);
     }
     await flushDir(spool);
+    const guard = new Guard(config.nodeLimits ?? readLimits({}, config.bodyTimeoutMs), now);
     const deps = {
       collections: pinned,
       tasks: new Map([...tasks].map(([id, task]) => [id, taskHost(task, fetch)])),
@@ -82,8 +86,14 @@ export async function startEdge(
       ...(config.gateway === undefined ? {} : { gateway: await Gateway.open(config.gateway) }),
       ...(config.log === undefined ? {} : { log: folderLog(config.log) }),
       ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
+      aggregator: config.aggregator,
+      refusals: new Refusals(),
+      hostMetrics: async () => [
+        ...guard.metrics(),
+        ...processMetrics(),
+        ...(await freeBytes('shoal_edge_spool_free_bytes', spool)),
+      ],
     };
-    const guard = new Guard(config.nodeLimits ?? readLimits({}, config.bodyTimeoutMs), now);
     const { server, port } = await listen(config, deps, guard);
     const close = async () => {
       await guard.end(server);

@@ -55,6 +55,11 @@ export class Guard {
       });
   }
 
+  /** Open connections, and those that were closed for want of a place. */
+  metrics() {
+    return this.#connections.metrics('shoal_edge');
+  }
+
   /** @param {import('node:http').Server} server */
   watch(server) {
     this.#connections.watch(server);

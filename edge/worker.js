@@ -20,6 +20,8 @@ import { Group } from './group.js';
 import { handle } from './handler.js';
 import { bindingLog } from './log_files.js';
 import { checkTrials, pinRecipes } from './recipes.js';
+import { Refusals } from './metrics.js';
+import { pinRecipes } from './recipes.js';
 import { countsOf, createDapForward } from './dap_forward.js';
 import { SqliteStore } from './sqlite_store.js';
 import { tokensOf } from './tokens.js';
@@ -50,6 +52,9 @@ const STORE_BYTES = 1 << 30;
 const RETRY_RUN_MS = 30_000;
 
 const createCore = () => Core.create(wasm);
+
+/** Of this isolate; a platform may run several. */
+const refusals = new Refusals();
 
 /**
  * The pinned recipes, kept for the isolate's life. This is a value and not a promise, because a
@@ -90,6 +95,8 @@ async function depsOf(env) {
     origins: list(env.ORIGINS ?? []),
     now: Date.now,
     adminToken: env.ADMIN_TOKEN || undefined,
+    aggregator: env.AGGREGATOR,
+    refusals,
     ...(env.GATEWAY_KEYS === undefined ? {} : { gateway: await gatewayOf(env) }),
     log: bindingLog(env.LOG),
     ...(env.BODY_TIMEOUT_S === undefined

@@ -20,6 +20,7 @@ import { accountOfHeader } from './account_header.js';
  * @property {number} connections  the most at once
  * @property {import('./handler.js').HandlerDeps['account']} account
  * @property {number} bodyTimeoutMs
+ * @property {string} [adminToken]  opens /metrics
  */
 
 /** Every field, and whether it is required. */
@@ -32,6 +33,7 @@ export const FIELDS = {
   account_header: false,
   account_module: false,
   accounts_a_day: false,
+  admin_token_file: false,
   connections: false,
   body_timeout_s: false,
 };
@@ -56,6 +58,9 @@ export async function readConfig(path) {
     connections: number(json.connections ?? 4096, 'connections', 1),
     account: await accountOf(json, dirname(path)),
     bodyTimeoutMs: 1000 * number(json.body_timeout_s ?? 10, 'body_timeout_s', 1),
+    ...(json.admin_token_file === undefined
+      ? {}
+      : { adminToken: await readToken(at('admin_token_file')) }),
   };
 }
 
@@ -77,6 +82,14 @@ function exactFields(json, where) {
       throw new Error(unknownField(where, name, Object.keys(FIELDS)));
   for (const [name, required] of Object.entries(FIELDS))
     if (required && !Object.hasOwn(json, name)) throw new Error(`${where}: missing field ${name}`);
+}
+
+/** The first line of a file, which must be a secret. @param {string} path */
+async function readToken(path) {
+  const token = (await readFile(path, 'utf8')).split('\n')[0].trim();
+  if (!/^[\x21-\x7e]{16,512}$/.test(token))
+    throw new Error(`${path}: a secret of 16 to 512 printable characters is needed`);
+  return token;
 }
 
 /**

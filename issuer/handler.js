@@ -2,6 +2,7 @@
 // The issuer's routes as one function of (request, dependencies), for every runtime of fetch. It
 // learns which account asks and when, and signs what it cannot read. Nothing is logged.
 
+import { METRICS_TYPE, Outcomes, hasToken, metricsText } from './metrics.js';
 import { BUNDLE_SIZE_MAX, readBundle } from './token_bundle.js';
 import { DAY_MS, directoryOf, isBelow, sha256, signersOf } from './signing_keys.js';
 
@@ -24,6 +25,9 @@ import { DAY_MS, directoryOf, isBelow, sha256, signersOf } from './signing_keys.
  *   a request's digest durably before it resolves
  * @property {() => number} now  milliseconds since 1970
  * @property {number} [bodyTimeoutMs]
+ * @property {string} [adminToken]  opens /metrics, which is absent without it
+ * @property {Outcomes} [outcomes]  counts requests
+ * @property {() => string} [hostMetrics]  of the process
  */
 
 /** Kinds of refusal: [status, message]. @type {Record<string, [number, string]>} */
@@ -34,6 +38,7 @@ const KINDS = {
   'body-size': [413, 'the body is longer than any request'],
   'body-slow': [408, 'the body took too long'],
   account: [401, 'nobody is logged in'],
+  unauthorized: [401, 'a bearer token is needed'],
   real: [403, 'the site does not vouch for this account'],
   bundle: [400, 'the body is no request for a bundle'],
   day: [400, 'tokens are given for today and tomorrow, UTC'],
@@ -45,6 +50,16 @@ const KINDS = {
   full: [503, 'no more accounts can be counted today'],
   internal: [503, 'the request could not be counted; try again'],
 };
+
+/** What may become of a request for tokens. A repeat gets the same answer again. */
+const OUTCOMES = [
+  'issued',
+  'repeated',
+  ...Object.keys(KINDS).filter((code) => code !== 'route' && code !== 'unauthorized'),
+];
+
+/** Counts of no requests yet. */
+export const newOutcomes = () => new Outcomes(OUTCOMES);
 
 const RETRY_AFTER_S = 300;
 const BODY_TIMEOUT_MS = 10_000;
@@ -86,6 +101,7 @@ async function route(request, deps) {
   const { method } = request;
   const base = new URL(deps.base).pathname.replace(/\/$/, '');
   const path = new URL(request.url).pathname;
+  if (path === '/metrics' && deps.adminToken !== undefined) return metrics(request, deps);
   if (!path.startsWith(`${base}/`)) throw new Refusal('route');
   const below = path.slice(base.length);
   if (method === 'OPTIONS') return new Response(null, { status: 204 });
@@ -94,8 +110,29 @@ async function route(request, deps) {
     return directory(deps);
   }
   if (below !== '/token-request') throw new Refusal('route');
-  if (method !== 'POST') throw new Refusal('method');
-  return issue(request, deps);
+  return counted(request, deps);
+}
+
+/** Answers a request for tokens, and counts what became of it. @param {Request} request @param {HandlerDeps} deps */
+async function counted(request, deps) {
+  try {
+    if (request.method !== 'POST') throw new Refusal('method');
+    const { isNew, response } = await issue(request, deps);
+    deps.outcomes?.add(isNew ? 'issued' : 'repeated');
+    return response;
+  } catch (error) {
+    deps.outcomes?.add(error instanceof Refusal ? error.code : 'internal');
+    throw error;
+  }
+}
+
+/** @param {Request} request @param {HandlerDeps} deps */
+async function metrics(request, { adminToken = '', outcomes, signers, now, hostMetrics }) {
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw new Refusal('method');
+  if (!(await hasToken(request, adminToken))) throw new Refusal('unauthorized');
+  const own = metricsText({ outcomes: outcomes ?? newOutcomes(), signers, now: now() });
+  const headers = { 'Content-Type': METRICS_TYPE, 'Cache-Control': 'no-store' };
+  return new Response(own + (hostMetrics?.() ?? ''), { headers });
 }
 
 /** The public keys from yesterday on. @param {HandlerDeps} deps */
@@ -128,9 +165,9 @@ async function issue(request, deps) {
   if (counted === 'full') throw new Refusal('full');
   const signatures = [];
   for (const { signer, message } of pairs) signatures.push(await signer.sign(message));
-  return new Response(new Blob(/** @type {any} */ (signatures)), {
-    headers: { 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' },
-  });
+  const headers = { 'Content-Type': 'application/octet-stream', 'Cache-Control': 'no-store' };
+  const response = new Response(new Blob(/** @type {any} */ (signatures)), { headers });
+  return { isNew: counted === 'new', response };
 }
 
 /**

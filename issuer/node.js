@@ -7,7 +7,8 @@ import { IncomingMessage, ServerResponse, createServer } from 'node:http';
 import { BundleCounts } from './bundle_counts.js';
 import { parse } from './config.js';
 import { lockCounts } from './counts_lock.js';
-import { handle } from './handler.js';
+import { handle, newOutcomes } from './handler.js';
+import { processText } from './process_metrics.js';
 import { openKeyInNode } from './rsa_node.js';
 import { openKeys } from './signing_keys.js';
 import { BUNDLE_SIZE_MAX } from './token_bundle.js';
@@ -70,6 +71,9 @@ export async function startIssuer(
     count: counts.count,
     now,
     bodyTimeoutMs: config.bodyTimeoutMs,
+    outcomes: newOutcomes(),
+    hostMetrics: processText,
+    ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
   };
   const server = createServer(
     {

@@ -3,11 +3,11 @@
 // which keeps what the account asked for until the day is over.
 //
 // Bindings, see wrangler.jsonc: BUNDLES (Durable Object), URL, ORIGINS, KEYS (the key file, a
-// secret), COUNT_SECRET, and ACCOUNT_HEADER, or a worker of the site's own that calls `issuer`.
+// secret), COUNT_SECRET, optionally ADMIN_TOKEN, and ACCOUNT_HEADER, or a worker of the site's own that calls `issuer`.
 
 import { DurableObject } from 'cloudflare:workers';
 import { accountOfHeader } from './account_header.js';
-import { handle } from './handler.js';
+import { handle, newOutcomes } from './handler.js';
 import { DAY_MS, openKeys, toHex } from './signing_keys.js';
 
 /**
@@ -18,7 +18,11 @@ import { DAY_MS, openKeys, toHex } from './signing_keys.js';
  * @property {string | any} KEYS
  * @property {string} COUNT_SECRET
  * @property {string} [ACCOUNT_HEADER]
+ * @property {string} [ADMIN_TOKEN]  opens /metrics
  */
+
+/** Of this isolate; a platform may run several. */
+const outcomes = newOutcomes();
 
 /** The bare operation of RSA, which this runtime has under a name of its own. @type {import('./signing_keys.js').OpenKey} */
 async function openKeyInWorkerd(privateKey) {
@@ -67,6 +71,8 @@ export const issuer = (accountOf) => ({
       account: accountOf(env),
       count: (account, day, asked) => countIn(env, account, day, asked),
       now: Date.now,
+      outcomes,
+      ...(env.ADMIN_TOKEN ? { adminToken: env.ADMIN_TOKEN } : {}),
     });
   },
 });

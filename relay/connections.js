@@ -14,6 +14,7 @@
 
 import { BlockList, isIP } from 'node:net';
 import { networkOf } from './buckets.js';
+import { gauge } from './exposition.js';
 import { oneRequest } from './one_request.js';
 
 /**
@@ -137,6 +138,19 @@ export class Connections {
       open: this.#fresh.size + this.#known.size + this.#busy.size + this.#trusted.size,
       trusted: this.#trusted.size,
     };
+  }
+
+  /** @param {string} prefix  of the names @returns {import('./exposition.js').Metric[]} */
+  metrics(prefix) {
+    return [
+      gauge(`${prefix}_connections`, 'Open connections.', this.counts.open),
+      {
+        name: `${prefix}_connections_closed_total`,
+        type: 'counter',
+        help: 'Connections closed since the start for want of a place.',
+        samples: [[{}, this.closed]],
+      },
+    ];
   }
 
   /** Watches a server. @param {import('node:http').Server} server */

@@ -20,6 +20,9 @@ const KINDS = {
   internal: [503, 'the relay failed; try again later'],
 };
 
+/** The codes of refusals. */
+export const CODES = Object.keys(KINDS);
+
 /** A refusal that a client may see. */
 export class RelayError extends Error {
   /**

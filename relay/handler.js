@@ -7,7 +7,8 @@
 // A device that is answered with 429 or 5xx keeps its report and tries again. So everything that
 // may pass is such an answer, a wrong token for the gateway too: it is the operator's mistake.
 
-import { RelayError } from './errors.js';
+import { CODES, RelayError } from './errors.js';
+import { METRICS_TYPE, clock, counterBy, exposition, gauge } from './exposition.js';
 
 /**
  * @typedef {object} Route
@@ -31,28 +32,39 @@ import { RelayError } from './errors.js';
  * @property {Counts} counts
  * @property {boolean} healthz
  * @property {string | null} adminToken  opens /metrics, which is absent without it
+ * @property {() => import('./exposition.js').Metric[]} [hostMetrics]  of the process
  */
+
+/** What may become of a request, besides the codes of refusals. */
+const PASSED = ['forwarded', 'gateway-busy'];
 
 /**
  * What the relay counts while it runs.
  */
 export class Counts {
-  /** Requests by outcome. @type {Record<string, number>} */ outcomes = {};
+  /** Requests by outcome, each from zero. @type {Map<string, number>} */
+  outcomes = new Map([...PASSED, ...CODES].map((outcome) => [outcome, 0]));
   /** Bytes of the bodies that are held. */ held = 0;
   /** Requests whose bodies are still arriving, the oldest first. @type {Set<Held>} */ arriving =
     new Set();
 
   /** @param {string} outcome */
   add(outcome) {
-    this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1;
+    this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
   }
 
-  /** @returns {string} in the text form of Prometheus */
-  toString() {
-    const lines = Object.entries(this.outcomes).map(
-      ([name, n]) => `shoal_relay_requests_total{outcome="${name}"} ${n}\n`,
-    );
-    return lines.sort().join('') + `shoal_relay_held_bytes ${this.held}\n`;
+  /** @param {Limits} limits @returns {import('./exposition.js').Metric[]} */
+  metrics({ heldBytes }) {
+    return [
+      counterBy(
+        'shoal_relay_requests_total',
+        'Requests since the start, by what became of them.',
+        'outcome',
+        [...this.outcomes].sort(([a], [b]) => (a < b ? -1 : 1)),
+      ),
+      gauge('shoal_relay_held_bytes', 'Bytes of all bodies that are held now.', this.held),
+      gauge('shoal_relay_held_limit_bytes', 'Bytes that may be held at once.', heldBytes),
+    ];
   }
 }
 
@@ -153,7 +165,9 @@ async function answerOf(request, path, route, mayRead, deps, address) {
   if (deps.adminToken !== null && path === '/metrics') {
     if (!isRead) throw new RelayError('method');
     await authorize(request, deps.adminToken);
-    return text(deps.counts.toString(), 'text/plain; version=0.0.4; charset=utf-8');
+    const host = deps.hostMetrics?.() ?? [];
+    const metrics = [...deps.counts.metrics(deps.limits), clock(Date.now()), ...host];
+    return text(exposition(metrics), METRICS_TYPE);
   }
   throw new RelayError('route');
 }

@@ -6,7 +6,9 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import { BUCKET_BYTES, Buckets } from './buckets.js';
 import { CONNECTION_BYTES, Connections, addressReader, serverOptions } from './connections.js';
+import { gauge } from './exposition.js';
 import { Counts, answer } from './handler.js';
+import { processMetrics } from './process_metrics.js';
 
 export { readConfig } from './config.js';
 
@@ -32,6 +34,7 @@ const BODY_COPIES = 2; // of a body: what arrived, and what fetch sends
 export async function startRelay(config, { fetch = globalThis.fetch, now = Date.now } = {}) {
   const { routes, limits, healthz, adminToken } = config;
   const buckets = bucketsOf(config, now);
+  const connections = new Connections(config.connections);
   /** @type {RelayDeps} */
   const deps = {
     routes,
@@ -41,8 +44,12 @@ export async function startRelay(config, { fetch = globalThis.fetch, now = Date.
     counts: new Counts(),
     healthz,
     adminToken,
+    hostMetrics: () => [
+      ...connections.metrics('shoal_relay'),
+      memoryLimit(config),
+      ...processMetrics(),
+    ],
   };
-  const connections = new Connections(config.connections);
   const addressOf = addressReader(config.connections.proxies, config.addressHeader);
   const server = createServer(serverOptions(config.connections), (incoming, outgoing) => {
     connections.follow(incoming, outgoing);
@@ -76,6 +83,14 @@ export function memoryOf({ connections, limits, rate }) {
     (rate?.addresses ?? 0) * BUCKET_BYTES
   );
 }
+
+/** @param {Config} config */
+const memoryLimit = (config) =>
+  gauge(
+    'shoal_relay_memory_limit_bytes',
+    'Memory that the process takes at most, by its configuration.',
+    memoryOf(config),
+  );
 
 /** @param {Config} config @param {() => number} now */
 function bucketsOf({ rate }, now) {
