@@ -76,6 +76,14 @@ static void put_gauges(FILE *stream, const agg_dap_party *party, const agg_dap_c
             put_number(stream, &party->tasks[i], gauges[g].name, "", value);
         }
     }
+    put_help(stream, "task_expires_timestamp_seconds",
+             "When the last day of the task ends, in seconds since 1970.", "gauge");
+    for (size_t i = 0; i < party->n_tasks; i++) {
+        const shoal_dap_task *task = &party->tasks[i].vdaf.task;
+        if (task->interval.duration == 0) continue; // it never expires
+        put_number(stream, &party->tasks[i], "task_expires_timestamp_seconds", "",
+                   (task->interval.start + task->interval.duration) * task->time_precision_s);
+    }
     put_help(stream, "helper_failing", "Whether the last exchange with the helper failed.",
              "gauge");
     for (size_t i = 0; i < party->n_tasks; i++)

@@ -9,6 +9,8 @@
 #include "dap_job.h"
 #include "dap_leader.h"
 #include "dap_metrics.h"
+#include "http_metrics.h"
+#include "memory_option.h"
 #include "print_text.h"
 
 #define KEYS_MAX_AGE_S                                                                             \
@@ -348,19 +350,30 @@ static void answer_resource(exchange *e)
     if (has_body(e)) e->http->wake(e->http->wake_context, e->route == SHOAL_DAP_COLLECTION_JOBS);
 }
 
+static void put_state(FILE *stream, const agg_dap_http *http)
+{
+    agg_metrics_gauge(stream, "shoal_dap_store_damaged",
+                      "Whether the last look for damage found some: 1 if so.",
+                      agg_watch_is_damaged(http->watch));
+    agg_metrics_free(stream, "shoal_dap_store_free_bytes", http->config->store);
+    agg_metrics_gauge(stream, "shoal_dap_memory_limit_bytes",
+                      "Memory that the server takes at most, as it says.",
+                      (double)(http->plan->bytes + CLI_PROGRAM_BYTES));
+    agg_metrics_process(stream);
+}
+
 static void answer_metrics(exchange *e)
 {
     agg_error error;
     FILE *stream = agg_http_answer_open(&e->x.answer);
     agg_err err = stream == NULL ? SHOAL_OK : agg_dap_metrics_print(stream, &error, e->http->party);
     if (stream != NULL) {
-        fprintf(stream,
-                "# HELP shoal_dap_requests_refused_total Requests answered with an error since the "
-                "start.\n"
-                "# TYPE shoal_dap_requests_refused_total counter\nshoal_dap_requests_refused_total "
-                "%llu\n",
+        agg_metrics_head(stream, "shoal_dap_requests_refused_total", "counter",
+                         "Requests answered with an error since the start.");
+        fprintf(stream, "shoal_dap_requests_refused_total %llu\n",
                 (unsigned long long)atomic_load(&e->http->refused));
         agg_http_exchange_print_turned(stream, &e->x, "shoal_dap");
+        put_state(stream, e->http);
     }
     agg_http_answer_close(&e->x.answer, stream, 200, AGG_HTTP_TYPE_METRICS);
     if (err == SHOAL_OK) return;

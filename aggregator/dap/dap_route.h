@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "dap_config.h"
+#include "dap_memory.h"
 #include "dap_party.h"
 #include "http_listener.h"
 #include "store_watch.h"
@@ -14,7 +15,8 @@
 typedef struct agg_dap_http {
     const agg_dap_config *config;
     agg_dap_party *party;
-    const agg_watch *watch; // over the party's store
+    const agg_watch *watch;   // over the party's store
+    const agg_dap_plan *plan; // of memory
     // Tells the driver that there may be work; is_urgent: somebody waits for it.
     void (*wake)(void *context, bool is_urgent);
     void *wake_context;

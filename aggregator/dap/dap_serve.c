@@ -328,6 +328,7 @@ static agg_err listen_to(server *s, agg_error *error)
     s->http.config = config;
     s->http.party = &s->party;
     s->http.watch = s->watch;
+    s->http.plan = s->plan;
     s->http.wake = wake;
     s->http.wake_context = &s->driver;
     agg_dap_route_service(&service, &s->http);

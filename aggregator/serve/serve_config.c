@@ -19,6 +19,8 @@
 #include "serve_config_read.h"
 #include "store_watch.h"
 
+enum { EDGE_URL_MAX = 256 };
+
 typedef agg_err (*read_field)(serve_config_reader *r, const cJSON *json);
 
 typedef struct field {
@@ -196,6 +198,30 @@ static agg_err read_limits(serve_config_reader *r, const cJSON *json)
     return agg_http_limits_read(&r->config->limits, r->error, json);
 }
 
+// Returns: whether a text is a URL of http or https without anything that HTML would have to
+// escape.
+static bool is_base_url(const char *text)
+{
+    static const char alphabet[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/[]%";
+    size_t len = strlen(text), scheme = strncmp(text, "https://", 8) == 0  ? 8
+                                        : strncmp(text, "http://", 7) == 0 ? 7
+                                                                           : len;
+    return scheme < len && len <= EDGE_URL_MAX && text[len - 1] != '/' &&
+           strspn(text, alphabet) == len;
+}
+
+static agg_err read_edges(serve_config_reader *r, const cJSON *json)
+{
+    agg_err err = serve_config_texts(r, &r->config->edges, json, "edges");
+    for (size_t i = 0; err == SHOAL_OK && i < r->config->edges.n; i++)
+        if (!is_base_url(r->config->edges.list[i]))
+            err = serve_config_refuse(r, "edges",
+                                      "must be a list of http or https URLs, each "
+                                      "without / at its end");
+    return err;
+}
+
 static agg_err read_audit_log_bytes(serve_config_reader *r, const cJSON *json)
 {
     double value = 0;
@@ -227,6 +253,7 @@ static const field fields[] = {
     {"body_timeout_s", read_body_timeout_s, 0},
     {"threads", read_threads, 0},
     {"limits", read_limits, 0},
+    {"edges", read_edges, 0},
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
@@ -299,6 +326,7 @@ void serve_config_release(serve_config *config)
     free(config->listen);
     free(config->store);
     free(config->batch_secret_file);
+    serve_config_release_texts(&config->edges);
     serve_config_release_access(config);
     *config = (serve_config){0};
 }

@@ -76,6 +76,7 @@ typedef struct serve_config {
     uint32_t body_timeout_s; // seconds that a body may take to come in; 1 .. 3600, default 30
     uint32_t threads;        // of the HTTP pool; 1 .. 64, default 4
     agg_http_limits limits;  // of senders without a token
+    serve_texts edges;       // URLs of edge workers, to which the page of delivery links
 } serve_config;
 
 // Reads and checks the file. Release `config` on OK. Errors name the file and the field.

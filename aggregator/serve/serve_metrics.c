@@ -6,6 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "http_metrics.h"
+#include "memory_option.h"
+#include "recipe.h"
 #include "serve_alarms.h"
 
 static const char *const refusal_names[REFUSAL_COUNT] = {
@@ -13,7 +16,9 @@ static const char *const refusal_names[REFUSAL_COUNT] = {
 
 static void put_help(FILE *stream, const char *name, const char *help, const char *type)
 {
-    fprintf(stream, "# HELP shoal_%s %s\n# TYPE shoal_%s %s\n", name, help, name, type);
+    char full[64];
+    snprintf(full, sizeof full, "shoal_%s", name);
+    agg_metrics_head(stream, full, type, help);
 }
 
 // Returns: whether the metrics of a collection are shown to whoever asks. Who administers sees
@@ -101,6 +106,57 @@ static void put_reloads(FILE *stream, const serve_request *r)
     put_help(stream, "reload_refused", "Whether the last reload was refused; the log says why.",
              "gauge");
     fprintf(stream, "shoal_reload_refused %d\n", reloads.is_refused);
+typedef double (*number_of)(const serve_collection *one);
+
+static double minimum_of(const serve_collection *one)
+{
+    return (double)one->recipe.recipe->block_minimum;
+}
+
+static double tick_of(const serve_collection *one)
+{
+    return one->tick_s;
+}
+
+static double expiry_of(const serve_collection *one)
+{
+    return ((double)one->recipe.recipe->expires_day + 1) * 86400;
+}
+
+static double failing_of(const serve_collection *one)
+{
+    return atomic_load(&one->is_fold_failing);
+}
+
+static void put_each(FILE *stream, const serve_state *state, const char *name, const char *help,
+                     number_of number)
+{
+    const serve_collections *all = state->parts.collections;
+    put_help(stream, name, help, "gauge");
+    for (size_t i = 0; i < all->n; i++)
+        fprintf(stream, "shoal_%s{recipe=\"%s\"} %.17g\n", name, all->list[i].recipe.id,
+                number(&all->list[i]));
+}
+
+// What monitoring holds the counts against, and the state of the process and its disk.
+static void put_state(FILE *stream, const serve_state *state)
+{
+    const serve_parts *parts = &state->parts;
+    put_each(stream, state, "fold_failing", "Whether the last fold failed: 1 if so.", failing_of);
+    put_each(stream, state, "block_minimum_records", "Records that a block must hold to close.",
+             minimum_of);
+    put_each(stream, state, "block_tick_seconds", "Seconds between ticks.", tick_of);
+    put_each(stream, state, "recipe_expires_timestamp_seconds",
+             "When the last day of the recipe ends, in seconds since 1970.", expiry_of);
+    put_help(stream, "store_damaged", "Whether the last look for damage found some: 1 if so.",
+             "gauge");
+    fprintf(stream, "shoal_store_damaged %d\n", agg_watch_is_damaged(parts->watch));
+    agg_metrics_free(stream, "shoal_store_free_bytes", parts->config->store);
+    put_help(stream, "memory_limit_bytes", "Memory that the server takes at most, as it says.",
+             "gauge");
+    fprintf(stream, "shoal_memory_limit_bytes %llu\n",
+            (unsigned long long)(atomic_load(&parts->plan->bytes) + CLI_PROGRAM_BYTES));
+    agg_metrics_process(stream);
 }
 
 // What readers see: closed blocks, and ticks, which are the clock's and the recipe's. Nothing that
@@ -117,11 +173,12 @@ static void put_released(FILE *stream, const serve_request *r, const agg_store_s
              "gauge");
     for (size_t i = 0; i < c->n; i++)
         if (shows(r, i)) serve_alarms_put(stream, &c->list[i]);
-    put_help(stream, "store_next_tick_seconds", "When a block may close next, since 1970.",
-             "gauge");
+    put_help(stream, "store_next_tick_timestamp_seconds",
+             "When a block may close next, in seconds since 1970.", "gauge");
     for (size_t i = 0; i < c->n; i++) {
         if (!shows(r, i)) continue;
-        fprintf(stream, "shoal_store_next_tick_seconds{recipe=\"%s\"} %lld\n", c->list[i].recipe.id,
+        fprintf(stream, "shoal_store_next_tick_timestamp_seconds{recipe=\"%s\"} %lld\n",
+                c->list[i].recipe.id,
                 (long long)agg_tick_after((int64_t)time(NULL), c->list[i].tick_s));
     }
 }
@@ -137,6 +194,9 @@ void serve_metrics_answer(serve_request *r)
         err = agg_store_statistics(state->parts.store, &stats[i], &error,
                                    r->set->collections.list[i].number);
     }
+    agg_error error = {.text = "out of memory"};
+    agg_store_stats *stats = NULL;
+    agg_err err = serve_request_statistics(r, &stats, &error);
     if (err != SHOAL_OK) {
         fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
         agg_http_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,
@@ -146,9 +206,11 @@ void serve_metrics_answer(serve_request *r)
         if (stream != NULL) {
             if ((serve_request_role(r) & SERVE_ADMINISTERS) != 0) {
                 put_traffic(stream, r);
+                put_traffic(stream, r->state);
                 agg_http_exchange_print_turned(stream, &r->x, "shoal");
                 put_reloads(stream, r);
                 put_live(stream, r, stats);
+                put_state(stream, r->state);
             }
             put_released(stream, r, stats);
         }

@@ -2,6 +2,7 @@
 // Senders, questions to the results thread, and the audit log; see serve_request.h.
 #include "serve_request.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 unsigned serve_request_role(const serve_request *r)
@@ -95,6 +96,17 @@ void serve_request_answer_text(serve_request *r, unsigned status, const char *ty
     FILE *stream = agg_http_answer_open(&r->x.answer);
     if (stream != NULL) fputs(text, stream);
     agg_http_answer_close(&r->x.answer, stream, status, type);
+}
+
+agg_err serve_request_statistics(const serve_request *r, agg_store_stats **stats, agg_error *error)
+{
+    const serve_collections *all = r->state->parts.collections;
+    agg_store_stats *made = calloc(all->n, sizeof *made);
+    agg_err err = made == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < all->n; i++)
+        err = agg_store_statistics(r->state->parts.store, &made[i], error, all->list[i].number);
+    *stats = made;
+    return err;
 }
 
 void serve_request_redirect(serve_request *r, const char *location)

@@ -39,6 +39,7 @@ typedef enum route {
     ROUTE_PAGE_ONE,
     ROUTE_SCRIPT,
     ROUTE_METRICS,
+    ROUTE_DELIVERY,
     ROUTE_SIGN_IN,
     ROUTE_SIGN_OUT,
     ROUTE_HEALTH
@@ -79,6 +80,11 @@ void serve_request_conclude(serve_request *r);
 // Answers with a text of a media type.
 void serve_request_answer_text(serve_request *r, unsigned status, const char *type,
                                const char *text);
+
+// Reads the counts of every collection from the store.
+//   stats: by the collection's number in the list; free it, also after an error
+agg_err serve_request_statistics(const serve_request *r, agg_store_stats **stats,
+                                 agg_error *error) SHOAL_MUST_CHECK;
 
 // Answers 303.
 void serve_request_redirect(serve_request *r, const char *location);

@@ -9,6 +9,7 @@
 #include "batch.h"
 #include "bytes.h"
 #include "checksum.h"
+#include "delivery_page.h"
 #include "print_text.h"
 #include "recipe.h"
 #include "refresh_script.h"
@@ -35,6 +36,7 @@ static route route_of(const char *url)
     if (strcmp(url, "/") == 0) return ROUTE_PAGE_ALL;
     if (strcmp(url, "/refresh.js") == 0) return ROUTE_SCRIPT;
     if (strcmp(url, "/metrics") == 0) return ROUTE_METRICS;
+    if (strcmp(url, "/delivery") == 0) return ROUTE_DELIVERY;
     if (strcmp(url, "/sign-in") == 0) return ROUTE_SIGN_IN;
     if (strcmp(url, "/sign-out") == 0) return ROUTE_SIGN_OUT;
     if (strcmp(url, "/healthz") == 0) return ROUTE_HEALTH;
@@ -381,6 +383,7 @@ static const char *question_of(route which)
     case ROUTE_PAGE_ALL:
     case ROUTE_PAGE_ONE: return "page";
     case ROUTE_METRICS: return "metrics";
+    case ROUTE_DELIVERY: return "delivery";
     case ROUTE_SIGN_IN: return "sign-in";
     case ROUTE_SIGN_OUT: return "sign-out";
     default: return NULL;
@@ -403,7 +406,8 @@ static void note_question(serve_request *r, const char *url)
     const char *from = agg_http_exchange_argument(&r->x, "from"),
                *to = agg_http_exchange_argument(&r->x, "to");
     r->entry.what = question_of(r->route);
-    if (r->route == ROUTE_METRICS || r->route == ROUTE_SIGN_IN || r->route == ROUTE_SIGN_OUT)
+    if (r->route == ROUTE_METRICS || r->route == ROUTE_DELIVERY || r->route == ROUTE_SIGN_IN ||
+        r->route == ROUTE_SIGN_OUT)
         return;
     snprintf(r->entry.collection, sizeof r->entry.collection, "%s", id);
     copy_argument(r->entry.dictionary, r, "dictionary");
@@ -423,18 +427,27 @@ static void answer_question(serve_request *r, const char *url)
     case ROUTE_PAGE_ONE: ask_result(r, url + strlen(PAGES)); break;
     case ROUTE_SUM: answer_sum(r, url + strlen(SUMS)); break;
     case ROUTE_METRICS: serve_metrics_answer(r); break;
+    case ROUTE_DELIVERY: delivery_page_answer(r); break;
     case ROUTE_SIGN_IN: is_logged = sign_in_answer(r); break;
     default: is_logged = sign_out_answer(r); break;
     }
     if (is_logged && !r->is_held) serve_request_conclude(r);
 }
 
+// Live counts are for who administers. To everybody else the page does not exist.
+static bool is_hidden(const serve_request *r)
+{
+    return r->route == ROUTE_DELIVERY && (serve_request_role(r) & SERVE_ADMINISTERS) == 0;
+}
+
 void serve_route_answer(serve_request *r, const char *url)
 {
+    if (is_hidden(r)) r->route = ROUTE_NONE;
     if (question_of(r->route) != NULL) {
         bool is_sign = r->route == ROUTE_SIGN_IN || r->route == ROUTE_SIGN_OUT;
         note_question(r, url);
-        if (!is_sign && r->route != ROUTE_METRICS) serve_identity_check(r, SERVE_READS);
+        if (!is_sign && r->route != ROUTE_METRICS && r->route != ROUTE_DELIVERY)
+            serve_identity_check(r, SERVE_READS);
         if (r->x.answer.status == 0)
             answer_question(r, url);
         else

@@ -90,7 +90,7 @@ static const serve_person *end_session(serve_request *r)
 
 static const char *home_of(const serve_person *person)
 {
-    return (person->rights & SERVE_READS) != 0 ? "/" : "/metrics";
+    return (person->rights & SERVE_READS) != 0 ? "/" : "/delivery";
 }
 
 static bool begin_session(serve_request *r, const serve_person *person)

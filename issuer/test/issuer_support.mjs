@@ -74,8 +74,8 @@ export const bundleInit = (body, headers = {}) => ({
 
 export const sha = (bytes) => createHash('sha256').update(bytes).digest();
 
-/** An issuer's process, with its folder. */
-export async function startIssuerProcess(t, keys) {
+/** An issuer's process, with its folder. `changes`: of its configuration */
+export async function startIssuerProcess(t, keys, changes = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'shoal-issuer-'));
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/tokens`;
@@ -89,6 +89,7 @@ export async function startIssuerProcess(t, keys) {
       key_file: 'keys.json',
       counts: 'counts',
       account_header: 'X-Account',
+      ...changes,
     }),
   );
   const command = fileURLToPath(new URL('../bin/shoal-issuer.js', import.meta.url));

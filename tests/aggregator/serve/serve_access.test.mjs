@@ -140,6 +140,7 @@ test('every route for every role; out of scope is what does not exist, byte for 
     ['/', 200, 200, 200, 403],
     ['/refresh.js', 200, 200, 200, 200],
     ['/metrics', 200, 200, 200, 200],
+    ['/delivery', 404, 404, 404, 200],
     ['/v1/recipes', 200, 200, 200, 200],
     [`/v1/recipes/${theme}`, 200, 404, 200, 404],
     [`/v1/recipes/${words}`, 404, 200, 200, 404],
@@ -174,6 +175,7 @@ test('every route for every role; out of scope is what does not exist, byte for 
       ['/recipes/words', '/recipes/wordz'],
       ['/v1/sums/sum-b', '/v1/sums/sum-z'],
       [`/v1/recipes/${words}`, `/v1/recipes/${'0'.repeat(64)}`],
+      ['/delivery', '/deliveries'],
     ]) {
       const headers = bearer(TOKENS.alice);
       const [one, other] = [
@@ -217,7 +219,7 @@ test('lists, pages and metrics show the scope alone, and live counts only who ad
   };
   const released = [
     'shoal_store_blocks',
-    'shoal_store_next_tick_seconds',
+    'shoal_store_next_tick_timestamp_seconds',
     'shoal_store_released_records',
   ];
   assert.deepEqual(await names('alice'), { names: released, recipes: ['sum-a', 'theme'] });
@@ -297,7 +299,7 @@ test('a person signs in, reads, signs out; the cookie is of one session and of n
   assert.equal((await ask(`${url}/recipes/words`, { headers: { cookie: again } })).status, 401);
 
   const admin = await signIn(url, TOKENS.admin);
-  assert.equal(admin.headers.location, '/metrics');
+  assert.equal(admin.headers.location, '/delivery');
   const refused = await ask(`${url}/`, { headers: { cookie: cookieOf(admin) } });
   assert.equal(refused.status, 403);
   assert.equal(JSON.parse(refused.text).error.code, 'role');

@@ -82,7 +82,7 @@ async function askAll(url) {
       retry: headers.get('retry-after'),
       text: text
         .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TICK')
-        .replace(/^(shoal_store_next_tick_seconds\{.*\}) \d+$/m, '$1 TICK'),
+        .replace(/^(shoal_store_next_tick_timestamp_seconds\{.*\}) \d+$/m, '$1 TICK'),
     });
   }
   return answers;

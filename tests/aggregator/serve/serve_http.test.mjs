@@ -24,6 +24,7 @@ import {
   wholeDay,
   withoutBlocks,
 } from './serve_helpers.mjs';
+import { readExposition } from '../../exposition.mjs';
 
 const PACKAGING = '../../../aggregator/serve/packaging/';
 const COUNTS = 'light\t700\ndark\t300\n';
@@ -409,12 +410,7 @@ test('metrics are Prometheus text of counts', async (t) => {
   await resultOf(`${url}/v1/results/theme`, 500);
   const { headers, text } = await get(`${url}/metrics`);
   assert.match(headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
-  for (const line of text.trim().split('\n')) {
-    assert.match(
-      line,
-      /^(# (HELP|TYPE) shoal_\w+ .+|shoal_\w+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? \d+)$/,
-    );
-  }
+  readExposition(text);
   assert.match(text, /^shoal_batches_total\{recipe="theme",status="stored"\} 5$/m);
   assert.match(text, /^shoal_batches_total\{recipe="theme",status="known"\} 1$/m);
   assert.match(text, /^shoal_store_records\{recipe="theme"\} 500$/m);
