@@ -6,12 +6,15 @@
 #   make bench-discover   how many words each way of discovery finds
 #   make quick      under a minute: the format, the build and the tests of what you changed
 #   make test       what must be green before a merge;  make test-long: the long settings, and fuzzing
+#   make release    packages, checksums and their signature, in build/release-files (docs/release.md)
 #   make sbom       what everything is made of, as CycloneDX JSON;  make audit: holes known in packages, or that nobody could be asked
 #   make test-aarch64     64-bit ARM under an emulator;  test-armv7l, test-s390x: 32 bits, big-endian
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: all setup native wasm js demo quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom audit test-native test-asan \
+# setup.sh puts a Node there where the system's is missing or older than 20.
+export PATH := $(CURDIR)/build/tools/node/bin:$(PATH)
+.PHONY: all setup native wasm js demo quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom release audit test-native test-asan \
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js test-aarch64 test-armv7l test-s390x
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
@@ -134,6 +137,10 @@ format: setup
 # build/sbom.cdx.json
 sbom: setup
 	node scripts/sbom.mjs
+
+# Signed with the key of SHOAL_RELEASE_KEY; RELEASE_FLAGS go to the script.
+release: all
+	node scripts/release/make.mjs $(RELEASE_FLAGS)
 
 # Ends with 0: clean; 1: findings; 5: could not run. make itself says 2 for both of the latter, after the outcome in words.
 audit:

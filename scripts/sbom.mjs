@@ -20,7 +20,7 @@ const output = (program, ...args) =>
  * @typedef {{package: string, version: string, arch: string}} Installed
  */
 
-/** @returns {{libraries: {[name: string]: Library}, packages: {[name: string]: string}}} */
+/** @returns {{libraries: {[name: string]: Library}, platform: {[name: string]: Library}, packages: {[name: string]: string}}} */
 export const readLicences = () => JSON.parse(read('scripts/licences.json'));
 
 /** The Debian packages that setup.sh installs. */
@@ -72,14 +72,14 @@ function debianComponent({ package: name, version, arch }, use, licence) {
 
 /** Libraries, sources and tools that no lock file lists. */
 function systemComponents() {
-  const { libraries } = readLicences();
+  const { libraries, platform } = readLicences();
   const named = installed(Object.keys(libraries)).map((found) => {
     const { licence, use } = libraries[found.package];
     return debianComponent(found, use, licence);
   });
-  const sources = Object.entries(libraries)
+  const sources = [...Object.entries(libraries), ...Object.entries(platform)]
     .filter(([name, { in: inside }]) => inside && sourceVersion(name))
-    .map(([name, { licence, in: inside }]) => {
+    .map(([name, { licence, use, in: inside }]) => {
       const version = String(sourceVersion(name));
       const purl = `pkg:deb/debian/${name}@${encodeURIComponent(version)}?arch=source&distro=debian-12`;
       return {
@@ -91,7 +91,7 @@ function systemComponents() {
         licenses: licencesOf(licence),
         purl,
         properties: [
-          { name: 'shoal:use', value: 'shipped' },
+          { name: 'shoal:use', value: use },
           { name: 'shoal:in', value: inside },
         ],
       };
@@ -101,7 +101,7 @@ function systemComponents() {
 }
 
 /** Seconds since 1970 of the sources: SOURCE_DATE_EPOCH, or the last commit. */
-function sourceDate() {
+export function sourceDate() {
   const given = process.env.SOURCE_DATE_EPOCH;
   return Number(given ?? output('git', 'log', '-1', '--format=%ct').trim());
 }

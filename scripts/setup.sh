@@ -28,9 +28,10 @@ is_debian_12() {
     [ -r /etc/os-release ] && (. /etc/os-release && [ "${ID:-}" = debian ] && [ "${VERSION_ID:-}" = 12 ])
 }
 
+# install_packages NAME...
 install_packages() {
     local name missing=()
-    for name in "${packages[@]}"; do
+    for name in "$@"; do
         [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
@@ -54,13 +55,28 @@ tell_other_system() {
     exit 1
 }
 
-check_node() {
+# Whether a Node that is new enough, and npm, are on the path.
+has_node() {
     local major
-    major=$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0)
-    if [ "$major" -lt 20 ] || ! command -v npm >/dev/null; then
+    major=$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null) && [ "$major" -ge 20 ] 2>/dev/null &&
+        command -v npm >/dev/null
+}
+
+# Brings Node where the system has none that is new enough: Debian 12 has 18. The Makefile has the folder in
+# front of the path; the system's own is asked for without it.
+provide_node() {
+    local tools=$PWD/build/tools/node
+    PATH=${PATH//"$tools/bin:"/}
+    if has_node; then
+        rm -rf "$tools"
+        return 0
+    fi
+    if is_debian_12 && ! command -v npm >/dev/null && [ ! -x "$tools/bin/npm" ]; then install_packages npm; fi
+    scripts/bring-node.sh "$tools" || {
         say "Node 20 or later with npm is needed (Debian 12 brings 18): https://nodejs.org/en/download"
         exit 1
-    fi
+    }
+    PATH=$tools/bin:$PATH
 }
 
 # npm ci runs again whenever a package file has changed. It refuses a lock file that does not fit.
@@ -72,7 +88,7 @@ install_npm_packages() {
     cat "${files[@]}" >"$stamp"
 }
 
-if is_debian_12; then install_packages; else tell_other_system; fi
-check_node
+if is_debian_12; then install_packages "${packages[@]}"; else tell_other_system; fi
+provide_node
 scripts/fetch-sources.sh
 install_npm_packages

@@ -117,7 +117,11 @@ test('every licence is of the list for its use', (t) => {
     const { license } = lock.packages[`node_modules/${name}`];
     assert.ok(isAllowed(license, lists.shipped), `${name}: ${license}`);
   }
-  for (const [name, { licence, use }] of Object.entries(readLicences().libraries))
+  const { libraries, platform } = readLicences();
+  for (const [name, { licence, use }] of [
+    ...Object.entries(libraries),
+    ...Object.entries(platform),
+  ])
     assert.ok(
       ['shipped', 'linked'].includes(use) && isAllowed(licence, lists[use]),
       `${name}: ${licence}`,
