@@ -7,6 +7,7 @@
 #   make quick      under a minute: the format, the build and the tests of what you changed
 #   make test       what must be green before a merge;  make test-long: the long settings, and fuzzing
 #   make release    packages, checksums and their signature, in build/release-files (docs/release.md)
+#   make images     the deployment kit's images, without a daemon; as root
 #   make sbom       what everything is made of, as CycloneDX JSON;  make audit: holes known in packages, or that nobody could be asked
 #   make test-aarch64     64-bit ARM under an emulator;  test-armv7l, test-s390x: 32 bits, big-endian
 SHELL := /bin/bash
@@ -15,6 +16,7 @@ SHELL := /bin/bash
 # setup.sh puts a Node there where the system's is missing or older than 20.
 export PATH := $(CURDIR)/build/tools/node/bin:$(PATH)
 .PHONY: all setup native wasm js demo quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom release audit test-native test-asan \
+.PHONY: all setup native wasm js demo images quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom audit test-native test-asan \
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js test-aarch64 test-armv7l test-s390x
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
@@ -42,6 +44,10 @@ js: wasm
 
 demo: all
 	node scripts/demo.mjs
+
+# deploy/images/build.mjs --help says what it needs; IMAGES="edge relay" builds some.
+images: all
+	node deploy/images/build.mjs $(IMAGES)
 
 # BASE=commit: files count as changed since that commit. The default is HEAD, or the merge base with main.
 quick:

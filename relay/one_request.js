@@ -38,5 +38,10 @@ class OneAnswer extends ServerResponse {
   }
 }
 
-/** Options of node:http's createServer. */
-export const oneRequest = { IncomingMessage: OneRequest, ServerResponse: OneAnswer };
+/**
+ * Options of node:http's createServer. Bun makes requests of its own: with other classes it loses their headers, and its server
+ * reads one request at a time.
+ */
+export const oneRequest = process.versions.bun
+  ? {}
+  : { IncomingMessage: OneRequest, ServerResponse: OneAnswer };

@@ -29,7 +29,7 @@ const TELLING = {
 };
 const TOLD = /192\.0\.2|person=1|telling|site\.example\/page/;
 
-/** Declares the tests. @param {'workerd' | 'node'} runtime */
+/** Declares the tests. @param {'workerd' | 'node' | 'deno' | 'bun'} runtime */
 export function gatewaySuite(runtime) {
   test('reports through the gateway reach the aggregator once each, and no address with them', async (t) => {
     const recipe = await makeRecipe({ batch: { minimum: N, max_age_s: 1 } });

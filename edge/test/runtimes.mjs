@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts, kills and restarts an edge as a process of its own, the same way for both runtimes: workerd and Node.
+// Starts, kills and restarts an edge as a process of its own, the same way for all runtimes: workerd, Node, Deno and Bun.
 
 import { spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorker } from '../bundle.js';
+import { programOf } from '../../tests/other_runtimes.mjs';
 import { SECRET, TOKEN, freePort } from './support.mjs';
 
 const START_MS = 60_000; // a workerd takes half a second
@@ -17,10 +18,12 @@ const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** An edge process with a store of its own, that survives kill() and start(). */
 class Edge {
+  #program;
   #command;
   #child = null;
 
-  constructor(dir, port, command) {
+  constructor(dir, port, [program, ...command]) {
+    this.#program = program;
     this.dir = dir;
     this.store = join(dir, 'store');
     this.url = `http://127.0.0.1:${port}`;
@@ -32,7 +35,7 @@ class Edge {
   }
 
   async start() {
-    const child = spawn(process.execPath, this.#command, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(this.#program, this.#command, { stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     await new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -99,7 +102,7 @@ async function childrenOf(pid) {
 /**
  * An edge that serves the recipes and forwards to the aggregator. Stopped and removed when the test ends.
  * @param {import('node:test').TestContext} t
- * @param {'workerd' | 'node'} runtime
+ * @param {'workerd' | 'node' | 'deno' | 'bun'} runtime
  * `gateway`: {keys, relays: [{name, token, perMinute}], unknownPerMinute, dateWindowS}, of Oblivious HTTP
  * `script`: a worker that was bundled before, for workerd; by default that of the sources
  */
@@ -122,7 +125,9 @@ export async function startEdge(
   const edge = new Edge(
     dir,
     port,
-    runtime === 'workerd' ? await workerdCommand(config) : await nodeCommand(config),
+    runtime === 'workerd'
+      ? [process.execPath, ...(await workerdCommand(config))]
+      : [...programOf(runtime), ...(await nodeCommand(config))],
   );
   t.after(async () => {
     await edge.stop();

@@ -109,7 +109,7 @@ async function hangUp(edge, { headers, body }) {
   socket.destroy();
 }
 
-/** Declares the tests. @param {'workerd' | 'node'} runtime */
+/** Declares the tests. @param {'workerd' | 'node' | 'deno' | 'bun'} runtime */
 export function edgeSuite(runtime) {
   test('reports become shuffled batches, and nothing but their records arrives', async (t) => {
     const aggregator = await startAggregator(t);
@@ -456,7 +456,8 @@ export function edgeSuite(runtime) {
     assert.equal(aggregator.requests.length, 3);
     for (const { body } of aggregator.requests) assert.deepEqual(body, aggregator.requests[0].body);
     assert.deepEqual(multiset(aggregator.records), multiset(texts));
-    assert.equal(await edge.metric('send_failures_total'), 2);
+    // Deno's fetch sends again by itself, once, when a connection breaks.
+    assert.equal(await edge.metric('send_failures_total'), runtime === 'deno' ? 1 : 2);
   });
 
   test('a batch that was refused is set aside, and goes when the operator says so', async (t) => {

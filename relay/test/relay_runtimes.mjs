@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { programOf } from '../../tests/other_runtimes.mjs';
 import { freePort } from '../../tests/ports.mjs';
 
 export const GATEWAY_TOKEN = 'a-token-for-the-gateway';
@@ -68,10 +69,12 @@ export class StubGateway {
 
 /** A relay's process. */
 class Relay {
+  #program;
   #command;
   #child = null;
 
-  constructor(dir, port, command) {
+  constructor(dir, port, [program, ...command]) {
+    this.#program = program;
     this.dir = dir;
     this.port = port;
     this.url = `http://127.0.0.1:${port}`;
@@ -83,7 +86,7 @@ class Relay {
   }
 
   async start() {
-    const child = spawn(process.execPath, this.#command, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(this.#program, this.#command, { stdio: ['ignore', 'pipe', 'pipe'] });
     this.said = '';
     await new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -141,7 +144,7 @@ class Relay {
 /**
  * A relay that hands what comes at /r on to the gateway. Stopped and removed when the test ends.
  * @param {import('node:test').TestContext} t
- * @param {'workerd' | 'node'} runtime
+ * @param {'workerd' | 'node' | 'deno' | 'bun'} runtime
  * @param {{gateway: string, more?: object, origins?: string[], token?: string}} config  more: fields of Node's configuration
  */
 export async function startRelay(
@@ -153,8 +156,8 @@ export async function startRelay(
   const port = await freePort();
   const command =
     runtime === 'workerd'
-      ? await workerdCommand(dir, port, gateway, origins, more, token)
-      : await nodeCommand(dir, port, gateway, origins, more, token);
+      ? [process.execPath, ...(await workerdCommand(dir, port, gateway, origins, more, token))]
+      : [...programOf(runtime), ...(await nodeCommand(dir, port, gateway, origins, more, token))];
   const relay = new Relay(dir, port, command);
   t.after(async () => {
     await relay.stop();
