@@ -181,12 +181,13 @@ async function readGateway(json, dir, graceS) {
 }
 
 /**
- * Reads the gateway's private keys. A file that others can read is refused.
+ * Reads the gateway's private keys. A file that others can read is refused; on Windows a file's mode
+ * does not say.
  * @param {string} path
  * @returns {Promise<any[]>}
  */
 export async function readKeys(path) {
-  if ((await stat(path)).mode & 0o077)
+  if (process.platform !== 'win32' && (await stat(path)).mode & 0o077)
     throw new Error(`${path}: only its owner may read and write the gateway's keys (chmod 600)`);
   const json = parse(await readFile(path, 'utf8'), path);
   exactFields(json, { keys: true }, path);

@@ -403,16 +403,15 @@ async function lock(spool) {
 
 /**
  * Returns the path of the lock's socket. A socket's path is limited to some 100 bytes, so a longer
- * one goes to the folder of temporary files.
+ * one goes to the folder of temporary files. On Windows it is a pipe, which has no folder.
  * @param {string} spool
  */
 async function lockPath(spool) {
   const path = join(await realpath(spool), 'lock');
-  if (Buffer.byteLength(path) < 100) return path;
-  return join(
-    '/tmp',
-    `shoal-edge-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.lock`,
-  );
+  const isPipe = process.platform === 'win32';
+  if (!isPipe && Buffer.byteLength(path) < 100) return path;
+  const name = `shoal-edge-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.lock`;
+  return isPipe ? `\\\\.\\pipe\\${name}` : join('/tmp', name);
 }
 
 /** @param {string} path @returns {Promise<boolean>} */

@@ -44,8 +44,9 @@ export async function readOptional(path) {
   }
 }
 
-/** @param {string} path */
+/** Windows has no folders to flush. @param {string} path */
 export async function flushDir(path) {
+  if (process.platform === 'win32') return;
   const dir = await open(path, 'r');
   try {
     await dir.sync();
