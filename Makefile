@@ -15,8 +15,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 # setup.sh puts a Node there where the system's is missing or older than 20.
 export PATH := $(CURDIR)/build/tools/node/bin:$(PATH)
-.PHONY: all setup native wasm js demo quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom release audit test-native test-asan \
-.PHONY: all setup native wasm js demo images quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom audit test-native test-asan \
+.PHONY: all setup native wasm js demo images quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom release audit \
+    test-native test-asan \
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js test-aarch64 test-armv7l test-s390x
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'

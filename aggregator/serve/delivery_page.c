@@ -117,14 +117,15 @@ static void put_open(FILE *stream, const serve_collection *one, uint64_t open)
 static void put_collection(FILE *stream, const serve_collection *one, const agg_store_stats *stats)
 {
     char meaning[MEANING_MAX], known[NUMBER_MAX];
-    bool is_failing = atomic_load(&one->is_fold_failing);
-    print_grouped(known, atomic_load(&one->counters[COUNT_BATCHES_KNOWN]));
+    bool is_failing = atomic_load(&one->live->is_fold_failing);
+    print_grouped(known, atomic_load(&one->live->counters[COUNT_BATCHES_KNOWN]));
     open_table(stream, one->recipe.id);
     snprintf(meaning, sizeof meaning,
              "Reports in batches that were taken since this server started. Batches that came once "
              "more, and count once: %s.",
              known);
-    put_count(stream, "In", atomic_load(&one->counters[COUNT_RECORDS_STORED]), meaning, false);
+    put_count(stream, "In", atomic_load(&one->live->counters[COUNT_RECORDS_STORED]), meaning,
+              false);
     put_count(stream, "Waiting", waiting_records(stats, one->recipe.recipe),
               is_failing
                   ? "The last fold failed: the server's standard error says why. A full disk "
@@ -170,7 +171,7 @@ static void put_refusals(FILE *stream, const serve_state *state)
 
 static void put_head(FILE *stream, const serve_request *r)
 {
-    const serve_texts *edges = &r->state->parts.config->edges;
+    const serve_texts *edges = &r->set->config.edges;
     fprintf(stream,
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
             "name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta "
@@ -195,7 +196,7 @@ static void put_head(FILE *stream, const serve_request *r)
 
 static void put_page(FILE *stream, const serve_request *r, const agg_store_stats *stats)
 {
-    const serve_collections *all = r->state->parts.collections;
+    const serve_collections *all = &r->set->collections;
     put_head(stream, r);
     if (agg_watch_is_damaged(r->state->parts.watch))
         fputs("<p role=\"alert\">The last look at the store found damage: the server's standard "

@@ -21,15 +21,10 @@ typedef struct serve_plan {
     agg_http_room room;    // the listener's
     size_t fold_bytes;     // bytes of records that a fold groups at once
     size_t kept_bytes;     // bytes of estimates that are kept
-    uint64_t bytes;        // peak of everything together, without the program
+    atomic_ullong bytes;   // peak of everything together, without the program
     uint64_t limit;        // --memory; 0: no limit
     size_t largest_answer; // bytes of the longest answer to a question
     uint64_t held;         // bytes of dictionaries and recipes
-    agg_http_room room;  // the listener's
-    size_t fold_bytes;   // bytes of records that a fold groups at once
-    size_t kept_bytes;   // bytes of estimates that are kept
-    atomic_ullong bytes; // peak of everything together, without the program
-    uint64_t limit;      // --memory; 0: no limit
 } serve_plan;
 
 // Plans how much is held at once: the usual amount, or as much as fits the limit, or the least

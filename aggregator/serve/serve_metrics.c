@@ -106,6 +106,8 @@ static void put_reloads(FILE *stream, const serve_request *r)
     put_help(stream, "reload_refused", "Whether the last reload was refused; the log says why.",
              "gauge");
     fprintf(stream, "shoal_reload_refused %d\n", reloads.is_refused);
+}
+
 typedef double (*number_of)(const serve_collection *one);
 
 static double minimum_of(const serve_collection *one)
@@ -125,13 +127,13 @@ static double expiry_of(const serve_collection *one)
 
 static double failing_of(const serve_collection *one)
 {
-    return atomic_load(&one->is_fold_failing);
+    return atomic_load(&one->live->is_fold_failing);
 }
 
-static void put_each(FILE *stream, const serve_state *state, const char *name, const char *help,
+static void put_each(FILE *stream, const serve_request *r, const char *name, const char *help,
                      number_of number)
 {
-    const serve_collections *all = state->parts.collections;
+    const serve_collections *all = &r->set->collections;
     put_help(stream, name, help, "gauge");
     for (size_t i = 0; i < all->n; i++)
         fprintf(stream, "shoal_%s{recipe=\"%s\"} %.17g\n", name, all->list[i].recipe.id,
@@ -139,23 +141,22 @@ static void put_each(FILE *stream, const serve_state *state, const char *name, c
 }
 
 // What monitoring holds the counts against, and the state of the process and its disk.
-static void put_state(FILE *stream, const serve_state *state)
+static void put_state(FILE *stream, const serve_request *r)
 {
-    const serve_parts *parts = &state->parts;
-    put_each(stream, state, "fold_failing", "Whether the last fold failed: 1 if so.", failing_of);
-    put_each(stream, state, "block_minimum_records", "Records that a block must hold to close.",
+    put_each(stream, r, "fold_failing", "Whether the last fold failed: 1 if so.", failing_of);
+    put_each(stream, r, "block_minimum_records", "Records that a block must hold to close.",
              minimum_of);
-    put_each(stream, state, "block_tick_seconds", "Seconds between ticks.", tick_of);
-    put_each(stream, state, "recipe_expires_timestamp_seconds",
+    put_each(stream, r, "block_tick_seconds", "Seconds between ticks.", tick_of);
+    put_each(stream, r, "recipe_expires_timestamp_seconds",
              "When the last day of the recipe ends, in seconds since 1970.", expiry_of);
     put_help(stream, "store_damaged", "Whether the last look for damage found some: 1 if so.",
              "gauge");
-    fprintf(stream, "shoal_store_damaged %d\n", agg_watch_is_damaged(parts->watch));
-    agg_metrics_free(stream, "shoal_store_free_bytes", parts->config->store);
+    fprintf(stream, "shoal_store_damaged %d\n", agg_watch_is_damaged(r->state->parts.watch));
+    agg_metrics_free(stream, "shoal_store_free_bytes", r->set->config.store);
     put_help(stream, "memory_limit_bytes", "Memory that the server takes at most, as it says.",
              "gauge");
     fprintf(stream, "shoal_memory_limit_bytes %llu\n",
-            (unsigned long long)(atomic_load(&parts->plan->bytes) + CLI_PROGRAM_BYTES));
+            (unsigned long long)(atomic_load(&r->set->plan.bytes) + CLI_PROGRAM_BYTES));
     agg_metrics_process(stream);
 }
 
@@ -185,15 +186,6 @@ static void put_released(FILE *stream, const serve_request *r, const agg_store_s
 
 void serve_metrics_answer(serve_request *r)
 {
-    const serve_state *state = r->state;
-    size_t n = r->set->collections.n;
-    agg_store_stats *stats = calloc(n, sizeof *stats);
-    agg_error error = {.text = "out of memory"};
-    agg_err err = stats == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
-        err = agg_store_statistics(state->parts.store, &stats[i], &error,
-                                   r->set->collections.list[i].number);
-    }
     agg_error error = {.text = "out of memory"};
     agg_store_stats *stats = NULL;
     agg_err err = serve_request_statistics(r, &stats, &error);
@@ -206,11 +198,10 @@ void serve_metrics_answer(serve_request *r)
         if (stream != NULL) {
             if ((serve_request_role(r) & SERVE_ADMINISTERS) != 0) {
                 put_traffic(stream, r);
-                put_traffic(stream, r->state);
                 agg_http_exchange_print_turned(stream, &r->x, "shoal");
                 put_reloads(stream, r);
                 put_live(stream, r, stats);
-                put_state(stream, r->state);
+                put_state(stream, r);
             }
             put_released(stream, r, stats);
         }

@@ -5,10 +5,6 @@
 
 #include "audit_log.h"
 #include "http_listener.h"
-#include "http_secret.h"
-#include "serve_access.h"
-#include "serve_config.h"
-#include "serve_memory.h"
 #include "serve_result.h"
 #include "serve_set.h"
 #include "store_watch.h"
@@ -19,7 +15,7 @@ typedef struct serve_parts {
     serve_results *results;
     agg_audit_log *audit;
     const agg_watch *watch; // over the store
-    const serve_plan *plan; // of memory
+    agg_http_room room;     // of the listener
 } serve_parts;
 
 #endif

@@ -100,7 +100,7 @@ void serve_request_answer_text(serve_request *r, unsigned status, const char *ty
 
 agg_err serve_request_statistics(const serve_request *r, agg_store_stats **stats, agg_error *error)
 {
-    const serve_collections *all = r->state->parts.collections;
+    const serve_collections *all = &r->set->collections;
     agg_store_stats *made = calloc(all->n, sizeof *made);
     agg_err err = made == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     for (size_t i = 0; err == SHOAL_OK && i < all->n; i++)

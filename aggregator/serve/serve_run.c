@@ -117,8 +117,6 @@ static agg_err start(server *s, agg_error *error)
                                .watch = s->watch,
                                .room = s->first->plan.room};
     return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &parts, config) : err;
-                               .plan = &s->plan};
-    return err == SHOAL_OK ? serve_http_start(&s->http, &s->port, error, &parts) : err;
 }
 
 // Ends the server: it takes no new connections, finishes the answers under way, and folds
