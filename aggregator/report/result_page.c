@@ -80,17 +80,12 @@ static void put_string(FILE *out, const char *text)
     put_text(out, text, strlen(text));
 }
 
-// Prints a number with thin spaces between thousands and a typographic minus sign.
+// Prints a number grouped by commas, with a typographic minus sign.
 static void put_number(FILE *out, double x, int decimals)
 {
-    char digits[400];
-    int len = snprintf(digits, sizeof digits, "%.*f", decimals, fabs(x));
-    int n_whole = decimals > 0 ? len - decimals - 1 : len;
-    if (x < 0 && strspn(digits, "0.") < strlen(digits)) fputs("\xe2\x88\x92", out);
-    for (int i = 0; i < len && i < (int)sizeof digits - 1; i++) {
-        if (i > 0 && i < n_whole && (n_whole - i) % 3 == 0) fputs("\xe2\x80\xaf", out);
-        fputc(digits[i], out);
-    }
+    const agg_digits digits = agg_grouped(fabs(x), decimals);
+    if (x < 0 && strspn(digits.text, "0.") < strlen(digits.text)) fputs("\xe2\x88\x92", out);
+    fputs(digits.text, out);
 }
 
 static void put_count(FILE *out, double x)
