@@ -181,7 +181,7 @@ agg_digits agg_whole(uint64_t n)
 void agg_print_measured(FILE *stream, double x, double error)
 {
     int decimals = isfinite(error) && error > 0 ? 2 - (int)floor(log10(error)) : 10;
-    if (decimals > 9)
+    if (decimals > 9 || fabs(x) >= 1e15)
         agg_print_number(stream, x);
     else
         fprintf(stream, "%.*f", decimals > 0 ? decimals : 0, x);

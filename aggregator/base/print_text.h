@@ -52,8 +52,8 @@ agg_digits agg_whole(uint64_t n);
 agg_digits agg_grouped(double x, int decimals);
 
 // Prints a number into CSV with three significant digits of its error, so that rounding moves it by
-// at most 0.5 % of its standard error. Without an error (not finite, or 0) it prints the shortest
-// decimal that reads back as the same double.
+// at most 0.5 % of its standard error. Without an error (not finite, or 0), and from 10^15 on, it
+// prints the shortest decimal that reads back as the same double.
 void agg_print_measured(FILE *stream, double x, double error);
 
 // Returns: the number of decimals, 0 to 9, that show two significant digits of an error.

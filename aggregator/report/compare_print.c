@@ -122,7 +122,7 @@ static void print_csv(FILE *stream, const agg_compare *c)
         for (size_t j = 0; j < N_NUMBERS; j++) {
             fputc(',', stream);
             if (!is_withheld(&c->rows[i], j))
-                agg_print_measured(stream, numbers[j], c->rows[i].stderr_);
+                agg_print_measured(stream, numbers[j], j + 1 < N_NUMBERS ? c->rows[i].stderr_ : 1);
         }
         fprintf(stream, ",%s\n", c->rows[i].detected ? "true" : "false");
     }

@@ -353,7 +353,7 @@ static void lines_say_what_holds(void **state)
         lines_of(&g, NULL),
         "epsilon per report  4 (as drawn: 3.999999)\n"
         "epsilon per day     4 (1 report)\n"
-        "central epsilon     0.114869 (stronger bound, smallest block of 200000 reports, 100 % "
+        "central epsilon     0.114869 (stronger bound, smallest block of 200,000 reports, 100 % "
         "honest, delta 1e-9, the recipe states none)\n"
         "central, person     0.114869 (1 report of 1 day, in any blocks)\n" ASSUMES("100"));
     other.reports = 1000;
@@ -361,11 +361,11 @@ static void lines_say_what_holds(void **state)
     other.none = AGG_CENTRAL_NO_GAIN;
     assert_string_equal(
         lines_of(&g, &other),
-        "a: central epsilon     0.114869 (stronger bound, smallest block of 200000 reports, 100 % "
+        "a: central epsilon     0.114869 (stronger bound, smallest block of 200,000 reports, 100 % "
         "honest, delta 1e-9, the recipe states none)\n"
         "a: central, person     0.114869 (1 report of 1 day, in any blocks)\n"
         "a: " ASSUMES("100") //
-        "b: central epsilon     no better than that of a report (smallest block of 1000 reports, "
+        "b: central epsilon     no better than that of a report (smallest block of 1,000 reports, "
         "100 % honest, delta 1e-9, the recipe states none)\n"
         "epsilon per report  4 (as drawn: 3.999999)\n"
         "epsilon per day     4 (1 report)\n"
@@ -409,7 +409,7 @@ static void lines_say_what_holds(void **state)
         lines_of(&g, NULL),
         "epsilon per report  2 (as drawn: 2)\n"
         "epsilon per day     2 (1 report)\n"
-        "central epsilon     0.25 (renyi bound, smallest block of 10000 reports, 100 % honest, "
+        "central epsilon     0.25 (renyi bound, smallest block of 10,000 reports, 100 % honest, "
         "delta 0.001)\n"
         "central, person     0.25 (1 report, all that a person sends)\n"
         "claim               central epsilon 0.5: kept\n"

@@ -626,8 +626,8 @@ static void comparisons_are_printed_and_escaped(void **state)
         "\"share\","
         "\"confidence\":0.95,\"multiple\":\"bh\",\"withheld\":3";
     const char *csv = "value,a,b,difference,stderr,low,high,z,detected\n"
-                      "\"'=1\"\"<b>\\x1b[31m\",0.25,,,,,,,true\n"
-                      "\"fig\",-0.5,0.5,1,2,-3,4,0.5,false\n";
+                      "\"'=1\"\"<b>\\x1b[31m\",0.2500,,,,,,,true\n"
+                      "\"fig\",-0.50,0.50,1.00,2.00,-3.00,4.00,0.50,false\n";
     const char *table = p.text[AGG_TABLE];
     assert_printed(&p, head, row, fig, csv);
     // Shares in %, two digits of the smallest error (1.5625 %).

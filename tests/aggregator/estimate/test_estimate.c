@@ -450,10 +450,9 @@ static void results_are_printed_and_escaped(void **state)
     const char *head =
         "\"schema\":1,\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5,"
         "\"confidence\":0.95,\"multiple\":\"bh\"";
-    const char *csv =
-        "value,count,stderr,low,high,detected\n"
-        "\"'=1+\"\"<b>\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,\",0.1,0.3333333333333333,-1e+300,"
-        "12345678,true\n\"fig\",-2,3,-8,4,false\n";
+    const char *csv = "value,count,stderr,low,high,detected\n"
+                      "\"'=1+\"\"<b>\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,\",0.100,0.333,-1e+300,"
+                      "12345678.000,true\n\"fig\",-2.00,3.00,-8.00,4.00,false\n";
     const char *table = p.text[AGG_TABLE];
     assert_printed(&p, head, row, fig, csv);
     assert_null(strchr(table, '\xff'));

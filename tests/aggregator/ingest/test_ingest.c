@@ -37,7 +37,7 @@ static void bad_recipes_are_refused(void **state)
     static const bad_recipe table[] = {
         {"", AGG_ERR_JSON, "not JSON"},
         {"[]", SHOAL_ERR_TYPE, "object"},
-        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") "} x", AGG_ERR_JSON, "line 1"},
+        {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") "} x", AGG_ERR_JSON, "is not JSON"},
         {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16") ",\"nope\":1}", SHOAL_ERR_UNKNOWN_FIELD, "nope"},
         {HEAD P("\"epsilon\":4,\"k\":8,\"m\":16,\"o\":{\"p\":1}") "}", SHOAL_ERR_UNKNOWN_FIELD,
          "parameters.o.p"},
@@ -56,7 +56,7 @@ static void bad_recipes_are_refused(void **state)
         {HEAD P("\"epsilon\":0,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":-1,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":17,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
-        {HEAD P("\"epsilon\":NaN,\"k\":8,\"m\":16") "}", AGG_ERR_JSON, "line 1"},
+        {HEAD P("\"epsilon\":NaN,\"k\":8,\"m\":16") "}", AGG_ERR_JSON, "is not JSON"},
         {HEAD P("\"epsilon\":1e999,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "parameters.epsilon"},
         {HEAD P("\"epsilon\":0.0000001,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "six decimals"},
         {HEAD P("\"epsilon\":1.00000001,\"k\":8,\"m\":16") "}", SHOAL_ERR_RANGE, "six decimals"},

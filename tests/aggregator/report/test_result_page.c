@@ -233,7 +233,7 @@ static void what_a_result_promises_stands_below_it(void **state)
     assert_non_null(table_end);
     assert_non_null(strstr(table_end, "<p class=\"note\">epsilon per report  2 (as drawn: 2)<br>"));
     assert_non_null(strstr(
-        table_end, "<br>central epsilon     0.25 (stronger bound, smallest block of 1000 "
+        table_end, "<br>central epsilon     0.25 (stronger bound, smallest block of 1,000 "
                    "reports, 100 % honest, delta 1e-9)<br>central, person     0.25 (1 report "
                    "of 1 day, in any blocks)<br>The central epsilon assumes"));
     assert_non_null(strstr(table_end,
