@@ -77,6 +77,7 @@ void agg_part_recipe_print(FILE *stream, const shoal_part *part, const agg_recip
             "{\n  \"recipe\": \"%s\",\n  \"analysis\": \"%s\",\n  \"stream\": \"%s\",\n  "
             "\"value\": \"%s\",\n",
             frame->id, frame->analysis, frame->stream, frame->value);
+    if (frame->text != NULL) fprintf(stream, "  \"text\": %s,\n", frame->text);
     fprintf(stream, "  \"mechanism\": \"%s\",\n  \"parameters\": {", mechanism->name);
     put_parameters(&w, part, frame, takes);
     fputs("},\n", stream);
@@ -85,6 +86,8 @@ void agg_part_recipe_print(FILE *stream, const shoal_part *part, const agg_recip
     if (takes & SHOAL_TAKES_SEED) fprintf(stream, "  \"seed\": \"%s\",\n", frame->seed_hex);
     fprintf(stream, "  \"limit\": {\"per_day\": %u},\n", frame->per_day);
     if (frame->send != NULL) fprintf(stream, "  \"send\": %s,\n", frame->send);
+    if (frame->batch_minimum > 0)
+        fprintf(stream, "  \"batch\": {\"minimum\": %u},\n", frame->batch_minimum);
     if (frame->cohort_minimum > 0)
         fprintf(stream, "  \"cohort\": {\"minimum\": %u},\n", frame->cohort_minimum);
     if (frame->block_minimum > 0)

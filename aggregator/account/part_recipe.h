@@ -18,9 +18,11 @@ typedef struct agg_recipe_frame {
     const char *low, *high; // the range, where `value` is "number"
     const char *expires;    // "YYYY-MM-DD"
     uint32_t per_day;
+    uint32_t batch_minimum;  // 0: left out
     uint32_t cohort_minimum; // 0: left out
     uint32_t block_minimum;  // 0: left out
     const char *send;        // the text of `send`, such as AGG_SEND_DAY; NULL: left out
+    const char *text;        // the text of `text`, such as {"max": 64}; NULL: left out
     const agg_text *values;  // the part's `size` listed values; NULL: the size is written instead
 } agg_recipe_frame;
 

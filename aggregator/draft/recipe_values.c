@@ -10,9 +10,8 @@
 #include "print_text.h"
 #include "recipe_json.h"
 
-// Returns: the reason why a value cannot be listed, or NULL. Bytes that are not UTF-8 would be
-// written as another character.
-static const char *fault_of(const char *text, size_t len)
+// Bytes that are not UTF-8 would be written as another character.
+const char *recipe_value_fault(const char *text, size_t len)
 {
     if (len == 0) return "is empty";
     if (len > SHOAL_VALUE_MAX) return "is over 256 bytes";
@@ -28,7 +27,7 @@ static agg_err print_lines(FILE *stream, agg_error *error, const char *path, con
         const char *newline = memchr(at, '\n', (size_t)(end - at)),
                    *stop = newline != NULL ? newline : end;
         size_t len = (size_t)(stop - at) - (stop > at && stop[-1] == '\r');
-        const char *fault = fault_of(at, len);
+        const char *fault = recipe_value_fault(at, len);
         if (n++ > 0) fputs(", ", stream);
         if (fault != NULL)
             return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "%s: line %u: the value %s", path,

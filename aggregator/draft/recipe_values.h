@@ -7,6 +7,9 @@
 
 #include "agg_error.h"
 
+// Returns: the reason why a value cannot be listed, as the end of a sentence, or NULL.
+const char *recipe_value_fault(const char *text, size_t len);
+
 // Writes `"values": [...]` from a file with one value on each line.
 // Returns: AGG_ERR_USAGE naming the line for a value that no list can hold, or for a list of fewer
 // than two values.

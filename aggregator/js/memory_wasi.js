@@ -356,10 +356,11 @@ export class MemoryWasi {
       /** @type {number} */ whence,
       /** @type {number} */ out,
     ) => this.#seek(fd, offset, whence, out),
-    // Folders are not in memory, so a command that reads or makes one (a run over epochs) gets an
-    // error.
+    // Folders are not in memory, so a command that reads or makes one (init, a run over epochs) gets
+    // an error.
     fd_readdir: () => NOTSUP,
     path_create_directory: () => NOTSUP,
+    path_remove_directory: () => NOTSUP,
     fd_sync: (/** @type {number} */ fd) => (this.#open.has(fd) ? 0 : BADF),
     path_filestat_get: (
       /** @type {number} */ _fd,

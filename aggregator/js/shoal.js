@@ -7,33 +7,9 @@ import { externalOf, runExternal } from './external.js';
 
 const external = externalOf(process.argv.slice(2));
 if (external) process.exit(await runExternal(external));
+// The `shoal` command under Node: its files, its pipes, its exit code.
+import { runCommand } from './command.js';
+import { runInit } from './init.js';
 
-// Node prints on every start that its WASI is experimental. The warning is hidden from people who
-// pipe the output.
-const emitWarning = process.emitWarning;
-process.emitWarning = /** @param {any[]} args */ (...args) => {
-  if (!String(args[0]).startsWith('WASI is an experimental feature'))
-    Reflect.apply(emitWarning, process, args);
-};
-const { WASI } = await import('node:wasi');
-
-const wasi = new WASI({
-  version: 'preview1',
-  args: ['shoal', ...process.argv.slice(2)],
-  env: { SHOAL_FOLDER: process.cwd() }, // see wasi_folder.c
-  preopens: { '/': '/' },
-  returnOnExit: true,
-});
-// Each import goes through a JavaScript function: called directly, Node takes V8's fast path, on
-// which a garbage collection inside node:wasi crashes the process (nodejs/node issues 46777 and
-// 53087).
-/** @type {{[name: string]: (...args: any[]) => number}} */
-const imports = {};
-for (const [name, call] of Object.entries(wasi.wasiImport))
-  imports[name] = (...args) => call(...args);
-const module = await WebAssembly.compile(
-  await readFile(new URL('../dist/shoal.wasm', import.meta.url)),
-);
-process.exit(
-  wasi.start(await WebAssembly.instantiate(module, { wasi_snapshot_preview1: imports })),
-);
+const [name, ...args] = process.argv.slice(2);
+process.exit(name === 'init' ? await runInit(args) : await runCommand(process.argv.slice(2)));
