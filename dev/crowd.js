@@ -12,7 +12,7 @@ const NEW_WORDS = 6; // of a discovery, which only finds what many have
 const DEVICES = 4000;
 const DEVICES_OF_DISCOVERY = 20_000;
 const WAVE_LEAST = 500;
-const WAVE_MOST = 8000;
+const WAVE_MOST = 12_000;
 const SIGMAS = 5; // how many standard errors a wave should add to the value that it copies
 const SCALE = 1_000_000;
 

@@ -246,7 +246,8 @@ export async function startTrial(options, print) {
         counts = copying(counts, value, each / (1 - each * (values.length - 1 - i)));
       });
       const { kind } = ground.recipe;
-      const noise = kind === 'mean' ? 0 : ground.stderr;
+      // A mean says nothing of one value, and a discovery finds only what stands out.
+      const noise = ground.stderr * (kind === 'mean' ? 0 : kind === 'discovery' ? 2 : 1);
       const percent = Number((100 * share).toPrecision(3));
       if (share > 0)
         await come(

@@ -7,8 +7,9 @@ const DRAWN_MAX = 4096;
 /** The bits of a record whose last part is hexadecimal; null for other shapes. @param {any} report */
 export function bitsOf({ parameters, records: [text] }) {
   const { m, g, bits, size, f } = parameters;
+  if (text.includes(';')) return null; // several answers in one record
   const width = g === undefined ? (m ?? (f === undefined ? size : (bits ?? size))) : undefined;
-  const hex = text.split(';')[0].split(',').at(-1);
+  const hex = text.split(',').at(-1);
   if (width === undefined || !/^[0-9a-f]+$/.test(hex) || hex.length !== 2 * Math.ceil(width / 8))
     return null;
   return Array.from(
