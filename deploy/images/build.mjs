@@ -235,7 +235,7 @@ export class Buildah {
       'build',
       // Docker's own format would name the container that it was built in. One layer, no times, nothing of an earlier build.
       ...['-q', '--isolation', 'chroot', '--format', 'oci', '--timestamp', '0'],
-      ...['--no-cache', '--layers=false', ...args, '-f', file, '-t', image, context],
+      ...['--no-cache', '--layers=false', '--force-rm', ...args, '-f', file, '-t', image, context],
     );
     return /** @type {string} */ (this.id(image));
   }
