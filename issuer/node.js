@@ -4,6 +4,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { IncomingMessage, ServerResponse, createServer } from 'node:http';
+import { dirname, resolve } from 'node:path';
 import { BundleCounts } from './bundle_counts.js';
 import { parse } from './config.js';
 import { lockCounts } from './counts_lock.js';
@@ -106,10 +107,16 @@ export async function startIssuer(
   return { port, counts, close };
 }
 
-/** Reads a key file, which only its owner may read. @param {string} path */
+/**
+ * Reads a key file, which only its owner may read. A file that systemd hands over (LoadCredential) is for the service alone, but may show
+ * a mode of 0440: its access list stands where the group's rights are.
+ * @param {string} path
+ */
 export async function readSigners(path) {
+  const { CREDENTIALS_DIRECTORY: handed } = process.env;
   const { mode } = await stat(path);
-  if (mode & 0o077)
+  const isHanded = handed !== undefined && resolve(dirname(path)) === resolve(handed);
+  if (mode & (isHanded ? 0o007 : 0o077))
     throw new Error(`${path}: others may read this file of private keys (mode 600)`);
   return openKeys(parse(await readFile(path, 'utf8'), path), openKeyInNode);
 }

@@ -76,14 +76,19 @@ function run(program, args, cwd = root) {
   return done.stdout;
 }
 
-/** Installs the Debian packages that are missing. @param {string[]} programs  each in the package of its name */
-function needPrograms(...programs) {
+/** Programs whose Debian packages have other names. @type {Record<string, string>} */
+const PACKAGED_AS = { ip: 'iproute2' };
+
+/** Installs the Debian packages of programs that are missing. @param {string[]} programs */
+export function needPrograms(...programs) {
   const isThere = (/** @type {string} */ name) =>
     (process.env.PATH ?? '')
       .split(':')
       .concat('/usr/sbin')
       .some((folder) => existsSync(join(folder, name)));
-  const missing = programs.filter((name) => !isThere(name));
+  const missing = programs
+    .filter((name) => !isThere(name))
+    .map((name) => PACKAGED_AS[name] ?? name);
   if (missing.length === 0) return;
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get'))
     throw new BuildError(
@@ -155,12 +160,14 @@ export function makeContext(context, { packages, program }, names = NAMES) {
         temporary,
         root,
       );
-    for (const name of services)
+    for (const name of services) {
       installApp(
         PACKAGES[name],
         packages === undefined ? temporary : resolve(packages),
         join(context, name),
       );
+      cpSync(join(root, 'LICENSE'), join(context, name, 'LICENSE'));
+    }
   } finally {
     rmSync(temporary, { recursive: true });
   }

@@ -401,14 +401,19 @@ async function provoke(kit, ca) {
   await services.relay.stop();
   const lost = { ca, site: 'relay.localhost', path: '/', body: 'x' };
   assert.equal((await ask(lost)).status, 502, 'the relay is gone');
+}
+
+/** What the services, which have ended, said and kept. @param {Kit} kit */
+async function checkTraces(kit) {
+  const services = Object.values(kit.services);
   const address = DEVICE.replaceAll('.', '\\.');
-  for (const { name, output } of Object.values(services))
+  for (const { name, output } of services)
     assert.doesNotMatch(output, new RegExp(address), `${name} logs an address`);
   const args = ['-rlF', '-e', DEVICE, join(kit.folder, 'volumes')];
   const found = spawn('grep', args, { stdio: ['ignore', 'inherit', 'inherit'] });
   assert.deepEqual(await once(found, 'exit'), [1, null], 'a volume holds an address');
   for (const secret of Object.keys(kit.compose.secrets))
-    for (const { name, output } of Object.values(services))
+    for (const { name, output } of services)
       assert.ok(!output.includes(kit.secret(secret)), `${name} logs ${secret}`);
   say('no output and no volume holds the address of a device; no output holds a secret');
 }
@@ -451,6 +456,7 @@ async function main() {
     say('aggregator: started again, it has the same result');
     await provoke(kit, ca);
     for (const service of Object.values(kit.services)) await service.stop();
+    await checkTraces(kit);
   } catch (error) {
     for (const { name, output } of Object.values(kit.services)) say(`== ${name}\n${output}`);
     throw error;

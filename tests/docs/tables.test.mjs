@@ -157,8 +157,8 @@ test("the aggregator's configuration", () => {
 
 test('sample configurations hold fields that are documented', () => {
   const fields = named('docs/operate.md', 'Aggregator');
-  for (const name of ['serve', 'container']) {
-    const sample = JSON.parse(read(`aggregator/serve/packaging/${name}.json`));
+  for (const name of ['etc/aggregator', 'systemd/etc/aggregator']) {
+    const sample = JSON.parse(read(`deploy/${name}.json`));
     assert.deepEqual(
       Object.keys(sample).filter((field) => !fields.includes(field)),
       [],

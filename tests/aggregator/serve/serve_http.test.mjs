@@ -26,7 +26,7 @@ import {
 } from './serve_helpers.mjs';
 import { readExposition } from '../../exposition.mjs';
 
-const PACKAGING = '../../../aggregator/serve/packaging/';
+const KIT = '../../../deploy/';
 const COUNTS = 'light\t700\ndark\t300\n';
 const WORDS = 'the\t500\nof\t300\nand\t150\ntea\t50\n';
 
@@ -520,14 +520,15 @@ test('wrong configurations are refused by name', (t) => {
   assert.notEqual(refused.status, 0);
   assert.match(refused.stderr, /recipe theme has "trial": 1, .*listen is 0\.0\.0\.0:0/);
   for (const sample of ['serve.json', 'container.json']) {
+  for (const sample of ['etc/aggregator.json', 'systemd/etc/aggregator.json']) {
     // known fields only; the files they name are not here
     const done = run(
       'serve',
       '--check',
       '--config',
-      fileURLToPath(new URL(`${PACKAGING}${sample}`, import.meta.url)),
+      fileURLToPath(new URL(`${KIT}${sample}`, import.meta.url)),
     );
-    assert.match(done.stderr, /\/batch-secret: .*No such file/);
+    assert.match(done.stderr, /\/batch\.secret: .*No such file/);
   }
   writeFileSync(join(folder, 'config.json'), '{"listen":"127.0.0.1:0","listen":"127.0.0.1:1"}');
   assert.match(
