@@ -226,7 +226,8 @@ export function graphOf(uses) {
   return graph;
 }
 
-const PRODUCT = /^(core|aggregator|wasm|edge|relay|issuer|create|dev|verify|web-demo)\/.*\.(c|h|def|m?js)$/;
+const PRODUCT =
+  /^(core|aggregator|wasm|edge|relay|issuer|create|dev|verify|web-demo)\/.*\.(c|h|def|m?js)$/;
 
 /**
  * Every file of the tree that git knows or would add, with its text.

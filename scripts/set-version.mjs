@@ -58,8 +58,7 @@ export function setVersion(version, folder = root) {
   const rooms = workspaces(folder);
   const own = new Set(rooms.map((room) => JSON.parse(text(`${room}/package.json`)).name));
   own.add('shoal-linux-x64');
-  for (const room of rooms)
-    rewrite(`${room}/package.json`, (about) => move(about, version, own));
+  for (const room of rooms) rewrite(`${room}/package.json`, (about) => move(about, version, own));
   rewrite('package-lock.json', (lock) => {
     lock.version = version;
     for (const room of ['', ...rooms]) move(lock.packages[room], version, own);

@@ -57,9 +57,12 @@ static const cli_command *option_row(place at, size_t i)
 
 typedef void (*visit_option)(place at, const command_option *option);
 
-// Whether a row before the i-th one of the place has the option.
+// Whether the place's modes, or a row before the i-th one, have the option.
 static bool is_known(place at, size_t i, const command_option *option)
 {
+    for (size_t j = 0; option_row(at, j) != NULL; j++)
+        if (is_mode(option_row(at, j)) && strcmp(option_row(at, j)->name + 2, option->name) == 0)
+            return true;
     for (size_t before = 0; before < i; before++)
         for (const command_option *o = option_row(at, before)->options;
              o != NULL && o->name != NULL; o++)

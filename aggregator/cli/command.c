@@ -63,7 +63,7 @@ static void list_names(char *out, size_t size, const cli_command *const *rows)
 
 static void print_rows(const cli_command *const *rows)
 {
-    for (; *rows != NULL; rows++) printf("  %-10s %s\n", (*rows)->name, (*rows)->summary);
+    for (; *rows != NULL; rows++) printf("  %-11s %s\n", (*rows)->name, (*rows)->summary);
 }
 
 static void print_help(const cli_command *row, const cli_command *parent)
@@ -87,6 +87,7 @@ static void print_overview(FILE *stream, const cli_command *const *commands)
     for (size_t i = 0; commands[i] != NULL; i++)
         fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     external_list(stream);
+        fprintf(stream, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\nshoal help COMMAND, or shoal COMMAND --help, tells more of one; shoal --version "
           "prints the\n"
           "version. Exit codes: 0 ok, 1 runtime, 2 usage, 3 refused for privacy, 4 too many "

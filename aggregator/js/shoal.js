@@ -4,6 +4,10 @@
 // this process may.
 import { readFile } from 'node:fs/promises';
 import { externalOf, runExternal } from './external.js';
+import { findNative, runNative } from './native.js';
+
+const native = findNative();
+if (native !== null) process.exit(await runNative(native, process.argv.slice(2)));
 
 const external = externalOf(process.argv.slice(2));
 if (external) process.exit(await runExternal(external));

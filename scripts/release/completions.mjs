@@ -10,7 +10,8 @@ import { execFileSync } from 'node:child_process';
 export function readHelp(name, help) {
   const lines = help.split('\n');
   const options = lines.flatMap((line) => {
-    const [, letter, option, value] = /^ {2,}(?:-([a-z]), )? *--([a-z][a-z-]*)( [A-Z]\S*)?/.exec(line) ?? [];
+    const [, letter, option, value] =
+      /^ {2,}(?:-([a-z]), )? *--([a-z][a-z-]*)( [A-Z]\S*)?/.exec(line) ?? [];
     return option ? [{ name: option, letter, hasValue: value !== undefined }] : [];
   });
   const usage = new RegExp(`^(?:usage:)?\\s+${name} ([a-z][a-z-]+)\\b`, 'i');

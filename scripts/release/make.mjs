@@ -79,7 +79,9 @@ function checkNative(program, version) {
 function copySources(out) {
   const folder = join(root, 'build/deps/archives/libmicrohttpd');
   if (!existsSync(folder))
-    throw new Error(`${folder} is missing: remove build/deps/libmicrohttpd, so that both are fetched`);
+    throw new Error(
+      `${folder} is missing: remove build/deps/libmicrohttpd, so that both are fetched`,
+    );
   for (const name of readdirSync(folder)) copyFileSync(join(folder, name), join(out, name));
 }
 
@@ -105,7 +107,9 @@ function writeSums(out) {
   const lines = readdirSync(out)
     .sort()
     .map((name) => {
-      const sum = createHash('sha256').update(readFileSync(join(out, name))).digest('hex');
+      const sum = createHash('sha256')
+        .update(readFileSync(join(out, name)))
+        .digest('hex');
       return `${sum}  ${name}\n`;
     });
   return lines.join('');

@@ -18,7 +18,7 @@ build() {
     local name=$1 library=$2 stamp work
     shift 2
     work=$out/build/$name
-    stamp="$(version "$name") $*"
+    stamp="$(version "$name") $(sha256sum <scripts/release/native-libraries.sh)"
     [ "$(cat "$out/$name.stamp" 2>/dev/null)" != "$stamp" ] || return 0
     say "building $name $(version "$name")"
     rm -rf "$work" "$out/$name.stamp"
@@ -28,6 +28,8 @@ build() {
         CFLAGS="-O2 -g0 -fstack-protector-strong -D_FORTIFY_SOURCE=2 -ffile-prefix-map=$PWD=. -ffile-prefix-map=$OLDPWD=." \
             LDFLAGS="-Wl,-z,relro -Wl,-z,now" "$OLDPWD/build/deps/$name/configure" --quiet --disable-static --enable-shared \
             --disable-dependency-tracking --disable-maintainer-mode --prefix=/usr --sysconfdir=/etc "$@"
+        # The program was linked with Debian's library, whose symbols have this version.
+        [ ! -e lib/libcurl.vers ] || sed -i 's/^CURL_OPENSSL_3/CURL_OPENSSL_4/' lib/libcurl.vers
         make -s -j2 -C "${library%%:*}" >/dev/null
     ) >"$out/$name.log" 2>&1 || { tail -20 "$out/$name.log" >&2; exit 1; }
     cp -L "$work/${library##*:}" "$out/lib/"

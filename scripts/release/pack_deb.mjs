@@ -105,12 +105,18 @@ function putServices(folder, npm) {
   }
   copyOutside(folder, outside);
   put(folder, 'usr/lib/shoal/bring-node', BRING_NODE, 0o755);
-  for (const file of ['bring-node.sh', 'node.pins'])
-    put(folder, `usr/share/shoal/${file}`, readFileSync(join(root, 'scripts', file)));
+  for (const [file, mode] of /** @type {const} */ ([
+    ['bring-node.sh', 0o755],
+    ['node.pins', 0o644],
+  ]))
+    put(folder, `usr/share/shoal/${file}`, readFileSync(join(root, 'scripts', file)), mode);
 }
 
-/** @param {string} folder @param {string} program @param {string} version */
-async function putDocuments(folder, program, version) {
+/** Who answers for the package; whoever publishes it says so. */
+const maintainer = () => process.env.SHOAL_RELEASE_MAINTAINER || 'shoal <nobody@example.org>';
+
+/** @param {string} folder @param {string} program @param {string} version @param {number} time */
+async function putDocuments(folder, program, version, time) {
   for (const name of readdirSync(join(root, 'docs/man')))
     put(
       folder,
@@ -130,7 +136,7 @@ async function putDocuments(folder, program, version) {
     'Upstream-Name: shoal',
     '',
     'Files: *',
-    'Copyright: the authors of shoal',
+    `Copyright: ${new Date(time * 1000).getUTCFullYear()} the authors of shoal`,
     'License: Apache-2.0',
     ' On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.',
     ' Code of others in this package, and its licences: THIRD-PARTY.txt beside this file.',
@@ -138,9 +144,11 @@ async function putDocuments(folder, program, version) {
   ];
   put(folder, 'usr/share/doc/shoal/copyright', copyright.join('\n'));
   put(folder, 'usr/share/doc/shoal/THIRD-PARTY.txt', await noticeText('debian'));
+  const date = new Date(time * 1000).toUTCString().replace('GMT', '+0000');
+  const entry = `shoal (${version}) bookworm; urgency=medium\n\n  * CHANGELOG.md.gz says what changed.\n\n -- ${maintainer()}  ${date}\n`;
+  put(folder, 'usr/share/doc/shoal/changelog.gz', gzipSync(entry, { level: 9 }));
   const changes = gzipSync(readFileSync(join(root, 'CHANGELOG.md')), { level: 9 });
-  put(folder, 'usr/share/doc/shoal/changelog.gz', changes);
-  put(folder, 'usr/share/doc/shoal/VERSION', `${version}\n`);
+  put(folder, 'usr/share/doc/shoal/CHANGELOG.md.gz', changes);
 }
 
 /** The units, where the tree has some. @param {string} folder @returns {string[]} their names */
@@ -170,7 +178,10 @@ function putUnits(folder) {
 function dependencies(folder) {
   const work = join(folder, '..', 'shlibs');
   mkdirSync(join(work, 'debian'), { recursive: true });
-  writeFileSync(join(work, 'debian/control'), 'Source: shoal\n\nPackage: shoal\nArchitecture: any\n');
+  writeFileSync(
+    join(work, 'debian/control'),
+    'Source: shoal\n\nPackage: shoal\nArchitecture: any\n',
+  );
   const found = execFileSync('dpkg-shlibdeps', ['-O', `-e${join(folder, 'usr/bin/shoal')}`], {
     cwd: work,
     encoding: 'utf8',
@@ -200,7 +211,7 @@ function putControl(folder, version) {
     Package: 'shoal',
     Version: version,
     Architecture: 'amd64',
-    Maintainer: 'The authors of shoal <shoal@localhost>',
+    Maintainer: maintainer(),
     'Installed-Size': String(size),
     Depends: `${dependencies(folder)}, passwd`,
     Recommends: 'ca-certificates',
@@ -209,14 +220,16 @@ function putControl(folder, version) {
     Priority: 'optional',
     Description: [
       'counts of what a crowd does, from private reports',
-      ' The aggregator and its server (shoal serve), the analyst\'s commands, and the',
+      " The aggregator and its server (shoal serve), the analyst's commands, and the",
       ' services shoal-edge, shoal-relay and shoal-issuer, which need Node 20 or later.',
       ' Devices randomize what they report; shoal answers with counts and error bars.',
     ].join('\n'),
   };
   const lines = Object.entries(control).map(([name, value]) => `${name}: ${value}\n`);
   const sums = filesUnder(folder).map((name) => {
-    const md5 = createHash('md5').update(readFileSync(join(folder, name))).digest('hex');
+    const md5 = createHash('md5')
+      .update(readFileSync(join(folder, name)))
+      .digest('hex');
     return `${md5}  ${name}\n`;
   });
   put(folder, 'DEBIAN/control', lines.join(''));
@@ -237,7 +250,7 @@ export async function writeDeb(file, { version, program, npm, time }) {
     mkdirSync(join(folder, 'usr/bin'), { recursive: true });
     stripProgram(program, join(folder, 'usr/bin/shoal'));
     putServices(folder, npm);
-    await putDocuments(folder, program, version);
+    await putDocuments(folder, program, version, time);
     const units = putUnits(folder);
     putControl(folder, version);
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -18,8 +18,8 @@ const output = (program, ...args) =>
 /** The program without symbols; with a folder of libraries, as it lies in `bin` beside them. @param {string} from @param {string} to @param {string} [libraries] */
 export function stripProgram(from, to, libraries) {
   copyFileSync(from, to);
-  if (libraries) output('patchelf', '--set-rpath', `$ORIGIN/${libraries}`, to);
   output('strip', '--strip-unneeded', to);
+  if (libraries) output('patchelf', '--set-rpath', `$ORIGIN/${libraries}`, to);
 }
 
 /** Refuses a file that needs a newer C library than stated. @param {string} file */
@@ -70,9 +70,9 @@ export async function platformFiles(version, program) {
     for (const name of Object.keys(PLATFORM_LIBRARIES)) {
       const file = join(work, name);
       copyFileSync(join(root, 'build/release-libraries/lib', name), file);
+      output('strip', '--strip-unneeded', file);
       // The program's path of libraries is not that of its libraries.
       if (/lib(curl|ssl)\./.test(name)) output('patchelf', '--set-rpath', '$ORIGIN', file);
-      output('strip', '--strip-unneeded', file);
       checkGlibc(file);
       files.set(`lib/${name}`, { data: readFileSync(file), mode: 0o755 });
     }

@@ -56,7 +56,7 @@ export function readTarball(tarball) {
     bytes.toString('utf8', at, at + size).replace(/\0.*$/s, '');
   /** @type {Map<string, Entry>} */
   const files = new Map();
-  for (let at = 0; at + BLOCK <= bytes.length && bytes[at] !== 0; ) {
+  for (let at = 0; at + BLOCK <= bytes.length && bytes[at] !== 0;) {
     const size = parseInt(text(at + 124, 12), 8);
     const prefix = text(at + 257, 5) === 'ustar' ? text(at + 345, 155) : '';
     const path = prefix ? `${prefix}/${text(at, 100)}` : text(at, 100);
