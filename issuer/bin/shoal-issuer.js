@@ -42,7 +42,7 @@ real sent it, and nobody learns who.
   -h, --help                    this text
 
 example:
-  shoal-issuer keys --keys keys.json --recipe ${'0123456789abcdef'.repeat(4)}:2 --days 30
+  shoal-issuer keys --keys keys.json --recipe ${'0123456789abcdef'.repeat(4)}:2 --days 7
 `;
 
 /** A command line that cannot be followed. */

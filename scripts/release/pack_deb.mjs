@@ -171,6 +171,9 @@ function putUnits(folder) {
     put(folder, `${place}/${target}`, readFileSync(join(UNITS, name)));
     if (place.endsWith('system')) units.push(name);
   }
+  const samples = join(UNITS, 'etc');
+  for (const name of existsSync(samples) ? readdirSync(samples) : [])
+    put(folder, `usr/share/doc/shoal/examples/${name}`, readFileSync(join(samples, name)));
   return units;
 }
 
@@ -190,14 +193,9 @@ function dependencies(folder) {
   return found.replace(/^shlibs:Depends=/, '').trim();
 }
 
+// The units need no user of their own. Nothing is enabled or started: configurations come first.
 const POSTINST = `#!/bin/sh
 set -e
-# The services run as this user, whose number the images have, too. Nothing is enabled or started.
-if [ "$1" = configure ] && ! getent passwd shoal >/dev/null; then
-    number=--uid=10001
-    if getent passwd 10001 >/dev/null || getent group 10001 >/dev/null; then number=--system; fi
-    useradd $number --user-group --home-dir /var/lib/shoal --no-create-home --shell /usr/sbin/nologin shoal
-fi
 if [ -d /run/systemd/system ]; then systemctl daemon-reload || true; fi
 `;
 
@@ -213,7 +211,7 @@ function putControl(folder, version) {
     Architecture: 'amd64',
     Maintainer: maintainer(),
     'Installed-Size': String(size),
-    Depends: `${dependencies(folder)}, passwd`,
+    Depends: dependencies(folder),
     Recommends: 'ca-certificates',
     Suggests: 'nodejs (>= 20), npm',
     Section: 'web',
@@ -252,12 +250,14 @@ export async function writeDeb(file, { version, program, npm, time }) {
     putServices(folder, npm);
     await putDocuments(folder, program, version, time);
     const units = putUnits(folder);
+    mkdirSync(join(folder, 'etc/shoal/secrets'), { recursive: true });
     putControl(folder, version);
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
       if (statSync(join(folder, name)).isDirectory()) chmodSync(join(folder, name), 0o755);
       utimesSync(join(folder, name), time, time);
     }
     chmodSync(folder, 0o755);
+    chmodSync(join(folder, 'etc/shoal/secrets'), 0o700);
     utimesSync(folder, time, time);
     execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', folder, file], {
       stdio: ['ignore', 'ignore', 'inherit'],

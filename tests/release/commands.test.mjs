@@ -162,12 +162,13 @@ test('zsh and fish complete, too', { skip }, (t) => {
 test("the examples of the services' help run", async (t) => {
   const secret = join(work, 'batch.secret');
   writeFileSync(secret, 'ab'.repeat(32), { mode: 0o600 });
-  writeFileSync(join(work, 'gateway.token'), 'a token of the gateway\n', { mode: 0o600 });
+  writeFileSync(join(work, 'gateway.token'), '0123456789abcdef-a-token\n', { mode: 0o600 });
   /** @type {Record<string, unknown>} */
   const configs = {
     'words.json': {
       // first: the edge's configuration has its hash
-      ...{ recipe: 'words', mechanism: 'cms', hash: 'poly1', seed: '24'.repeat(32) },
+      ...{ recipe: 'words', analysis: 'try', stream: 'words', value: 'word' },
+      ...{ mechanism: 'cms', hash: 'poly1', seed: '24'.repeat(32) },
       parameters: { epsilon: 4, k: 16, m: 256 },
       limit: { per_day: 1 },
       expires: '2099-01-01',
