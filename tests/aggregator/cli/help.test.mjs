@@ -183,13 +183,25 @@ function prepare(folder) {
   write('serve.json', serve);
   write('secret', `${secret}\n`);
   chmodSync(at('secret'), 0o600);
-  shoal('serve', '--check', '--config', at('serve.json')); // makes the store and its audit log
+  startOnce(folder); // makes the store and its audit log
   openssl('genpkey', '-algorithm', 'ed25519', '-out', at('own.pem'));
   openssl('pkey', '-in', at('own.pem'), '-pubout', '-out', at('recipes.pub'));
   chmodSync(at('own.pem'), 0o600);
   shoal('recipe', 'sign', '--key', at('own.pem'), '-o', at('signed.json'), at('fish.json'));
   const today = Math.floor(Date.now() / 86_400_000);
   write('keys.json', { from: today, until: today + 30, gateway: [], tokens: [] });
+}
+
+/** Starts the server of serve.json, and ends it once it listens. @param {string} folder */
+function startOnce(folder) {
+  const lines = [
+    '"$0" serve --config serve.json 2>serve.log & server=$!',
+    'until grep -q listening serve.log; do kill -0 $server; sleep 0.02; done',
+    'kill $server; wait $server',
+  ];
+  const options = /** @type {const} */ ({ cwd: folder, encoding: 'utf8', timeout: 60_000 });
+  const done = spawnSync('bash', ['-euc', lines.join('\n'), program], options);
+  assert.equal(done.status, 0, done.stderr);
 }
 
 /** @param {string[]} args */
