@@ -34,7 +34,7 @@ p,td:last-child{color:var(--soft)}section,form{background:var(--card);border:1px
 table{width:100%;border-collapse:collapse;margin-top:.6rem}caption{position:absolute;clip-path:inset(50%)}
 th,td{text-align:left;vertical-align:top;padding:.4rem .8rem .4rem 0;border-top:1px solid var(--line);font-weight:400}
 thead th{color:var(--soft);font-size:.85rem;border:0}td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;font-weight:600;color:var(--fg)}
-tbody th{min-width:7rem}tr.look th,tr.look .n{color:var(--warn);font-weight:600}a{color:inherit}
+th:first-child{width:10rem}th:nth-child(2){width:6.5rem;text-align:right}tr.look th,tr.look .n{color:var(--warn);font-weight:600}a{color:inherit}
 label{display:block}input,button{font:inherit;margin-top:.5rem;padding:.35rem .6rem;max-width:100%;color:inherit;background:var(--bg);border:1px solid var(--soft);border-radius:.4rem}
 @media(max-width:40rem){thead{position:absolute;clip-path:inset(50%)}tr{display:grid;grid-template-columns:1fr auto;border-top:1px solid var(--line);padding:.4rem 0}th,td{border:0;padding:.1rem 0}td:last-child{grid-column:1/-1}}`;
 
@@ -179,8 +179,11 @@ function refused(refusals) {
   const rows = (refusals?.entries() ?? []).filter(([, n]) => n > 0);
   return rows.length === 0
     ? [['None', 0, 'No report was refused since this worker started.']]
-    : rows.map(([code, n]) => [code, n, `${REPORT_REFUSALS.get(code)}.`]);
+    : rows.map(([code, n]) => [code, n, sentence(REPORT_REFUSALS.get(code) ?? '')]);
 }
+
+/** @param {string} text */
+const sentence = (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
 const TO_LOOK_AT = ['Batches set aside', 'Destroyed', 'No answer'];
 
@@ -188,11 +191,11 @@ const TO_LOOK_AT = ['Batches set aside', 'Destroyed', 'No answer'];
 function section(title, rows) {
   const lines = rows.map(([what, n, meaning]) => {
     const isBad = n !== 0 && (TO_LOOK_AT.includes(what) || /tries failed/.test(meaning));
-    return `<tr${isBad ? ' class="look"' : ''}><th scope="row">${escaped(what)}</th><td class="n">${grouped(n)}</td><td>${escaped(meaning)}</td></tr>`;
+    return `<tr role="row"${isBad ? ' class="look"' : ''}><th scope="row" role="rowheader">${escaped(what)}</th><td class="n" role="cell">${grouped(n)}</td><td role="cell">${escaped(meaning)}</td></tr>`;
   });
   return `<section><h2>${escaped(title)}</h2>
-<table><caption>${escaped(title)}</caption><thead><tr><th scope="col">What</th><th scope="col">How many</th><th scope="col">What it means</th></tr></thead>
-<tbody>
+<table role="table"><caption>${escaped(title)}</caption><thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">What</th><th scope="col" role="columnheader">How many</th><th scope="col" role="columnheader">What it means</th></tr></thead>
+<tbody role="rowgroup">
 ${lines.join('\n')}
 </tbody></table></section>
 `;

@@ -94,6 +94,24 @@ void agg_alarms_test_counts(agg_alarms *alarms, const shoal_part *part, uint64_t
     agg_alarm_enter_below(alarms, AGG_ALARM_BELOW, &below, (double)n_items);
 }
 
+void agg_alarms_test_copies(agg_alarms *alarms, const shoal_recipe *recipe,
+                            const agg_copies_seen *seen)
+{
+    static const char partly[] = "the server restarted or failed while a block was open, or the "
+                                 "blocks are from before it counted copies";
+    agg_alarm *alarm = &alarms->list[AGG_ALARM_IDENTICAL];
+    double likeliest = 1, p = agg_copies_seen_p(&likeliest, recipe, seen);
+    if (!(likeliest < 1)) return;
+    if (seen->n_examined > 0) {
+        const agg_bounded counted = {seen->largest, (double)seen->n_examined, likeliest,
+                                     1 - likeliest};
+        agg_alarm_enter(alarms, AGG_ALARM_IDENTICAL, p, &counted);
+        alarm->is_counted = alarm->p == p;
+    }
+    alarm->is_partial = !seen->is_whole;
+    if (alarm->is_partial) alarm->why = partly;
+}
+
 void agg_alarms_finish(agg_alarms *alarms)
 {
     alarms->n_raised = 0;
@@ -102,6 +120,7 @@ void agg_alarms_finish(agg_alarms *alarms)
         agg_alarm *alarm = &alarms->list[c];
         if (alarm->outcome == AGG_ALARM_NOT_MEASURED) continue;
         alarm->p = fmin(1, alarm->p * alarms->n_tests);
+        if (alarm->p > AGG_ALARM_RATE && alarm->is_partial) alarm->outcome = AGG_ALARM_NOT_MEASURED;
         if (alarm->p > AGG_ALARM_RATE) continue;
         alarm->outcome = AGG_ALARM_RAISED;
         alarms->n_raised++;

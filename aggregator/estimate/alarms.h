@@ -19,6 +19,7 @@
 
 #include "accumulator.h"
 #include "agg_error.h"
+#include "copies.h"
 #include "recipe_ref.h"
 
 #define AGG_ALARM_RATE 1e-4 // results of honest devices in which any test raises an alarm, at most
@@ -49,6 +50,8 @@ typedef struct agg_alarm {
                                // AGG_ALARM_GROWTH the newest and the usual reports a day
     double n;                  // reports that were counted over; ones for AGG_ALARM_WEIGHT
     const char *why;           // why it was not measured: a clause, static text
+    bool is_partial;           // some reports were not looked at: passing would say too much
+    bool is_counted;           // `observed` is the largest group of equal records that was found
     bool is_moot;              // not measured because there is nothing of the kind to measure
 } agg_alarm;
 
@@ -79,6 +82,12 @@ uint64_t agg_alarms_memory(const shoal_recipe *recipe);
 //   counts: n_items, of agg_estimator_counts
 void agg_alarms_test_counts(agg_alarms *alarms, const shoal_part *part, uint64_t n,
                             const struct agg_count *counts, size_t n_items);
+
+// Tests how often one record came, as tables saw it while records passed (copies.h), where a
+// recipe's records tell copies from a crowd. Where not all records passed, it can raise an alarm,
+// but not pass.
+void agg_alarms_test_copies(agg_alarms *alarms, const shoal_recipe *recipe,
+                            const agg_copies_seen *seen);
 
 // Sets the outcomes: p is multiplied by the number of tests, and an alarm is raised where it is
 // then AGG_ALARM_RATE at most.

@@ -250,6 +250,8 @@ agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_rec
     agg_err err = agg_estimate_check(error, recipe, acc);
     if (err == SHOAL_OK) err = check_post(estimate, error, &options->post);
     if (err == SHOAL_OK) err = agg_alarms_test(&estimate->alarms, error, recipe->recipe, acc);
+    if (err == SHOAL_OK && options->copies != NULL)
+        agg_alarms_test_copies(&estimate->alarms, recipe->recipe, options->copies);
     if (err == SHOAL_OK) err = make_rows(estimate, error, acc, dictionary, options->n_threads);
     if (err != SHOAL_OK) {
         agg_estimate_release(estimate);

@@ -32,11 +32,12 @@
 #include "recipe_json.h"
 
 typedef struct agg_estimate_options {
-    double confidence;     // in (0, 1); 0 means 0.95
-    agg_multiple multiple; // the rule of `detected`
-    size_t top;            // rows to keep; 0 keeps all
-    unsigned n_threads;    // 0 means 1
-    agg_post post;         // a total of 0 means all reports
+    double confidence;             // in (0, 1); 0 means 0.95
+    agg_multiple multiple;         // the rule of `detected`
+    size_t top;                    // rows to keep; 0 keeps all
+    unsigned n_threads;            // 0 means 1
+    agg_post post;                 // a total of 0 means all reports
+    const agg_copies_seen *copies; // among the records, as tables saw it; NULL: not counted
     uint32_t by; // 0 for a row each dictionary value; else 1 + the field of the encoding whose
                  // buckets are the rows (marginal.h)
 } agg_estimate_options;

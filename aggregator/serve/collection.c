@@ -80,6 +80,11 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
     err = load_dictionaries(made, error, config, log, log_context);
     made->tick_s = tick_of(made->recipe.recipe, config->period);
     return err;
+    if (err == SHOAL_OK)
+        err = agg_store_collection(store, &made->number, error, made->recipe.recipe,
+                                   (int32_t)(time(NULL) / 86400));
+    return err == SHOAL_OK ? agg_store_count_copies(store, error, made->number, made->recipe.recipe)
+                           : err;
 }
 
 // Refuses a dictionary of a recipe that is not served: it is probably a typing error.

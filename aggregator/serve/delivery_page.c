@@ -34,7 +34,8 @@ static const char style[] =
     "border-top:1px solid var(--line);font-weight:400}"
     "thead th{color:var(--soft);font-size:.85rem;border:0}"
     "td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;"
-    "font-weight:600;color:var(--fg)}tbody th{min-width:8rem}"
+    "font-weight:600;color:var(--fg)}th:first-child{width:9rem}th:nth-child(2){width:12rem;text-"
+    "align:right}"
     "tr.look th,tr.look .n{color:var(--warn);font-weight:600}"
     "@media(max-width:40rem){thead{position:absolute;clip-path:inset(50%)}"
     "tr{display:grid;grid-template-columns:1fr auto;border-top:1px solid var(--line);"
@@ -65,7 +66,9 @@ static void print_minute(char out[TIME_MAX], int64_t seconds)
 static void put_row(FILE *stream, const char *what, const char *figure, const char *meaning,
                     bool is_bad)
 {
-    fprintf(stream, "<tr%s><th scope=\"row\">%s</th><td class=\"n\">%s</td><td>%s</td></tr>\n",
+    fprintf(stream,
+            "<tr role=\"row\"%s><th scope=\"row\" role=\"rowheader\">%s</th><td class=\"n\" "
+            "role=\"cell\">%s</td><td role=\"cell\">%s</td></tr>\n",
             is_bad ? " class=\"look\"" : "", what, figure, meaning);
 }
 
@@ -79,9 +82,10 @@ static void put_count(FILE *stream, const char *what, uint64_t n, const char *me
 static void open_table(FILE *stream, const char *title)
 {
     fprintf(stream,
-            "<section><h2>%s</h2>\n<table><caption>%s</caption><thead><tr><th "
-            "scope=\"col\">What</th><th scope=\"col\">How many</th><th scope=\"col\">What it "
-            "means</th></tr></thead>\n<tbody>\n",
+            "<section><h2>%s</h2>\n<table role=\"table\"><caption>%s</caption><thead "
+            "role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">What</th>"
+            "<th scope=\"col\" role=\"columnheader\">How many</th><th scope=\"col\" "
+            "role=\"columnheader\">What it means</th></tr></thead>\n<tbody role=\"rowgroup\">\n",
             title, title);
 }
 

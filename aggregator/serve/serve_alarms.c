@@ -14,13 +14,15 @@ static agg_err test_span(agg_alarms *alarms, agg_error *error, const serve_colle
                          agg_store *store, agg_span span, const agg_growth *growth)
 {
     agg_accumulator acc;
+    agg_released released;
     *alarms = (agg_alarms){.n_tests = 0};
-    agg_err err = agg_store_load(store, &acc, NULL, error, collection->number,
+    agg_err err = agg_store_load(store, &acc, &released, error, collection->number,
                                  collection->recipe.recipe, span);
     if (err != SHOAL_OK) return err;
     err = agg_estimate_check(error, &collection->recipe, &acc);
     if (err == SHOAL_OK) err = agg_alarms_test(alarms, error, collection->recipe.recipe, &acc);
     if (err == SHOAL_OK) {
+        agg_alarms_test_copies(alarms, collection->recipe.recipe, &released.copies);
         agg_alarms_finish(alarms);
         agg_alarms_compare_growth(alarms, growth->newest, growth->usual, collection->growth_alarm);
     }

@@ -83,7 +83,7 @@ static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one,
     const shoal_recipe *recipe = one->recipe.recipe;
     uint64_t sketches = cli_accumulator_memory(NULL, recipe), files = 0, waiting = 0;
     agg_err err = SHOAL_OK;
-    s->held += JSON_OF_RECIPE * one->recipe.json_len;
+    s->held += JSON_OF_RECIPE * one->recipe.json_len + agg_copies_memory(recipe);
     if (recipe->aggregation == SHOAL_AGGREGATION_SUM) s->sums = more_of(s->sums, sketches);
     for (size_t i = 0; i < one->n_dictionaries; i++)
         add_dictionary(s, one, &one->dictionaries[i].dictionary, sketches, n_threads);

@@ -116,7 +116,8 @@ static void estimate(serve_results *results, kept *k, agg_span span)
         k->error.code = err;
         return;
     }
-    const agg_estimate_options options = {.n_threads = results->n_threads};
+    const agg_estimate_options options = {.n_threads = results->n_threads,
+                                          .copies = &k->released.copies};
     err = agg_estimate_run(&k->estimate, &k->error, &k->collection->recipe, &acc,
                            &k->dictionary->dictionary, &options);
     agg_accumulator_release(&acc);

@@ -109,13 +109,33 @@ void agg_copies_merge(agg_copies *into, const agg_copies *from)
     if (from->largest > into->largest) into->largest = from->largest;
 }
 
-// ln(C(n, g) P^(g-1)), with n^g for n!/(n-g)! and Stirling's lower bound of g!.
+void agg_copies_seen_add(agg_copies_seen *into, const agg_copies_seen *from, bool is_first)
+{
+    into->n_examined += from->n_examined;
+    if (from->largest > into->largest) into->largest = from->largest;
+    into->is_whole = from->is_whole && (is_first || into->is_whole);
+}
+
+// Returns: C(n, g) P^(g-1), with n^g for n!/(n-g)! and Stirling's lower bound of g!.
+static double bound(double n, uint32_t largest, double log_p)
+{
+    double g = largest;
+    if (largest < 2 || !(log_p < 0)) return 1;
+    double log_factorial = 0.5 * log(TWO_PI * g) + g * (log(g) - 1);
+    return fmin(1, exp(g * log(n) - log_factorial + (g - 1) * log_p));
+}
+
 double agg_copies_p(const agg_copies *copies)
 {
-    double n = (double)copies->n_examined, g = copies->largest;
-    if (copies->slots == NULL || copies->largest < 2) return 1;
-    double log_factorial = 0.5 * log(TWO_PI * g) + g * (log(g) - 1);
-    return fmin(1, exp(g * log(n) - log_factorial + (g - 1) * copies->log_likeliest));
+    if (copies->slots == NULL) return 1;
+    return bound((double)copies->n_examined, copies->largest, copies->log_likeliest);
+}
+
+double agg_copies_seen_p(double *likeliest, const shoal_recipe *recipe, const agg_copies_seen *seen)
+{
+    double log_p = log_likeliest(recipe);
+    *likeliest = exp(log_p);
+    return bound((double)seen->n_examined, seen->largest, log_p);
 }
 
 bool agg_copies_line(char line[AGG_COPIES_LINE_MAX], const agg_copies *copies)

@@ -38,6 +38,17 @@ typedef struct agg_copies {
     uint32_t largest; // times that one record came, at least
 } agg_copies;
 
+// What tables saw of a set of records.
+typedef struct agg_copies_seen {
+    uint64_t n_examined;
+    uint32_t largest;
+    bool is_whole; // all records passed, from the first to the last
+} agg_copies_seen;
+
+// Adds what was seen of other records. Records of both are not matched.
+//   is_first: `into` is of no records yet
+void agg_copies_seen_add(agg_copies_seen *into, const agg_copies_seen *from, bool is_first);
+
 // Makes an empty table, or none where copies cannot be told from a crowd: where a recipe's records
 // are so few that honest devices send equal ones, or the devices of a run answer again as before.
 agg_err agg_copies_init(agg_copies *copies, agg_error *error,
@@ -59,6 +70,11 @@ void agg_copies_merge(agg_copies *into, const agg_copies *from);
 // Returns: a bound on the probability that honest devices send one record as often; 1 where nothing
 // was measured.
 double agg_copies_p(const agg_copies *copies);
+
+// Returns: the same of what was seen of a recipe's records; P is set to the bound of the
+// probability of any one record, 1 where nothing is measured.
+double agg_copies_seen_p(double *likeliest, const shoal_recipe *recipe,
+                         const agg_copies_seen *seen);
 
 #define AGG_COPIES_LINE_MAX 256
 

@@ -324,6 +324,8 @@ static agg_err upgrade(agg_database *database, agg_error *error, const agg_datab
         execute(database, "ROLLBACK");
         return err;
     }
+    if (layout->extras != NULL && !execute(database, layout->extras))
+        return fail(database, error, "add to the schema");
     return SHOAL_OK;
 }
 

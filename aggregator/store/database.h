@@ -29,6 +29,8 @@ typedef struct agg_database_layout {
     const char *file;              // name of the database's file in the folder
     const char *const *upgrades;   // upgrades[i] turns version i into i + 1; version 0 is empty
     int version;                   // PRAGMA user_version that this program reads and writes
+    const char *extras;            // SQL run at every open, for what older releases do without;
+                                   // NULL for none
     const char *const *statements; // SQL of every statement
     unsigned n_statements;
 } agg_database_layout;

@@ -8,6 +8,7 @@
 #include "compound.h"
 #include "recipe.h"
 #include "store_batch.h"
+#include "store_copies.h"
 #include "store_files.h"
 #include "store_migrate.h"
 #include "store_sum.h"
@@ -39,6 +40,7 @@ void agg_store_close(agg_store *store)
 {
     if (store == NULL) return;
     agg_database_close(&store->database);
+    agg_store_release_tables(store);
     pthread_mutex_destroy(&store->db_mutex);
     pthread_mutex_destroy(&store->files_mutex);
     pthread_mutex_destroy(&store->fold_mutex);

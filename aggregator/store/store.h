@@ -97,6 +97,13 @@ agg_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t 
                       const shoal_recipe *recipe, int32_t today, const uint8_t id[16],
                       const uint8_t *bytes, size_t len) SHOAL_MUST_CHECK;
 
+// Counts copies among the records of a collection's blocks from now on (copies.h), where its
+// records tell copies from a crowd. Tables are in memory: what is in the open block already did not
+// pass, and agg_released says so. Call once a start, before the first put or fold. Returns:
+// AGG_ERR_MEMORY. Cost: agg_copies_memory bytes, until the store is closed.
+agg_err agg_store_count_copies(agg_store *store, agg_error *error, int64_t collection,
+                               const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+
 // Finds how many bytes the files of a collection's accumulators have, and the batches that wait.
 agg_err agg_store_bytes(agg_store *store, uint64_t *files, uint64_t *waiting, agg_error *error,
                         int64_t collection) SHOAL_MUST_CHECK;

@@ -25,7 +25,10 @@ static agg_err read_block(const agg_store *store, agg_block *block, agg_error *e
                          .first_day = (int32_t)sqlite3_column_int64(row, 3),
                          .last_day = (int32_t)sqlite3_column_int64(row, 4),
                          .records = sqlite3_column_int64(row, 5),
-                         .generation = sqlite3_column_int64(row, 6)};
+                         .generation = sqlite3_column_int64(row, 6),
+                         .copies = {.n_examined = (uint64_t)sqlite3_column_int64(row, 8),
+                                    .largest = (uint32_t)sqlite3_column_int64(row, 9),
+                                    .is_whole = sqlite3_column_int64(row, 10) != 0}};
     if (file == NULL) return SHOAL_OK;
     size_t len = strlen(file);
     if (len >= sizeof block->file || strchr(file, '/') != NULL)

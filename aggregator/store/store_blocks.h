@@ -4,6 +4,7 @@
 #ifndef STORE_BLOCKS_H
 #define STORE_BLOCKS_H
 
+#include "copies.h"
 #include "store_statements.h"
 
 #define AGG_BLOCK_FILE_SIZE 80
@@ -15,6 +16,7 @@ typedef struct agg_block {
     int64_t records;                // that are folded
     int64_t generation;             // of the file; 0 where there is none
     char file[AGG_BLOCK_FILE_SIZE]; // name in accumulators/; "" of aggregation "sum"
+    agg_copies_seen copies;         // of a closed block
 } agg_block;
 
 // Names the file of a block's generation.

@@ -3,6 +3,7 @@
 #include "store_close.h"
 
 #include "recipe.h"
+#include "store_copies.h"
 #include "store_sum.h"
 
 // Closes the open block if it holds enough. Call inside a transaction.
@@ -24,6 +25,8 @@ static agg_err close_open(agg_store *store, uint64_t *n_records, agg_error *erro
     err = agg_database_run(database, error,
                            agg_database_bind(database, STATEMENT_BLOCK_CLOSE, row, 2),
                            "close a block");
+    if (err == SHOAL_OK)
+        err = agg_store_enter_copies(store, error, collection, open.number, open.records);
     if (err == SHOAL_OK) *n_records = (uint64_t)open.records;
     return err;
 }
@@ -57,6 +60,7 @@ agg_err agg_store_close_block(agg_store *store, uint64_t *n_records, agg_error *
     pthread_mutex_lock(&store->db_mutex);
     agg_err err =
         note_tick(store, &closed, error, collection, recipe, agg_tick_before(now_s, tick_s));
+    if (err == SHOAL_OK && closed > 0) agg_store_clear_copies(store, collection);
     agg_store_drop_old_sums(store);
     pthread_mutex_unlock(&store->db_mutex);
     pthread_mutex_unlock(&store->fold_mutex);

@@ -4,6 +4,7 @@
 #define STORE_CLOSE_H
 
 #include "accumulator.h"
+#include "copies.h"
 #include "period.h"
 
 typedef struct agg_store agg_store;
@@ -25,6 +26,7 @@ typedef struct agg_released {
     uint64_t n;                        // blocks; merged ones count as one
     int64_t first_number, last_number; // in the ledger; the span between them may have others
     int32_t first_day, last_day;       // from the first arrival to the last closing
+    agg_copies_seen copies;            // among their records
 } agg_released;
 
 // Finds the closed blocks that agg_store_load sums for a span, without reading them. They are the

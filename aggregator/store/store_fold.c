@@ -10,6 +10,7 @@
 #include "compound.h"
 #include "folder.h"
 #include "recipe.h"
+#include "store_copies.h"
 #include "store_files.h"
 
 // The fold of one block.
@@ -21,6 +22,7 @@ typedef struct fold {
     int64_t last;            // the fold takes waiting batches up to this number
     uint64_t n_batches;
     agg_accumulator acc;
+    agg_store_table *table; // of the collection's copies; NULL where they are not counted
 } fold;
 
 // A fold takes the batches that wait when it begins, so that it ends: later ones are left to the
@@ -75,6 +77,8 @@ static agg_err add_batch(fold *f, agg_folder *folder, agg_error *error, agg_byte
         return err;
     }
     f->n_batches++;
+    if (f->table != NULL)
+        agg_copies_add(&f->table->copies, bytes.data + SHOAL_BATCH_HEADER, batch.count);
     return agg_folder_add(folder, error, bytes.data + SHOAL_BATCH_HEADER, batch.count);
 }
 
@@ -167,7 +171,9 @@ agg_err agg_store_fold(agg_store *store, uint64_t *n_batches, agg_error *error, 
     fold f = {.store = store, .recipe = recipe, .collection = collection};
     pthread_mutex_lock(&store->fold_mutex);
     agg_err err = plan(&f, error);
+    f.table = agg_store_table_of(store, collection);
     if (err == SHOAL_OK && f.last > 0) err = fold_waiting(&f, error, n_threads);
+    if (err != SHOAL_OK && f.n_batches > 0) agg_store_table_spoil(f.table); // they come again
     pthread_mutex_unlock(&store->fold_mutex);
     *n_batches = f.n_batches;
     return err;

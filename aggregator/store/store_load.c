@@ -35,6 +35,7 @@ static void add_days(agg_released *released, const agg_block *block)
         released->first_day = block->arrival;
         released->last_day = block->last_day;
     }
+    agg_copies_seen_add(&released->copies, &block->copies, released->n == 1);
     released->last_number = block->number;
     if (block->arrival < released->first_day) released->first_day = block->arrival;
     if (block->last_day > released->last_day) released->last_day = block->last_day;

@@ -8,6 +8,7 @@
 
 #include "compound.h"
 #include "recipe.h"
+#include "store_copies.h"
 #include "store_load.h"
 #include "store_sum.h"
 
@@ -79,9 +80,12 @@ static agg_err replace(agg_store *store, agg_error *error, int64_t collection,
 {
     agg_database *database = &store->database;
     const int64_t gone[] = {collection, list[0].number, made->number};
-    agg_err err = agg_database_run(database, error,
-                                   agg_database_bind(database, STATEMENT_BLOCK_DELETE, gone, 3),
-                                   "replace blocks");
+    agg_err err = agg_store_merge_copies(store, error, collection, list[0].number, made->number,
+                                         made->records);
+    if (err == SHOAL_OK)
+        err = agg_database_run(database, error,
+                               agg_database_bind(database, STATEMENT_BLOCK_DELETE, gone, 3),
+                               "replace blocks");
     if (err == SHOAL_OK)
         err = made->file[0] == '\0'
                   ? agg_store_set_sum(store, error, collection, made, true, acc)

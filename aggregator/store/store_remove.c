@@ -43,9 +43,9 @@ static agg_err remove_one(agg_store *store, agg_removed *removed, agg_error *err
                           int64_t collection)
 {
     static const enum statement deletes[] = {
-        STATEMENT_REMOVE_WAITING,  STATEMENT_REMOVE_BLOCKS,
-        STATEMENT_REMOVE_TICK,     STATEMENT_OLD_ACCUMULATORS_DELETE,
-        STATEMENT_OLD_SUMS_DELETE, STATEMENT_OLD_RELEASED_DELETE};
+        STATEMENT_REMOVE_WAITING,     STATEMENT_REMOVE_BLOCKS,           STATEMENT_REMOVE_TICK,
+        STATEMENT_REMOVE_COPIES,      STATEMENT_OLD_ACCUMULATORS_DELETE, STATEMENT_OLD_SUMS_DELETE,
+        STATEMENT_OLD_RELEASED_DELETE};
     agg_database *database = &store->database;
     agg_err err = add_count(store, &removed->batches, error, STATEMENT_REMOVE_COUNT, collection);
     if (err == SHOAL_OK)

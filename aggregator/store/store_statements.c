@@ -62,10 +62,20 @@ static const char schema_4[] = "CREATE TABLE forgotten(collection INTEGER PRIMAR
                                "INTEGER NOT NULL, last_number INTEGER NOT NULL);"
                                "PRAGMA user_version = 4;";
 
+// What tables of copies saw of closed blocks (store_copies.h). Older releases do without.
+static const char extras[] =
+    "CREATE TABLE IF NOT EXISTS copies(collection INTEGER NOT NULL, number INTEGER NOT NULL,"
+    " records INTEGER NOT NULL, examined INTEGER NOT NULL, largest INTEGER NOT NULL,"
+    " is_whole INTEGER NOT NULL, PRIMARY KEY(collection, number)) WITHOUT ROWID;";
+
 static const char *const upgrades[DATABASE_VERSION] = {schema_1, schema_2, schema_3, schema_4};
 
 #define BLOCK_COLUMNS                                                                              \
     "number, first_number, arrival, first_day, last_day, records, generation, file"
+// A number of a block's row of copies, if it still fits the block.
+#define COPIES_OF(column)                                                                          \
+    ", ifnull((SELECT " column " FROM copies AS c WHERE c.collection = blocks.collection"          \
+    " AND c.number = blocks.number AND c.records = blocks.records), 0)"
 // The names of all files of accumulators, those of version 2 among them.
 #define ALL_FILES                                                                                  \
     "SELECT file FROM blocks WHERE file IS NOT NULL"                                               \
@@ -86,7 +96,7 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
                                " AND number > ?2 AND number <= ?3 ORDER BY number LIMIT 1",
     [STATEMENT_WAITING_DELETE] = "DELETE FROM waiting WHERE collection = ?1 AND number <= ?2",
     [STATEMENT_BLOCK_OPEN] =
-        "SELECT " BLOCK_COLUMNS " FROM blocks WHERE collection = ?1 AND is_closed = 0",
+        "SELECT " BLOCK_COLUMNS ", 0, 0, 0 FROM blocks WHERE collection = ?1 AND is_closed = 0",
     [STATEMENT_BLOCK_LAST] =
         "SELECT max(number) FROM (SELECT number FROM blocks WHERE collection = ?1"
         " UNION ALL SELECT last_number FROM forgotten WHERE collection = ?1)",
@@ -106,8 +116,9 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_BLOCK_BODY] = "SELECT body FROM blocks WHERE collection = ?1 AND number = ?2",
     [STATEMENT_BLOCK_DELETE] =
         "DELETE FROM blocks WHERE collection = ?1 AND number BETWEEN ?2 AND ?3",
-    [STATEMENT_BLOCKS] = "SELECT " BLOCK_COLUMNS " FROM blocks WHERE collection = ?1 AND is_closed"
-                         " ORDER BY number",
+    [STATEMENT_BLOCKS] = "SELECT " BLOCK_COLUMNS COPIES_OF("examined") COPIES_OF("largest")
+        COPIES_OF("is_whole") " FROM blocks WHERE collection = ?1 AND is_closed"
+                              " ORDER BY number",
     [STATEMENT_FILES] = ALL_FILES,
     [STATEMENT_FILE_FIND] = "SELECT 1 FROM (" ALL_FILES ") WHERE file = ?1",
     [STATEMENT_TICK] = "SELECT tick FROM ticks WHERE collection = ?1",
@@ -133,6 +144,19 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_REMOVE_WAITING] = "DELETE FROM waiting WHERE collection = ?1",
     [STATEMENT_REMOVE_BLOCKS] = "DELETE FROM blocks WHERE collection = ?1",
     [STATEMENT_REMOVE_TICK] = "DELETE FROM ticks WHERE collection = ?1",
+    [STATEMENT_REMOVE_COPIES] = "DELETE FROM copies WHERE collection = ?1",
+    [STATEMENT_COPIES_SET] =
+        "INSERT OR REPLACE INTO copies(collection, number, records, examined, largest, is_whole)"
+        " VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+    // A block without a row that fits makes the merged one incomplete.
+    [STATEMENT_COPIES_MERGE] =
+        "INSERT OR REPLACE INTO copies(collection, number, records, examined, largest, is_whole)"
+        " SELECT ?1, ?3, ?4, ifnull(sum(c.examined), 0), ifnull(max(c.largest), 0),"
+        " count(c.number) = count(*) AND min(c.is_whole) FROM blocks AS b LEFT JOIN copies AS c"
+        " ON c.collection = b.collection AND c.number = b.number AND c.records = b.records"
+        " WHERE b.collection = ?1 AND b.number BETWEEN ?2 AND ?3",
+    [STATEMENT_COPIES_DELETE] =
+        "DELETE FROM copies WHERE collection = ?1 AND number >= ?2 AND number < ?3",
     [STATEMENT_OLD_WAITING] =
         "UPDATE waiting SET kind = 1, start = CASE kind WHEN 0 THEN ?2 ELSE start END"
         " WHERE collection = ?1 AND kind <> 1",
@@ -154,6 +178,7 @@ const agg_database_layout *agg_store_layout(void)
     static const agg_database_layout layout = {.file = "shoal.db",
                                                .upgrades = upgrades,
                                                .version = DATABASE_VERSION,
+                                               .extras = extras,
                                                .statements = statement_sql,
                                                .n_statements = STATEMENT_COUNT};
     return &layout;

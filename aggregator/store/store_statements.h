@@ -43,6 +43,10 @@ enum statement {
     STATEMENT_REMOVE_WAITING,
     STATEMENT_REMOVE_BLOCKS,
     STATEMENT_REMOVE_TICK,
+    STATEMENT_REMOVE_COPIES,
+    STATEMENT_COPIES_SET,
+    STATEMENT_COPIES_MERGE,
+    STATEMENT_COPIES_DELETE,
     STATEMENT_OLD_WAITING,
     STATEMENT_OLD_ACCUMULATORS,
     STATEMENT_OLD_SUMS,
@@ -68,6 +72,9 @@ struct agg_store {
     struct agg_sum_put *sum_first, **sum_last;
     bool is_summing;   // a thread is at a transaction
     size_t fold_bytes; // bytes of records that a fold groups at once
+    // Tables of copies; entered under fold_mutex and db_mutex, and never taken out. store_copies.h
+    // says which lock guards a table's content.
+    struct agg_store_table *tables;
 };
 
 // Returns: the layout of the store's database.

@@ -12,6 +12,7 @@
 #include "batch.h"
 #include "recipe.h"
 #include "store_batch.h"
+#include "store_copies.h"
 
 // One batch in the queue.
 typedef struct agg_sum_put {
@@ -20,6 +21,8 @@ typedef struct agg_sum_put {
     int32_t today;
     const uint8_t *id;
     agg_accumulator sum; // of this batch alone
+    const uint8_t *records;
+    uint32_t n_records;
     bool is_known;
     agg_err err;
     agg_error *error;
@@ -131,6 +134,15 @@ static agg_err add_all(agg_store *store, agg_sum_put *first)
     return err;
 }
 
+// Counts copies among the records that are in the sum now.
+//   table: may be NULL
+static void count_copies(agg_store_table *table, const agg_sum_put *first)
+{
+    for (const agg_sum_put *p = first; table != NULL && p != NULL; p = p->next)
+        if (!p->is_known && p->err == SHOAL_OK)
+            agg_copies_add(&table->copies, p->records, p->n_records);
+}
+
 // Puts a list of batches of one collection in one transaction: all are durable on return, or none
 // is and each has the error.
 static void commit_all(agg_store *store, agg_sum_put *first)
@@ -142,6 +154,11 @@ static void commit_all(agg_store *store, agg_sum_put *first)
         err = agg_database_end(&store->database, first->error, err, "keep a batch");
     }
     store->has_old_sums = true;
+    agg_store_table *table = agg_store_table_of(store, first->collection);
+    if (err == SHOAL_OK)
+        count_copies(table, first);
+    else if (table != NULL)
+        table->is_whole = false; // they may be in the sum all the same
     pthread_mutex_unlock(&store->db_mutex);
     if (err == SHOAL_OK) return;
     for (agg_sum_put *p = first; p != NULL; p = p->next) {
@@ -203,6 +220,8 @@ static agg_err sum_batch(agg_sum_put *own, const uint8_t *bytes, size_t len)
     shoal_batch batch;
     agg_err err = shoal_batch_peek(&batch, bytes, len); // the caller has opened it
     if (err != SHOAL_OK) return agg_fail_core(own->error, err, AGG_EXIT_IO);
+    own->records = bytes + SHOAL_BATCH_HEADER;
+    own->n_records = batch.count;
     err = agg_accumulator_init(&own->sum, own->error, own->recipe);
     return err == SHOAL_OK ? agg_accumulator_add(&own->sum, own->error, bytes + SHOAL_BATCH_HEADER,
                                                  batch.count, 1)
