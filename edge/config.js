@@ -181,8 +181,6 @@ async function readGateway(json, dir, graceS) {
 }
 
 /**
- * Reads the gateway's private keys. A file that others can read is refused; on Windows a file's mode
- * does not say.
  * Whether systemd hands the file over (LoadCredential). Such a file is for the service alone, but may show a mode of 0440: its access list
  * stands where the group's rights are.
  * @param {string} path
@@ -192,13 +190,14 @@ const isCredential = (path) =>
   resolve(dirname(path)) === resolve(process.env.CREDENTIALS_DIRECTORY);
 
 /**
- * Reads the gateway's private keys. A file that others can read is refused.
+ * Reads the gateway's private keys. A file that others can read is refused; on Windows a file's mode
+ * does not say.
  * @param {string} path
  * @returns {Promise<any[]>}
  */
 export async function readKeys(path) {
-  if (process.platform !== 'win32' && (await stat(path)).mode & 0o077)
-  if ((await stat(path)).mode & (isCredential(path) ? 0o007 : 0o077))
+  const others = isCredential(path) ? 0o007 : 0o077;
+  if (process.platform !== 'win32' && (await stat(path)).mode & others)
     throw new Error(`${path}: only its owner may read and write the gateway's keys (chmod 600)`);
   const json = parse(await readFile(path, 'utf8'), path);
   exactFields(json, { keys: true }, path);

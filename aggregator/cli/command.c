@@ -85,9 +85,8 @@ static void print_overview(FILE *stream, const cli_command *const *commands)
           "Learns what a crowd does without learning what anyone did.\n\nCommands:\n",
           stream);
     for (size_t i = 0; commands[i] != NULL; i++)
-        fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    external_list(stream);
         fprintf(stream, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
+    external_list(stream);
     fputs("\nshoal help COMMAND, or shoal COMMAND --help, tells more of one; shoal --version "
           "prints the\n"
           "version. Exit codes: 0 ok, 1 runtime, 2 usage, 3 refused for privacy, 4 too many "

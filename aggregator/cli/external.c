@@ -29,7 +29,7 @@ void external_list(FILE *stream)
 {
     fputs("\nPrograms of their own, which npm installs:\n", stream);
     for (int i = 0; i < PROGRAMS; i++)
-        fprintf(stream, "  %-10s %s\n", programs[i].name, programs[i].summary);
+        fprintf(stream, "  %-11s %s\n", programs[i].name, programs[i].summary);
 }
 
 static int refuse(const char *name)

@@ -1,19 +1,19 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
-// The `shoal` command under Node: real files, real pipes, its exit code. It may read and write what
-// this process may.
-import { readFile } from 'node:fs/promises';
+// The `shoal` command under Node: its files, its pipes, its exit code. Programs of their own come
+// first, then the native command where its package is installed, then the WebAssembly module.
+import { runCommand } from './command.js';
 import { externalOf, runExternal } from './external.js';
+import { runInit } from './init.js';
 import { findNative, runNative } from './native.js';
 
-const native = findNative();
-if (native !== null) process.exit(await runNative(native, process.argv.slice(2)));
+/** @param {string[]} args @returns {Promise<number>} the exit code */
+async function run(args) {
+  const external = externalOf(args);
+  if (external) return runExternal(external);
+  const native = findNative();
+  if (native !== null) return runNative(native, args);
+  return args[0] === 'init' ? runInit(args.slice(1)) : runCommand(args);
+}
 
-const external = externalOf(process.argv.slice(2));
-if (external) process.exit(await runExternal(external));
-// The `shoal` command under Node: its files, its pipes, its exit code.
-import { runCommand } from './command.js';
-import { runInit } from './init.js';
-
-const [name, ...args] = process.argv.slice(2);
-process.exit(name === 'init' ? await runInit(args) : await runCommand(process.argv.slice(2)));
+process.exit(await run(process.argv.slice(2)));

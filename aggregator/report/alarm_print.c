@@ -40,8 +40,8 @@ static void say(char *out, size_t cap, agg_alarm_code code, const agg_alarm *a)
                  about(a->observed).text, about(a->expected).text);
         return;
     }
-    static const char counted[] = "one record came %.0f times or more among %.0f that were "
-                                  "examined; by chance %.4g copies of "
+    static const char counted[] = "one record came %s times or more among %s that were "
+                                  "examined; by chance %s copies of "
                                   "a record are expected at most";
     static const char *const sentences[AGG_ALARM_CODES] = {
         [AGG_ALARM_IDENTICAL] = "up to %s of %s reports are copies of one record; by chance "
@@ -55,22 +55,9 @@ static void say(char *out, size_t cap, agg_alarm_code code, const agg_alarm *a)
                             "it, %s would be expected",
         [AGG_ALARM_BELOW] = "a value is supported by only %s of %s reports; if no device held "
                             "it, %s would be expected"};
-    int len = snprintf(out, cap, sentences[code], agg_grouped(a->observed, 0).text,
-                       agg_grouped(a->n, 0).text, about(a->expected).text);
-        [AGG_ALARM_IDENTICAL] = "up to %.0f of %.0f reports are copies of one record; by chance "
-                                "%.4g such copies are expected at most",
-        [AGG_ALARM_ROWS] =
-            "one row has %.0f of %.0f reports; devices draw rows uniformly, %.4g a row",
-        [AGG_ALARM_COLUMNS] = "a cell counts %.0f of %.0f reports; the nearest that any values "
-                              "could bring about is %.4g on average",
-        [AGG_ALARM_WEIGHT] = "the reports have %.0f ones in %.0f bits; the nearest that any values "
-                             "could bring about is %.4g on average",
-        [AGG_ALARM_ABOVE] = "a value is supported by %.0f of %.0f reports; if every device held "
-                            "it, %.4g would be expected",
-        [AGG_ALARM_BELOW] = "a value is supported by only %.0f of %.0f reports; if no device held "
-                            "it, %.4g would be expected"};
-    int len = snprintf(out, cap, a->is_counted ? counted : sentences[code], a->observed, a->n,
-                       a->expected);
+    int len = snprintf(out, cap, a->is_counted ? counted : sentences[code],
+                       agg_grouped(a->observed, 0).text, agg_grouped(a->n, 0).text,
+                       about(a->expected).text);
     if (len < 0 || (size_t)len >= cap) return;
     bool is_tiny = a->p < P_SHOWN; // a bound that underflows is not 0
     snprintf(out + len, cap - (size_t)len,

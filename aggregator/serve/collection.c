@@ -80,11 +80,6 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
     err = load_dictionaries(made, error, config, log, log_context);
     made->tick_s = tick_of(made->recipe.recipe, config->period);
     return err;
-    if (err == SHOAL_OK)
-        err = agg_store_collection(store, &made->number, error, made->recipe.recipe,
-                                   (int32_t)(time(NULL) / 86400));
-    return err == SHOAL_OK ? agg_store_count_copies(store, error, made->number, made->recipe.recipe)
-                           : err;
 }
 
 // Refuses a dictionary of a recipe that is not served: it is probably a typing error.
@@ -120,6 +115,8 @@ agg_err serve_collections_enter(serve_collections *collections, agg_error *error
     for (size_t i = 0; err == SHOAL_OK && i < collections->n; i++) {
         serve_collection *one = &collections->list[i];
         err = agg_store_collection(store, &one->number, error, one->recipe.recipe, today);
+        if (err == SHOAL_OK)
+            err = agg_store_count_copies(store, error, one->number, one->recipe.recipe);
     }
     return err;
 }
