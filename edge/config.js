@@ -2,9 +2,10 @@
 // Reads the configuration file of the edge on Node: JSON with known fields only, and paths relative
 // to the file.
 
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { unknownField } from 'shoal-relay/nearest';
+import { readFile } from 'shoal-relay/reload';
 import { checkedGateway } from './gateway.js';
 import { readLimits } from './node_limits.js';
 

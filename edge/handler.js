@@ -54,6 +54,7 @@ import { UPLOAD_TYPE } from './dap_forward.js';
  * @property {import('./metrics.js').Refusals} [refusals]  counts what is refused
  * @property {() => Promise<import('shoal-relay/exposition').Metric[]>} [hostMetrics]  of the process
  * @property {import('./gateway.js').Gateway} [gateway]  takes reports that relays pass on
+ * @property {() => {status: string}} [health]  what /healthz says; any status but "ok" is a 503
  */
 
 const REPORT_FIELDS = ['key', 'recipe_hash', 'parameters', 'records'];
@@ -131,7 +132,8 @@ async function route(request, path, deps, originAllowed) {
   }
   if (path === '/healthz') {
     allow(method, 'GET', 'HEAD');
-    return json({ status: 'ok' });
+    const health = deps.health?.() ?? { status: 'ok' };
+    return json(health, health.status === 'ok' ? 200 : 503);
   }
   if (path === '/v1/recipes' || path.startsWith('/v1/recipes/')) {
     allow(method, 'GET', 'HEAD');

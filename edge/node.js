@@ -3,10 +3,9 @@
 // and timers for sealing and forwarding. It keeps no access log. The handler is given only the
 // headers that it needs, so that an address or a cookie cannot leak from it.
 
-import { createHash, createHmac } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, unlink } from 'node:fs/promises';
+import { createHmac } from 'node:crypto';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { connect, createServer as createLock } from 'node:net';
 import { join } from 'node:path';
 import { freeBytes, processMetrics } from 'shoal-relay/process-metrics';
 import { Collector, batchCap } from './collector.js';
@@ -14,11 +13,13 @@ import { createSender } from './forward.js';
 import { Gateway } from './gateway.js';
 import { answer } from './handler.js';
 import { folderLog } from './log_folder.js';
+import { checkFixed } from 'shoal-relay/reload';
 import { Guard, readLimits } from './node_limits.js';
 import { Refusals } from './metrics.js';
 import { checkTrials, pinRecipes } from './recipes.js';
 import { countsOf, createDapForward } from './dap_forward.js';
 import { flushDir, writeWhole } from './spool_files.js';
+import { lockSpool } from './spool_lock.js';
 import { SpoolStore } from './spool_store.js';
 import { tokensOf } from './tokens.js';
 
@@ -39,82 +40,188 @@ const RETRY_RUN_MS = 30_000;
 /**
  * Starts an edge.
  * @param {Config} config
- * @param {{createCore: () => Promise<import('shoal-client/core').Core>, loadDapModule?: () =>
- *   Promise<WebAssembly.Module>, now?: () => number, fetch?: typeof globalThis.fetch}} deps
- * @returns {Promise<{port: number, close: () => Promise<void>}>}
+ * @param {EdgeDeps} deps
+ * @returns {Promise<{port: number, reload: (config: Config) => Promise<void>, drain: () => void,
+ *   close: () => Promise<void>}>} reload takes a configuration whole, or rejects and changes
+ *   nothing; drain says that the edge is not ready any more, and serves on
  */
-export async function startEdge(
-  config,
-  { createCore, loadDapModule, now = Date.now, fetch = globalThis.fetch },
-) {
+export async function startEdge(config, deps) {
   const spool = config.spool;
   await mkdir(spool, { recursive: true, mode: 0o700 });
-  const unlock = await lock(spool);
-  /** @type {CollectionHost[]} */
-  const hosts = [];
+  const unlock = await lockSpool(spool);
+  const edge = new Edge(deps);
   const closeStores = async () => {
-    for (const host of hosts) await host.close();
+    await edge.close();
     await unlock();
   };
   try {
-    const { collections, tasks, recipes } = await pinRecipes(
-      config.recipes,
-      createCore,
-      config.recipeKeys,
-      loadDapModule,
-    );
-    const all = await withKept(collections, spool, createCore);
-    checkTrials(all.values(), config.host, config.aggregator);
-    const send = createSender({ aggregator: config.aggregator, secret: config.secret, fetch });
-    const pinned = new Map();
-    for (const [hash, recipe] of all) {
-      const host = await CollectionHost.open(join(spool, hash), recipe, { config, send, now });
-      hosts.push(host);
-      if (collections.has(hash)) pinned.set(hash, host);
-    }
+    await edge.take(config, (pinned) => keptRecipes(pinned, spool, deps.createCore));
     await flushDir(spool);
-    const guard = new Guard(config.nodeLimits ?? readLimits({}, config.bodyTimeoutMs), now);
-    const deps = {
-      collections: pinned,
-      tasks: new Map([...tasks].map(([id, task]) => [id, taskHost(task, fetch)])),
-      recipes,
-      tokens: await tokensOf(config.tokenKeys, recipes, config.limits.keyGraceS),
-      origins: config.origins,
-      now,
-      bodyTimeoutMs: config.bodyTimeoutMs,
-      ...(config.gateway === undefined ? {} : { gateway: await Gateway.open(config.gateway) }),
-      ...(config.log === undefined ? {} : { log: folderLog(config.log) }),
-      ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
-      aggregator: config.aggregator,
-      refusals: new Refusals(),
-      hostMetrics: async () => [
-        ...guard.metrics(),
-        ...processMetrics(),
-        ...(await freeBytes('shoal_edge_spool_free_bytes', spool)),
-      ],
-    };
-    const { server, port } = await listen(config, deps, guard);
+    const guard = new Guard(
+      config.nodeLimits ?? readLimits({}, config.bodyTimeoutMs),
+      deps.now ?? Date.now,
+    );
+    edge.hostMetrics = async () => [
+      ...guard.metrics(),
+      ...processMetrics(),
+      ...(await freeBytes('shoal_edge_spool_free_bytes', spool)),
+    ];
+    const { server, port } = await listen(config, edge, guard);
     const close = async () => {
       await guard.end(server);
       await closeStores();
     };
-    return { port, close };
+    const reload = async (/** @type {Config} */ next) => {
+      checkUnchanged(config, next);
+      await edge.take(next);
+    };
+    return { port, reload, drain: () => (edge.isDraining = true), close };
   } catch (error) {
     await closeStores();
     throw error;
   }
 }
 
+/** Refuses what the running edge cannot change. @param {Config} now @param {Config} next */
+function checkUnchanged(now, next) {
+  const { batchBytes, storeBytes, keyGraceS } = now.limits;
+  checkFixed({
+    listen: [
+      [now.host, now.port],
+      [next.host, next.port],
+    ],
+    spool: [now.spool, next.spool],
+    body_timeout_s: [now.bodyTimeoutMs, next.bodyTimeoutMs],
+    batch_bytes: [batchBytes, next.limits.batchBytes],
+    store_bytes: [storeBytes, next.limits.storeBytes],
+    key_grace_s: [keyGraceS, next.limits.keyGraceS],
+    'rate, or a field of connections': [now.nodeLimits, next.nodeLimits],
+  });
+}
+
+/**
+ * @typedef {object} EdgeDeps
+ * @property {() => Promise<import('shoal-client/core').Core>} createCore
+ * @property {() => Promise<WebAssembly.Module>} [loadDapModule]
+ * @property {() => number} [now]  milliseconds since 1970
+ * @property {typeof globalThis.fetch} [fetch]
+ * @property {import('shoal-relay/reload').Reloads<Config>} [reloads]  shown by /metrics and /healthz
+ */
+
+/**
+ * What the edge does under the configuration in force. A collection's host lives until the end: the
+ * reports of a recipe that goes away are sealed and forwarded, and are there if it comes back.
+ */
+class Edge {
+  #deps;
+  /** @type {Map<string, CollectionHost>} */ #hosts = new Map();
+  /** @type {Map<string, import('./handler.js').TaskHost>} */ #tasks = new Map();
+  /** @type {import('./collector.js').Send} */ #send = async () => ({ outcome: 'failed' });
+  /** What requests are answered with that begin now. @type {import('./handler.js').HandlerDeps} */
+  handler = { collections: new Map(), recipes: [], origins: [], now: Date.now };
+  isDraining = false;
+  /** Of the process, for /metrics. @type {() => Promise<import('shoal-relay/exposition').Metric[]>} */
+  hostMetrics = async () => [];
+  #refusals = new Refusals();
+
+  /** @param {EdgeDeps} deps */
+  constructor(deps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Puts a configuration in force, or rejects and changes nothing.
+   * @param {Config} config
+   * @param {(pinned: Map<string, Recipe>) => Promise<Map<string, Recipe>>} [kept]  of the start: other
+   *   recipes whose reports the spool holds
+   */
+  async take(config, kept = async () => new Map()) {
+    const { createCore, loadDapModule, fetch = globalThis.fetch, now = Date.now } = this.#deps;
+    const pins = await pinRecipes(config.recipes, createCore, config.recipeKeys, loadDapModule);
+    const { collections, tasks, recipes } = pins;
+    const tokens = await tokensOf(config.tokenKeys, recipes, config.limits.keyGraceS);
+    const gateway = config.gateway && (await Gateway.open(config.gateway));
+    const all = [...collections, ...(await kept(collections))];
+    checkTrials(new Map(all).values(), config.host, config.aggregator);
+    const made = await this.#open(all, config);
+    // Nothing can fail from here on.
+    for (const [hash, host] of made) this.#hosts.set(hash, host);
+    for (const [id, task] of tasks)
+      if (!this.#tasks.has(id)) this.#tasks.set(id, taskHost(task, fetch));
+    this.#send = createSender({ aggregator: config.aggregator, secret: config.secret, fetch });
+    this.handler = {
+      collections: only(this.#hosts, collections),
+      tasks: only(this.#tasks, tasks),
+      recipes,
+      tokens,
+      origins: config.origins,
+      now,
+      bodyTimeoutMs: config.bodyTimeoutMs,
+      health: () => ({
+        status: this.isDraining ? 'draining' : 'ok',
+        ...this.#deps.reloads?.health(),
+      }),
+      aggregator: config.aggregator,
+      refusals: this.#refusals,
+      hostMetrics: async () => [
+        ...(await this.hostMetrics()),
+        ...(this.#deps.reloads?.metrics('shoal_edge') ?? []),
+      ],
+      ...(gateway === undefined ? {} : { gateway }),
+      ...(config.log === undefined ? {} : { log: folderLog(config.log) }),
+      ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
+    };
+  }
+
+  /**
+   * Opens the collections that have no host yet: all of them, or none.
+   * @param {[string, Recipe][]} recipes
+   * @param {Config} config
+   */
+  async #open(recipes, config) {
+    const { now = Date.now } = this.#deps;
+    const send = (/** @type {Uint8Array} */ batch) => this.#send(batch);
+    /** @type {Map<string, CollectionHost>} */
+    const made = new Map();
+    try {
+      for (const [hash, recipe] of recipes) {
+        if (this.#hosts.has(hash)) continue;
+        const dir = join(config.spool, hash);
+        made.set(hash, await CollectionHost.open(dir, recipe, { config, send, now }));
+      }
+      return made;
+    } catch (error) {
+      for (const host of made.values()) await host.close();
+      throw error;
+    }
+  }
+
+  async close() {
+    for (const host of this.#hosts.values()) await host.close();
+  }
+}
+
+/**
+ * Returns the entries of a map whose keys another one has, in the order of the other one.
+ * @template T
+ * @param {Map<string, T>} all
+ * @param {Map<string, unknown>} wanted
+ */
+function only(all, wanted) {
+  return new Map([...wanted.keys()].map((key) => [key, /** @type {T} */ (all.get(key))]));
+}
+
 /**
  * Serves the routes.
  * @param {Config} config
- * @param {import('./handler.js').HandlerDeps} deps
+ * @param {Edge} edge
  * @param {Guard} guard
  */
-async function listen(config, deps, guard) {
+async function listen(config, edge, guard) {
   const server = createServer(guard.options, (request, response) => {
     const limits = guard.follow(request, response);
-    serve(request, response, deps, limits).catch(() => response.destroy());
+    if (edge.isDraining) response.shouldKeepAlive = false; // a proxy's next request goes elsewhere
+    serve(request, response, edge.handler, limits).catch(() => response.destroy());
   });
   guard.watch(server);
   await new Promise((resolve, reject) => {
@@ -126,16 +233,16 @@ async function listen(config, deps, guard) {
 }
 
 /**
- * Returns the pinned recipes, and the recipes that the configuration dropped while the spool still
- * holds their reports.
- * @param {Map<string, Recipe>} recipes
+ * Returns the recipes that the configuration dropped while the spool still holds their reports.
+ * @param {Map<string, Recipe>} pinned
  * @param {string} spool
  * @param {() => Promise<import('shoal-client/core').Core>} createCore
  */
-async function withKept(recipes, spool, createCore) {
-  const all = new Map(recipes);
+async function keptRecipes(pinned, spool, createCore) {
+  /** @type {Map<string, Recipe>} */
+  const all = new Map();
   for (const hash of (await readdir(spool)).filter(
-    (name) => /^[0-9a-f]{64}$/.test(name) && !recipes.has(name),
+    (name) => /^[0-9a-f]{64}$/.test(name) && !pinned.has(name),
   )) {
     const json = JSON.parse(await readFile(join(spool, hash, 'recipe.json'), 'utf8'));
     all.set(hash, (await createCore()).recipe(json));
@@ -373,51 +480,4 @@ function readerOf(incoming) {
   };
   // A listener for "readable" would prevent the rest of the body from being dropped.
   return { read, cancel: async () => incoming.off('readable', changed) };
-}
-
-/**
- * Keeps a second process out of a spool: a socket in the folder, which the kernel closes with its
- * owner.
- * @param {string} spool
- * @returns {Promise<() => Promise<void>>}
- */
-async function lock(spool) {
-  const path = await lockPath(spool);
-  for (let attempt = 0; attempt < 2; attempt++) {
-    const server = createLock((socket) => socket.destroy());
-    const error = await new Promise((resolve) => {
-      server.once('error', resolve);
-      server.listen(path, () => resolve(null));
-    });
-    if (error === null) {
-      server.unref();
-      return () => new Promise((resolve) => server.close(() => resolve()));
-    }
-    if (error.code !== 'EADDRINUSE') throw error;
-    if (await answers(path)) throw new Error(`another shoal-edge uses the spool ${spool}`);
-    await unlink(path);
-  }
-  throw new Error(`cannot lock the spool ${spool}`);
-}
-
-/**
- * Returns the path of the lock's socket. A socket's path is limited to some 100 bytes, so a longer
- * one goes to the folder of temporary files. On Windows it is a pipe, which has no folder.
- * @param {string} spool
- */
-async function lockPath(spool) {
-  const path = join(await realpath(spool), 'lock');
-  const isPipe = process.platform === 'win32';
-  if (!isPipe && Buffer.byteLength(path) < 100) return path;
-  const name = `shoal-edge-${createHash('sha256').update(path).digest('hex').slice(0, 16)}.lock`;
-  return isPipe ? `\\\\.\\pipe\\${name}` : join('/tmp', name);
-}
-
-/** @param {string} path @returns {Promise<boolean>} */
-function answers(path) {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => resolve((socket.destroy(), true)));
-    socket.once('error', () => resolve(false));
-  });
 }

@@ -89,17 +89,17 @@ export async function pinRecipes(pins, createCore, keys, loadDapModule) {
 
 /**
  * Refuses recipes of trials unless the edge listens on loopback and sends to loopback.
- * @param {Iterable<Recipe>} recipes
+ * @param {Iterable<{json?: any}>} recipes
  * @param {string} host  that the edge listens on, or is asked under
  * @param {string} aggregator  URL
  */
 export function checkTrials(recipes, host, aggregator) {
   const to = new URL(aggregator).hostname;
-  for (const { id, json } of recipes) {
-    if (!json.trial || (isLoopback(host) && isLoopback(to))) continue;
+  for (const { json } of recipes) {
+    if (!json?.trial || (isLoopback(host) && isLoopback(to))) continue;
     const [what, where] = isLoopback(host) ? ['aggregator', to] : ['listen', host];
     throw new Error(
-      `recipe ${id} has "trial": 1, so it is for loopback only, and ${what} is ${where}`,
+      `recipe ${json.recipe} has "trial": 1, so it is for loopback only, and ${what} is ${where}`,
     );
   }
 }

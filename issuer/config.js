@@ -2,10 +2,10 @@
 // Reads the configuration file of the issuer on Node: JSON with known fields only, and paths relative
 // to the file.
 
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { unknownField } from 'shoal-relay/nearest';
+import { readFile } from 'shoal-relay/reload';
 import { accountOfHeader } from './account_header.js';
 
 /**
@@ -19,6 +19,7 @@ import { accountOfHeader } from './account_header.js';
  * @property {number} accounts  the most accounts of a day
  * @property {number} connections  the most at once
  * @property {import('./handler.js').HandlerDeps['account']} account
+ * @property {unknown} [accountOf]  the fields that it comes from
  * @property {number} bodyTimeoutMs
  * @property {string} [adminToken]  opens /metrics
  */
@@ -57,6 +58,7 @@ export async function readConfig(path) {
     accounts: number(json.accounts_a_day ?? 1_000_000, 'accounts_a_day', 1),
     connections: number(json.connections ?? 4096, 'connections', 1),
     account: await accountOf(json, dirname(path)),
+    accountOf: [json.account_header, json.account_module],
     bodyTimeoutMs: 1000 * number(json.body_timeout_s ?? 10, 'body_timeout_s', 1),
     ...(json.admin_token_file === undefined
       ? {}

@@ -2,9 +2,10 @@
 // The issuer on Node: a node:http server over the handler, and counts in a folder. It keeps no
 // access log.
 
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { IncomingMessage, ServerResponse, createServer } from 'node:http';
 import { dirname, resolve } from 'node:path';
+import { checkFixed, readFile } from 'shoal-relay/reload';
 import { BundleCounts } from './bundle_counts.js';
 import { parse } from './config.js';
 import { lockCounts } from './counts_lock.js';
@@ -54,7 +55,9 @@ class OneAnswer extends ServerResponse {
  * Starts an issuer.
  * @param {import('./config.js').Config} config
  * @param {{now?: () => number, headersTimeoutMs?: number}} [deps]
- * @returns {Promise<{port: number, counts: BundleCounts, close: () => Promise<void>}>}
+ * @returns {Promise<{port: number, counts: BundleCounts, reload: (config:
+ *   import('./config.js').Config) => Promise<void>, close: () => Promise<void>}>} reload takes a
+ *   configuration and its keys whole, or rejects
  */
 export async function startIssuer(
   config,
@@ -64,7 +67,7 @@ export async function startIssuer(
   const unlock = await lockCounts(config.counts);
   const counts = new BundleCounts(config.counts, { max: config.accounts, now });
   /** @type {import('./handler.js').HandlerDeps} */
-  const deps = {
+  let deps = {
     base: config.base,
     origins: config.origins,
     signers,
@@ -75,6 +78,10 @@ export async function startIssuer(
     outcomes: newOutcomes(),
     hostMetrics: processText,
     ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
+  };
+  const reload = async (/** @type {import('./config.js').Config} */ next) => {
+    checkUnchanged(config, next);
+    deps = { ...deps, origins: next.origins, signers: await readSigners(next.keys) };
   };
   const server = createServer(
     {
@@ -104,7 +111,27 @@ export async function startIssuer(
     await counts.close();
     await unlock();
   };
-  return { port, counts, close };
+  return { port, counts, reload, close };
+}
+
+/**
+ * Refuses what the running issuer cannot change.
+ * @param {import('./config.js').Config} now
+ * @param {import('./config.js').Config} next
+ */
+function checkUnchanged(now, next) {
+  checkFixed({
+    listen: [
+      [now.host, now.port],
+      [next.host, next.port],
+    ],
+    url: [now.base, next.base],
+    counts: [now.counts, next.counts],
+    accounts_a_day: [now.accounts, next.accounts],
+    'account_header or account_module': [now.accountOf, next.accountOf],
+    connections: [now.connections, next.connections],
+    body_timeout_s: [now.bodyTimeoutMs, next.bodyTimeoutMs],
+  });
 }
 
 /**

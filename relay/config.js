@@ -2,9 +2,9 @@
 // Reads the configuration file of the relay on Node: JSON with known fields only, and paths
 // relative to the file.
 
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CONNECTION_FIELDS, readConnections } from './connection_settings.js';
+import { readFile } from './reload.js';
 import { FIELDS, integer, onlyFields, readSettings, readToken } from './settings.js';
 
 /**

@@ -33,6 +33,7 @@ import { METRICS_TYPE, clock, counterBy, exposition, gauge } from './exposition.
  * @property {boolean} healthz
  * @property {string | null} adminToken  opens /metrics, which is absent without it
  * @property {() => import('./exposition.js').Metric[]} [hostMetrics]  of the process
+ * @property {() => {status: string}} [health]  what /healthz says; any status but "ok" is a 503
  */
 
 /** What may become of a request, besides the codes of refusals. */
@@ -160,7 +161,9 @@ async function answerOf(request, path, route, mayRead, deps, address) {
   const isRead = method === 'GET' || method === 'HEAD';
   if (deps.healthz && path === '/healthz') {
     if (!isRead) throw new RelayError('method');
-    return text('{"status":"ok"}', 'application/json');
+    const health = deps.health?.() ?? { status: 'ok' };
+    const said = text(JSON.stringify(health), 'application/json');
+    return health.status === 'ok' ? said : { ...said, status: 503 };
   }
   if (deps.adminToken !== null && path === '/metrics') {
     if (!isRead) throw new RelayError('method');

@@ -9,6 +9,7 @@ import { CONNECTION_BYTES, Connections, addressReader, serverOptions } from './c
 import { gauge } from './exposition.js';
 import { Counts, answer } from './handler.js';
 import { processMetrics } from './process_metrics.js';
+import { checkFixed } from './reload.js';
 
 export { readConfig } from './config.js';
 
@@ -28,31 +29,43 @@ const BODY_COPIES = 2; // of a body: what arrived, and what fetch sends
 /**
  * Starts a relay.
  * @param {Config} config
- * @param {{fetch?: typeof globalThis.fetch, now?: () => number}} [deps]
- * @returns {Promise<{port: number, close: () => Promise<void>}>}
+ * @param {{fetch?: typeof globalThis.fetch, now?: () => number, reloads?:
+ *   import('./reload.js').Reloads<Config>}} [deps]
+ * @returns {Promise<{port: number, reload: (config: Config) => Promise<void>, drain: () => void,
+ *   close: () => Promise<void>}>} reload takes a configuration whole, or rejects; drain says that
+ *   the relay is not ready any more, and serves on
  */
-export async function startRelay(config, { fetch = globalThis.fetch, now = Date.now } = {}) {
-  const { routes, limits, healthz, adminToken } = config;
+export async function startRelay(
+  config,
+  { fetch = globalThis.fetch, now = Date.now, reloads } = {},
+) {
   const buckets = bucketsOf(config, now);
   const connections = new Connections(config.connections);
-  /** @type {RelayDeps} */
-  const deps = {
-    routes,
-    limits,
+  let isDraining = false;
+  const shared = {
+    limits: config.limits,
     fetch: atMost(config.gatewayConnections, (input, init) => fetch(input, init)),
     buckets,
     counts: new Counts(),
-    healthz,
-    adminToken,
+    health: () => ({ status: isDraining ? 'draining' : 'ok', ...reloads?.health() }),
     hostMetrics: () => [
       ...connections.metrics('shoal_relay'),
       memoryLimit(config),
       ...processMetrics(),
+      ...(reloads?.metrics('shoal_relay') ?? []),
     ],
+  };
+  /** @type {(config: Config) => RelayDeps} */
+  const depsOf = ({ routes, healthz, adminToken }) => ({ ...shared, routes, healthz, adminToken });
+  let deps = depsOf(config);
+  const reload = async (/** @type {Config} */ next) => {
+    checkUnchanged(config, next);
+    deps = depsOf(next);
   };
   const addressOf = addressReader(config.connections.proxies, config.addressHeader);
   const server = createServer(serverOptions(config.connections), (incoming, outgoing) => {
     connections.follow(incoming, outgoing);
+    if (isDraining) outgoing.shouldKeepAlive = false; // a proxy's next request goes elsewhere
     serve(incoming, outgoing, deps, addressOf(incoming)).catch(() => outgoing.destroy());
   });
   connections.watch(server);
@@ -67,7 +80,22 @@ export async function startRelay(config, { fetch = globalThis.fetch, now = Date.
     clearInterval(timer);
     await connections.end(server);
   };
-  return { port, close };
+  return { port, reload, drain: () => (isDraining = true), close };
+}
+
+/** Refuses what the running relay cannot change. @param {Config} now @param {Config} next */
+function checkUnchanged(now, next) {
+  checkFixed({
+    listen: [
+      [now.host, now.port],
+      [next.host, next.port],
+    ],
+    gateway_connections: [now.gatewayConnections, next.gatewayConnections],
+    rate: [now.rate, next.rate],
+    address_header: [now.addressHeader, next.addressHeader],
+    'max_bytes, held_bytes or a timeout': [now.limits, next.limits],
+    'a field of connections': [now.connections, next.connections],
+  });
 }
 
 /**

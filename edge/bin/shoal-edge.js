@@ -7,17 +7,21 @@ import { parseArgs } from 'node:util';
 import { load, loadDapModule } from 'shoal-client/node';
 import { wrongFormat } from 'shoal-relay/check-report';
 import { checkEdge } from '../check.js';
+import { Reloads, closeOnSignal, drainOf } from 'shoal-relay/reload';
 import { readConfig } from '../config.js';
 import { gatewayKeys } from '../key_file.js';
 import { startEdge } from '../node.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-const HELP = `usage: shoal-edge --config FILE [--check [--format json]]
+const HELP = `usage: shoal-edge --config FILE [--watch] [--drain SECONDS]
+       shoal-edge --config FILE --check [--format json]
        shoal-edge gateway-key FILE [--list]
 
 Takes private reports over HTTP, forgets where they came from, and forwards them in shuffled batches.
 FILE is described in the package's README.md. Stops on SIGTERM and SIGINT; a kill loses nothing accepted.
+SIGHUP reloads the configuration: recipes, keys, tokens, secrets, origins. If anything in it is wrong,
+the old configuration goes on.
 
 gateway-key adds a key to a gateway's file of keys, which it makes if there is none, and prints the key
 as a key list has it, one line of JSON. The file holds private keys: only its owner may read it.
@@ -26,6 +30,9 @@ as a key list has it, one line of JSON. The file holds private keys: only its ow
       --check         reads everything that the configuration names, says every problem and how to
                       mend it, and ends; opens no port and writes nothing. Exit code 0 or 1
       --format FORMAT text (default) or json, of --check
+      --watch         reload when the configuration, or a file that it names, changes
+      --drain SECONDS on SIGTERM, serve on for so long while /healthz answers 503, so that a proxy
+                      sends its requests elsewhere; default 0
       --list          with gateway-key: prints the keys of the file, and adds none
       --version       the version
   -h, --help          this text
@@ -45,6 +52,8 @@ function readArguments() {
         config: { type: 'string', short: 'c' },
         check: { type: 'boolean' },
         format: { type: 'string' },
+        watch: { type: 'boolean' },
+        drain: { type: 'string' },
         list: { type: 'boolean' },
         version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
@@ -87,11 +96,14 @@ async function main() {
     const report = await checkEdge(values.config, { createCore: load, loadDapModule });
     return report.print('shoal-edge', values.config, values.format);
   }
-  const config = await readConfig(values.config);
-  const edge = await startEdge(config, { createCore: load, loadDapModule });
-  const stop = () => edge.close().then(() => process.exit(0));
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  const drainS = drainOf(values.drain);
+  if (drainS === null) throw new UsageError('--drain: whole seconds up to 3600 are needed');
+  const path = values.config;
+  const reloads = new Reloads('shoal-edge', () => readConfig(path));
+  const config = await reloads.first();
+  const edge = await startEdge(config, { createCore: load, loadDapModule, reloads });
+  closeOnSignal(edge, drainS);
+  reloads.start(edge.reload, { isWatched: values.watch });
   process.stderr.write(`shoal-edge: listening on ${config.host}:${edge.port}\n`);
   return null;
 }

@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { wrongFormat } from 'shoal-relay/check-report';
 import { checkIssuer } from '../check.js';
+import { Reloads } from 'shoal-relay/reload';
 import { baseUrl, parse, readConfig } from '../config.js';
 import { readSigners, startIssuer } from '../node.js';
 import { makeKey } from '../rsa_node.js';
@@ -15,7 +16,8 @@ import { DAY_MS, checkBundles, directoryOf, listOf } from '../signing_keys.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-const HELP = `usage: shoal-issuer serve --config FILE [--check [--format json]]
+const HELP = `usage: shoal-issuer serve --config FILE [--watch]
+       shoal-issuer serve --config FILE --check [--format json]
        shoal-issuer keys --keys FILE --recipe HASH:PER_DAY ... [--from DATE] --days N
        shoal-issuer list --keys FILE
        shoal-issuer directory --keys FILE --url URL
@@ -23,7 +25,8 @@ const HELP = `usage: shoal-issuer serve --config FILE [--check [--format json]]
 Issues Privacy Pass tokens to the accounts of a site: a report that spends one shows that somebody
 real sent it, and nobody learns who.
 
-  serve       answers devices until SIGTERM or SIGINT; a kill loses no count
+  serve       answers devices until SIGTERM or SIGINT; a kill loses no count. SIGHUP reloads keys
+              and origins; if anything is wrong, the old ones stay in force
   keys        makes the keys that FILE lacks, for each recipe and day, and drops those of days that
               are over; prints the part "tokens" of the log's key list
   list        prints that part again
@@ -33,6 +36,7 @@ real sent it, and nobody learns who.
       --check                   with serve: reads everything that the configuration names, says
                                 every problem and how to mend it, and ends; opens no port
       --format FORMAT           text (default) or json, of --check
+      --watch                   with serve: reload when the configuration or the keys change
   -k, --keys FILE               file of private keys, mode 600
   -r, --recipe HASH:PER_DAY     a recipe, and its limit.per_day
       --from DATE               first day, UTC, as 2026-11-23; today by default
@@ -60,6 +64,7 @@ function readArguments() {
         config: { type: 'string', short: 'c' },
         check: { type: 'boolean' },
         format: { type: 'string' },
+        watch: { type: 'boolean' },
         keys: { type: 'string', short: 'k' },
         recipe: { type: 'string', short: 'r', multiple: true },
         from: { type: 'string' },
@@ -174,8 +179,14 @@ async function serve(values) {
     process.exitCode = report.print('shoal-issuer', path, values.format);
     return;
   }
-  const config = await readConfig(path);
+  const reloads = new Reloads('shoal-issuer', async () => {
+    const config = await readConfig(path);
+    await readSigners(config.keys);
+    return config;
+  });
+  const config = await reloads.first();
   const issuer = await startIssuer(config);
+  reloads.start(issuer.reload, { isWatched: values.watch });
   const stop = () => issuer.close().then(() => process.exit(0));
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
@@ -196,6 +207,8 @@ async function main() {
   if (wrong) throw new UsageError(wrong);
   if (values.check && name !== 'serve')
     throw new UsageError('--check belongs to serve; see --help');
+  if (values.watch && name !== 'serve')
+    throw new UsageError('--watch belongs to serve; see --help');
   return COMMANDS[name](values);
 }
 

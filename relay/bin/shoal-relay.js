@@ -7,20 +7,26 @@ import { parseArgs } from 'node:util';
 import { checkRelay } from '../check.js';
 import { wrongFormat } from '../check_report.js';
 import { memoryOf, readConfig, startRelay } from '../node.js';
+import { Reloads, closeOnSignal, drainOf } from '../reload.js';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
-const HELP = `usage: shoal-relay --config FILE [--check [--format json]]
+const HELP = `usage: shoal-relay --config FILE [--watch] [--drain SECONDS]
+       shoal-relay --config FILE --check [--format json]
        shoal-relay FILE
 
 Passes sealed requests (Oblivious HTTP) on to a gateway, which never learns who sent them. It cannot read them, and keeps nothing.
 FILE is a JSON configuration, described in the package's README.md. Stops on SIGTERM and SIGINT; a kill loses nothing, since devices try again.
+SIGHUP reloads routes and tokens. If anything in the configuration is wrong, the old one goes on.
 
   -c, --config FILE   the configuration
-      --version       the version
+      --watch         reload when the configuration, or a file that it names, changes
+      --drain SECONDS on SIGTERM, serve on for so long while /healthz answers 503, so that a proxy
+                      sends its requests elsewhere; default 0
       --check         reads everything that the configuration names, says every problem and how to
                       mend it, and ends; opens no port and writes nothing. Exit code 0 or 1
       --format FORMAT text (default) or json, of --check
+      --version       the version
   -h, --help          this text
 
 example:
@@ -38,6 +44,8 @@ function readArguments() {
         version: { type: 'boolean' },
         check: { type: 'boolean' },
         format: { type: 'string' },
+        watch: { type: 'boolean' },
+        drain: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
       allowPositionals: true,
@@ -65,11 +73,13 @@ async function main() {
   if (wrong) throw new UsageError(wrong);
   if (values.check)
     return (await checkRelay(files[0])).print('shoal-relay', files[0], values.format);
-  const config = await readConfig(files[0]);
-  const relay = await startRelay(config);
-  const stop = () => relay.close().then(() => process.exit(0));
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  const drainS = drainOf(values.drain);
+  if (drainS === null) throw new UsageError('--drain: whole seconds up to 3600 are needed');
+  const reloads = new Reloads('shoal-relay', () => readConfig(files[0]));
+  const config = await reloads.first();
+  const relay = await startRelay(config, { reloads });
+  closeOnSignal(relay, drainS);
+  reloads.start(relay.reload, { isWatched: values.watch });
   const memory = Math.ceil(memoryOf(config) / 2 ** 20);
   process.stderr.write(
     `shoal-relay: takes up to ${memory} MiB of memory\n` +
