@@ -107,6 +107,25 @@ export async function readConfig(path) {
   };
 }
 
+/**
+ * Reads what a backup needs: a lost gateway's keys may be what it brings back.
+ * @param {string} path
+ * @returns {Promise<{spool: string, keysFile?: string, limits: import('./collector.js').Limits}>}
+ */
+export async function readBackupConfig(path) {
+  const json = parse(await readFile(path, 'utf8'), path);
+  exactFields(json, FIELDS, path);
+  const at = (/** @type {unknown} */ value, /** @type {string} */ name) =>
+    resolve(dirname(path), text(value, name));
+  return {
+    spool: at(json.spool, 'spool'),
+    ...(json.gateway === undefined
+      ? {}
+      : { keysFile: at(json.gateway.keys_file, 'gateway.keys_file') }),
+    limits: json.batch_bytes === undefined ? {} : { batchBytes: json.batch_bytes },
+  };
+}
+
 /** @param {string} source @param {string} path @returns {any} */
 export function parse(source, path) {
   try {

@@ -344,6 +344,24 @@ export class SpoolStore {
     });
   }
 
+  /** @param {Counters} counters */
+  retireOpen(counters) {
+    const slots = this.#open;
+    this.#open = null;
+    return this.#inTurn(async () => {
+      if (slots === null) return;
+      await slots.settle();
+      const { id, hour, rows } = slots;
+      const keys = rows.sortedHeads(HASH_SIZE);
+      await writeWhole(this.#path(id, hour, 'forwarded'), keys);
+      await slots.close();
+      await unlink(this.#path(id, hour, 'open'));
+      await flushDir(this.#dir);
+      this.#keep({ id, hour, state: 'forwarded', count: rows.length, size: keys.length });
+      await this.#count(counters);
+    });
+  }
+
   /** @param {number} hour */
   forget(hour) {
     return this.#inTurn(async () => {

@@ -8,7 +8,8 @@ import { load, loadDapModule } from 'shoal-client/node';
 import { wrongFormat } from 'shoal-relay/check-report';
 import { checkEdge } from '../check.js';
 import { Reloads, closeOnSignal, drainOf } from 'shoal-relay/reload';
-import { readConfig } from '../config.js';
+import { backUp, restore } from '../backup.js';
+import { readBackupConfig, readConfig } from '../config.js';
 import { gatewayKeys } from '../key_file.js';
 import { startEdge } from '../node.js';
 
@@ -16,12 +17,18 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 
 const HELP = `usage: shoal-edge --config FILE [--watch] [--drain SECONDS]
        shoal-edge --config FILE --check [--format json]
+       shoal-edge backup --config FILE --output BACKUP
+       shoal-edge restore --config FILE BACKUP
        shoal-edge gateway-key FILE [--list]
 
 Takes private reports over HTTP, forgets where they came from, and forwards them in shuffled batches.
 FILE is described in the package's README.md. Stops on SIGTERM and SIGINT; a kill loses nothing accepted.
 SIGHUP reloads the configuration: recipes, keys, tokens, secrets, origins. If anything in it is wrong,
 the old configuration goes on.
+
+backup writes the spool, and the gateway's keys, into one file; the edge may run. restore makes them of
+it, where the spool does not exist or is empty. Batches that were open then are closed. What was sent
+since counts once, and what came since is lost.
 
 gateway-key adds a key to a gateway's file of keys, which it makes if there is none, and prints the key
 as a key list has it, one line of JSON. The file holds private keys: only its owner may read it.
@@ -33,6 +40,7 @@ as a key list has it, one line of JSON. The file holds private keys: only its ow
       --watch         reload when the configuration, or a file that it names, changes
       --drain SECONDS on SIGTERM, serve on for so long while /healthz answers 503, so that a proxy
                       sends its requests elsewhere; default 0
+  -o, --output BACKUP with backup: must not exist; gets mode 0600
       --list          with gateway-key: prints the keys of the file, and adds none
       --version       the version
   -h, --help          this text
@@ -54,6 +62,7 @@ function readArguments() {
         format: { type: 'string' },
         watch: { type: 'boolean' },
         drain: { type: 'string' },
+        output: { type: 'string', short: 'o' },
         list: { type: 'boolean' },
         version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
@@ -64,6 +73,27 @@ function readArguments() {
     const [what] = /** @type {Error} */ (error).message.split('. '); // advice on '--' follows
     throw new UsageError(`${what}; see --help`);
   }
+}
+
+/** @param {string} config @param {(string | undefined)[]} files */
+async function backUpTo(config, files) {
+  const [path] = files;
+  if (path === undefined || files.length > 1)
+    throw new UsageError('backup: --output BACKUP is needed; see --help');
+  const { files: n } = await backUp(await readBackupConfig(config), path);
+  process.stdout.write(`backed up ${n} files into ${path}\n`);
+  return 0;
+}
+
+/** @param {string} config @param {string} file */
+async function restoreFrom(config, file) {
+  const made = await restore(await readBackupConfig(config), file, { createCore: load });
+  const when = new Date(1000 * made.timeS).toISOString().replace('.000', '');
+  process.stdout.write(
+    `restored from ${when}: ${made.sealed} reports of open batches sealed, ${made.dropped} dropped` +
+      `${made.hasKeys ? '; the gateway keys too' : ''}\n`,
+  );
+  return 0;
 }
 
 /** @returns {Promise<number | null>} an exit code, or null to go on serving */
@@ -87,6 +117,14 @@ async function main() {
       process.stdout.write(`${JSON.stringify(key)}\n`);
     return 0;
   }
+  if (command === 'backup' || command === 'restore') {
+    if (values.config === undefined) throw new UsageError(`${command}: --config FILE is needed`);
+    if (command === 'backup') return backUpTo(values.config, [values.output, file].filter(Boolean));
+    if (file === undefined || rest.length || values.output !== undefined)
+      throw new UsageError('restore: one BACKUP is needed; see --help');
+    return restoreFrom(values.config, file);
+  }
+  if (values.output !== undefined) throw new UsageError('--output belongs to backup; see --help');
   if (command !== undefined) throw new UsageError(`unknown command '${command}'; see --help`);
   if (values.list) throw new UsageError('--list belongs to gateway-key; see --help');
   if (values.config === undefined) throw new UsageError('--config FILE is needed; see --help');

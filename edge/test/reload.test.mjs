@@ -22,8 +22,8 @@ import {
 } from './support.mjs';
 
 const command = fileURLToPath(new URL('../bin/shoal-edge.js', import.meta.url));
-const RELOADS = process.env.SHOAL_LONG === '1' ? 300 : 24;
-const A_RELOAD = 40; // reports, about
+const RELOADS = process.env.SHOAL_LONG === '1' ? 300 : 10;
+const A_RELOAD = 20; // reports, about
 
 const one = await makeRecipe();
 const two = await makeRecipe({ recipe: 'edge-two' });
