@@ -191,7 +191,7 @@ const runCommand = (...args) =>
 test('the command says what is wrong', async () => {
   assert.match(
     (await runCommand('--help')).stdout,
-    /usage: shoal-relay --config FILE .*\n +shoal-relay FILE\n/,
+    /usage: shoal-relay --config FILE .*\n(?: +.*\n)* +shoal-relay FILE\n/,
   );
   for (const [args, code, words] of [
     [[], 2, /one --config FILE is needed/],
