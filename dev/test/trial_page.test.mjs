@@ -70,8 +70,13 @@ const countOf = async (page) => {
 /** @param {{value: string, low: number, high: number, truth: number}[]} rows */
 function assertCovered(rows) {
   const missed = rows.filter(({ low, high, truth }) => truth < low || truth > high);
-  // The intervals hold all truths 95 times of 100 together; two misses come once in a thousand runs.
-  assert.ok(missed.length <= 1, JSON.stringify(missed));
+  // Each interval holds its truth 95 times of 100: of 11, five are missed once in 9,000 runs.
+  assert.ok(missed.length <= 4, JSON.stringify(missed));
+  // Twice as wide, 3.9 standard errors: two of 11 are missed once in two million runs.
+  const far = rows.filter(
+    ({ low, high, truth }) => Math.abs(truth - (low + high) / 2) > high - low,
+  );
+  assert.ok(far.length <= 1, JSON.stringify(far));
 }
 
 /** @param {number} pid */
