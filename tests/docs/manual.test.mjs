@@ -64,6 +64,7 @@ test('every command has a manual page, and every page a command', { skip }, () =
     manuals,
     [
       'shoal.1',
+      'shoal-dev.1',
       'shoal-edge.1',
       'shoal-relay.1',
       'shoal-issuer.1',
@@ -99,6 +100,11 @@ test('manual pages and --help list the same options', { skip }, () => {
   });
   assert.equal(relay.status, 0);
   assert.deepEqual(optionsOfManual('shoal-relay.1'), optionsOfHelp(relay.stdout), 'shoal-relay');
+  const dev = spawnSync(process.execPath, [join(root, 'dev/bin/shoal-dev.js'), '--help'], {
+    encoding: 'utf8',
+  });
+  assert.equal(dev.status, 0);
+  assert.deepEqual(optionsOfManual('shoal-dev.1'), optionsOfHelp(dev.stdout), 'shoal-dev');
 });
 
 test('manual pages name themselves and render without a warning', () => {
