@@ -2,9 +2,11 @@
 // The parts of a trial: what is made of recipes and folders, what the crowd does, and who may post.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 import { load } from 'shoal-client/node';
 import { copying, habitsOf, isInBucket, waveOf } from '../crowd.js';
@@ -15,7 +17,7 @@ import { withTrialClient } from '../page_server.js';
 import { startReceiver } from '../receiver.js';
 import { makeTemporary } from '../temporary.js';
 import { makeTrial } from '../trial.js';
-import { command, makeFolder, wordsRecipe } from './support.mjs';
+import { command, makeFolder, startDev, wordsRecipe } from './support.mjs';
 
 test('a trial keeps the mechanism and the rule, and loses wait, cohort and signature', async () => {
   const core = await load();
@@ -237,3 +239,28 @@ test('--native finds a program, and passes over the commands in WebAssembly', as
   assert.equal(await findProgram({ PATH: [wasi, native].join(':') }), join(native, name));
   assert.equal(await findProgram({ PATH: native, SHOAL_BIN: '/else/shoal' }), '/else/shoal');
 });
+
+const program =
+  process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../build/release/shoal', import.meta.url));
+const skip = !existsSync(program) && `${program} is not built`;
+
+test(
+  'with --native, shoal serve takes the batches and ends with the trial',
+  { skip },
+  async (t) => {
+    const folder = await makeFolder(t);
+    const dev = await startDev(t, [folder, '--native', '--no-relay', '--devices', '300'], {
+      SHOAL_BIN: program,
+    });
+    assert.match(dev.said, /page -> edge http:\S+ -> aggregator/);
+    const [, edge] = /edge (http:\S+) -> aggregator/.exec(dev.said) ?? [];
+    for (const end = Date.now() + 60_000; !/chart +words-1: \d+ reports, 10 rows/.test(dev.said);) {
+      assert.ok(Date.now() < end, dev.said);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    assert.equal(await dev.stop('SIGTERM'), 0);
+    await assert.rejects(fetch(`${edge}/healthz`));
+    const left = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout;
+    assert.ok(!left.includes(`shoal-dev-${dev.pid}-`), 'the server ended, too');
+  },
+);
