@@ -90,6 +90,7 @@ export async function pinRecipes(pins, createCore, keys, loadDapModule) {
 /**
  * Refuses recipes of trials unless the edge listens on loopback and sends to loopback.
  * @param {Iterable<{json?: any}>} recipes
+ * @param {Iterable<Pick<Recipe, 'json'>>} recipes
  * @param {string} host  that the edge listens on, or is asked under
  * @param {string} aggregator  URL
  */
@@ -102,10 +103,15 @@ export function checkTrials(recipes, host, aggregator) {
       `recipe ${json.recipe} has "trial": 1, so it is for loopback only, and ${what} is ${where}`,
     );
   }
+  const { hostname } = new URL(aggregator);
+  for (const { json } of recipes)
+    if (json.trial && ![host, hostname].every((name) => LOOPBACK.test(name)))
+      throw new Error(
+        `recipe ${json.recipe} has "trial": 1, so listen (${host}) and aggregator (${hostname}) must be loopback`,
+      );
 }
 
-/** @param {string} host */
-const isLoopback = (host) => /^(localhost|127\.\d+\.\d+\.\d+|\[?::1]?)$/.test(host);
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1]?)$/;
 
 /** A recipe's hash as the id of its task. @param {string} hash  hex */
 function base64Url(hash) {

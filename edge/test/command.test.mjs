@@ -145,12 +145,12 @@ test('a recipe of trials is taken on loopback only, and sent to loopback only', 
     [
       '0.0.0.0',
       'http://127.0.0.1:1',
-      /recipe edge-test has "trial": 1, .*and listen is 0\.0\.0\.0$/,
+      /^Error: recipe edge-test has "trial": 1, so listen \(0\.0\.0\.0\) and aggregator/,
     ],
-    ['::', 'http://127.0.0.1:1', /listen is ::$/],
-    ['localhost.example', 'http://127.0.0.1:1', /listen is localhost\.example$/],
-    ['127.0.0.1', 'https://aggregator.example', /aggregator is aggregator\.example$/],
-    ['127.0.0.1', 'http://127.0.0.1.example', /aggregator is 127\.0\.0\.1\.example$/],
+    ['::', 'http://127.0.0.1:1', /listen \(::\)/],
+    ['localhost.example', 'http://127.0.0.1:1', /listen \(localhost\.example\)/],
+    ['127.0.0.1', 'https://aggregator.example', /aggregator \(aggregator\.example\)/],
+    ['127.0.0.1', 'http://127.0.0.1.example', /aggregator \(127\.0\.0\.1\.example\)/],
   ]) {
     const check = () => checkTrials([trial], host, aggregator);
     if (words === null) check();
@@ -165,7 +165,7 @@ test('a recipe of trials is taken on loopback only, and sent to loopback only', 
   await writeFile(join(dirname(path), 'trial.json'), JSON.stringify(trial.json));
   const { code, stderr } = await run('--config', path);
   assert.equal(code, 1, stderr);
-  assert.match(stderr, /^shoal-edge: recipe edge-test has "trial": 1, so it is for loopback only/);
+  assert.match(stderr, /^shoal-edge: recipe edge-test has "trial": 1, so listen \(0\.0\.0\.0\)/);
 });
 
 test('on workerd, a recipe of trials is taken only where the edge is asked as loopback', async (t) => {
