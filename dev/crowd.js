@@ -13,6 +13,7 @@ const DEVICES = 4000;
 const DEVICES_OF_DISCOVERY = 20_000;
 const WAVE_LEAST = 500;
 const WAVE_MOST = 12_000;
+const ROUNDS = 6; // until a wave and its noise agree
 const SIGMAS = 5; // how many standard errors a wave should add to the value that it copies
 const SCALE = 1_000_000;
 
@@ -53,10 +54,7 @@ function hill({ low, high }) {
 export function habitsOf({ json, kind, words }) {
   const { values, size, low, high } = json.parameters;
   if (kind === 'mean' || kind === 'buckets') return hill({ low, high });
-  if (kind === 'list')
-    return zipf(
-      values ?? (words.length > 0 ? words : Array.from({ length: size }, (_, i) => `${i}`)),
-    );
+  if (kind === 'list') return zipf(values ?? Array.from({ length: size }, (_, i) => `${i}`));
   const known = words.length > 0 ? words : usualOf(json.value);
   const { length = Infinity } = json.parameters;
   const fitting = known.filter((word) => new TextEncoder().encode(word).length < length);
@@ -84,12 +82,18 @@ export function copying(habits, value, share) {
 }
 
 /**
- * How many visitors a wave needs, so that what it copies shows above the noise.
+ * How many visitors a wave needs, so that what it copies shows above the noise. The noise grows with
+ * the wave, as the square root of all reports.
  * @param {number} stderr  of a count, now
  * @param {number} share
+ * @param {number} n  reports, now
  */
-export const waveOf = (stderr, share) =>
-  Math.min(WAVE_MOST, Math.max(WAVE_LEAST, Math.ceil((SIGMAS * stderr) / Math.max(share, 0.01))));
+export function waveOf(stderr, share, n) {
+  let wave = 0;
+  for (let i = 0; i < ROUNDS; i++)
+    wave = (SIGMAS * stderr * Math.sqrt(1 + wave / Math.max(1, n))) / Math.max(share, 0.01);
+  return Math.min(WAVE_MOST, Math.max(WAVE_LEAST, Math.ceil(wave)));
+}
 
 /** A TSV file of counts, as shoal simulate reads it. @param {Counts} counts */
 export const tsvOf = (counts) => counts.map(([value, n]) => `${value}\t${n}\n`).join('');

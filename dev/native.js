@@ -99,7 +99,7 @@ async function startServe(program, config) {
  */
 export async function startNative({ recipes, folder, secret, program, onUpdate, onError }) {
   const isListed = (/** @type {TrialRecipe} */ { kind, words }) =>
-    words.length > 0 && (kind === 'strings' || kind === 'list');
+    kind === 'strings' && words.length > 0;
   await writeFile(join(folder, 'batch.secret'), `${secret}\n`, { mode: 0o600 });
   for (const recipe of recipes) {
     await writeFile(join(folder, `${recipe.json.recipe}.json`), JSON.stringify(recipe.json));

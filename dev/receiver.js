@@ -128,7 +128,7 @@ export async function startReceiver({ recipes, folder, secret, onUpdate, onError
         recipe: recipe.json,
         batches: closes ? open.map(({ file }) => file) : [],
         accumulator: join(folder, `${hash}.acc`),
-        words: recipe.kind === 'strings' || needsList(recipe) ? recipe.words : null,
+        words: recipe.kind === 'strings' ? recipe.words : null,
         discovers: recipe.kind === 'discovery',
       });
       if (error !== undefined) throw new Error(error);
@@ -168,7 +168,3 @@ export async function startReceiver({ recipes, folder, secret, onUpdate, onError
     },
   };
 }
-
-/** Is it a list whose entries are known by their number alone? @param {TrialRecipe} recipe */
-const needsList = ({ kind, json, words }) =>
-  kind === 'list' && json.parameters.values === undefined && words.length > 0;

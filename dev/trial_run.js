@@ -158,6 +158,7 @@ export async function startTrial(options, print) {
       value: json.value,
       mechanism: json.mechanism,
       values: json.parameters.values ?? null,
+      size: json.parameters.size,
       low: json.parameters.low,
       high: json.parameters.high,
       kind,
@@ -253,7 +254,7 @@ export async function startTrial(options, print) {
         await come(
           ground,
           counts,
-          waveOf(noise, each),
+          waveOf(noise, each, ground.shown?.n ?? 0),
           `come, and ${percent} % of them do what you did`,
         );
     } catch (error) {

@@ -39,7 +39,13 @@ function rowOf(row, isMean, at) {
   const half = (row.high - row.low) / 2;
   const estimate = row.detected
     ? [said(row.count, isMean), element('span', { class: 'margin' }, ` ± ${said(half, isMean)}`)]
-    : [element('span', { class: 'margin' }, `within ± ${said(half, isMean)} of zero`)];
+    : [
+        element(
+          'span',
+          { class: 'margin' },
+          `${said(row.count, isMean)} ± ${said(half, isMean)}, may be 0`,
+        ),
+      ];
   return element(
     'tr',
     {

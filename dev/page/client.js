@@ -7,7 +7,7 @@ import { start as startClient } from '/shoal/loader.js';
 
 /**
  * @typedef {{recipe: string | null, code: string}} Outcome
- * @typedef {{recipe: string, stream: string, value: string}} About
+ * @typedef {{recipe: string, stream: string, value: string, values: string[] | null}} About
  */
 
 const channel = new BroadcastChannel('shoal-trial');
@@ -65,6 +65,22 @@ function hostOf(url) {
   }
 }
 
+/** A value as results name it: an entry of a list may be recorded by its place. @param {any} about @param {any} value @returns {string | null} */
+function entryOf({ values }, value) {
+  if (typeof value === 'number' && values) return values[value] ?? null;
+  return value === null || value === undefined ? null : String(value);
+}
+
+// A link to elsewhere is reported by the page, and not followed: the trial stays open.
+document.addEventListener(
+  'click',
+  (event) => {
+    const link = event.target instanceof Element ? event.target.closest('a[href]') : null;
+    if (link instanceof HTMLAnchorElement && link.host !== location.host) event.preventDefault();
+  },
+  true,
+);
+
 /** Words of a text, as a person sees them. @param {string} text */
 const wordsOf = (text) => text.match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*/gu) ?? [];
 
@@ -96,7 +112,7 @@ export function start({ endpoint, recipes, site, keys, runs, policy, relay, log,
     type,
     /** @param {string} stream @param {any} value */
     record: async (stream, value) =>
-      tell(shoal, await shoal.record(stream, value), () => (value === null ? null : String(value))),
+      tell(shoal, await shoal.record(stream, value), (about) => entryOf(about, value)),
     /** @param {string} url */
     visit: async (url) => {
       const host = hostOf(url);

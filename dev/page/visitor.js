@@ -79,8 +79,11 @@ function fieldOf(about) {
       (text) => shoal.visit(text),
     );
   if (values === null)
-    return oneValue(about, `${id}: an entry of the list`, { type: 'text' }, (text) =>
-      shoal.record(stream, text),
+    return oneValue(
+      about,
+      `${id}: the number of an entry, from 0`,
+      { type: 'number', min: 0, max: about.size - 1 },
+      (text) => shoal.record(stream, Number(text)),
     );
   const buttons = values.map((/** @type {string} */ each) => {
     const button = element('button', { type: 'button' }, each);

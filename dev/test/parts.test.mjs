@@ -131,9 +131,12 @@ test('the crowd copies at the stated share, and in a wave that shows', () => {
   assert.ok(Math.abs(share(copying(habits, 'new', 0.1), 'new') - 0.1) < 1e-4);
   assert.ok(Math.abs(share(copying(habits, 'a', 0.1), 'a') - 0.775) < 1e-4);
   assert.ok(Math.abs(share(copying(habits, 'new', 1), 'new') - 1) < 1e-4);
-  assert.equal(waveOf(30, 0.1), 1500);
-  assert.equal(waveOf(30, 0.5), 500);
-  assert.equal(waveOf(1e6, 0.1), 12_000);
+  const wave = waveOf(30, 0.1, 5000);
+  const stderrThen = 30 * Math.sqrt((5000 + wave) / 5000);
+  assert.ok(Math.abs((0.1 * wave) / stderrThen - 5) < 0.01, 'five standard errors of all reports');
+  assert.equal(waveOf(30, 0.5, 5000), 500);
+  assert.equal(waveOf(0, 0.5, 0), 500);
+  assert.equal(waveOf(1e6, 0.1, 5000), 12_000);
   const numbers = habitsOf(
     /** @type {any} */ ({ kind: 'mean', words: [], json: { parameters: { low: -5, high: 5 } } }),
   );
