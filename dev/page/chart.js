@@ -81,7 +81,12 @@ export function chart(result, about) {
     result.hidden > 0
       ? `; ${result.hidden.toLocaleString('en-US')} smaller ones are not shown`
       : '';
-  const head = ['Value', '', 'Estimate', 'Really done'];
+  const head = [
+    ['Value', 'name-head'],
+    ['', ''],
+    ['Estimate', 'estimate-head num'],
+    ['Really done', 'truth-head num'],
+  ];
   return element(
     'table',
     { 'data-recipe': result.recipe },
@@ -101,10 +106,8 @@ export function chart(result, about) {
       element(
         'tr',
         {},
-        ...head.map((text, i) =>
-          text === ''
-            ? element('td', {})
-            : element('th', { scope: 'col', class: i > 1 ? 'num' : '' }, text),
+        ...head.map(([text, name]) =>
+          text === '' ? element('td') : element('th', { scope: 'col', class: name }, text),
         ),
       ),
     ),
