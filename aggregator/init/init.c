@@ -95,10 +95,9 @@ static void print_done(const init_answers *a, const init_figures *f, const init_
            init_values_get(values, "reports"));
     if (f->is_nothing) printf("  Nothing will be seen: %s. %s\n\n", f->why, needed);
     init_print_wrapped(stdout, "  ", init_values_get(values, "sentence"));
-    printf("\n  one report   epsilon %s, %s\n", init_values_get(values, "epsilon"),
-           init_values_get(values, "verdict_report"));
-    printf("  in %u days   epsilon %s, %s\n", INIT_WINDOW_DAYS,
-           init_values_get(values, "window_epsilon"), init_values_get(values, "verdict_window"));
+    fputc('\n', stdout);
+    init_print_wrapped(stdout, "  ", init_values_get(values, "promise"));
+    fputc('\n', stdout);
     printf("  the recipe   %s, until %s\n", init_values_get(values, "mechanism"), a->expires);
     printf("  page, edge   %s, %s\n\n", a->site, a->edge);
     fputs("Next:\n\n  cd ", stdout);

@@ -96,8 +96,8 @@ static const question questions[] = {
     {"strict",
      "How strict shall the protection of each person be?\n"
      "  1 high    a guess about a person, 50:50 before a report, is right in 73 of 100 cases\n"
-     "  2 medium  in 88 of 100 cases; a tenth of the visitors suffices\n"
-     "  3 low     in 98 of 100 cases; fewer still\n"
+     "  2 medium  in 88 of 100 cases; fewer visitors suffice\n"
+     "  3 low     in 98 of 100 cases; still fewer suffice\n"
      "Name or number",
      "medium", take_strict},
 };

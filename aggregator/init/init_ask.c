@@ -22,7 +22,7 @@ static void drop_rest(void)
 agg_err init_ask(char answer[INIT_ANSWER_MAX], agg_error *error, const char *question,
                  const char *initial)
 {
-    fprintf(stderr, initial[0] != '\0' ? "%s [%s]: " : "%s%s: ", question, initial);
+    fprintf(stderr, "\n%s [%s]: ", question, initial);
     fflush(stderr);
     if (fgets(answer, INIT_ANSWER_MAX, stdin) == NULL) {
         fputc('\n', stderr);

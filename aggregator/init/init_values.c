@@ -133,6 +133,10 @@ static void put_figures(maker *m)
     put_copy(m, "window_epsilon", "%.10g", m->r->month_epsilon);
     put_verdict(m, "verdict_report", m->r->epsilon);
     put_verdict(m, "verdict_window", m->r->month_epsilon);
+    put_copy(m, "promise",
+             "A report has epsilon %.10g, %s. All reports of a person in %u days have %.10g: %s.",
+             m->r->epsilon, init_values_get(m->values, "verdict_report"), INIT_WINDOW_DAYS,
+             m->r->month_epsilon, init_values_get(m->values, "verdict_window"));
     put(m, "mechanism", m->r->mechanism);
     put_count(m, "cohort", f->cohort);
     put_count(m, "batch", f->batch);
