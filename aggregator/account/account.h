@@ -79,7 +79,9 @@ typedef struct agg_account {
 
     // Fills in k, m and g of a new recipe where the options leave them out, that is, where the
     // part's members are 0. NULL: the defaults of the recipe's fields.
-    void (*draft)(shoal_part *part, double epsilon);
+    //   n: reports
+    void (*draft)(shoal_part *part, double epsilon, double n);
+    bool draft_needs_reports; // what `draft` fills in follows n
     // Fills in p, q and f of one variable of a joint recipe, whose `hashes` cost epsilon together.
     void (*draft_variable)(shoal_part *part, double epsilon);
     // Returns: the central epsilon of n reports at delta, by a bound of the mechanism's own.

@@ -80,9 +80,10 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
 }
 
 // A record names one cell, so columns cost nothing to send; rows cost memory.
-static void draft(shoal_part *part, double epsilon)
+static void draft(shoal_part *part, double epsilon, double n)
 {
     (void)epsilon;
+    (void)n;
     if (part->k == 0) part->k = 1024;
     if (part->m == 0) part->m = 32768;
 }

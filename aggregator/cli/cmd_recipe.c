@@ -89,7 +89,7 @@ static const char new_help[] =
     "  --expires DATE       the last day, YYYY-MM-DD\n"
     "  --mechanism NAME     default cms; with a list onehot-asymmetric, with a range one-bit-mean\n"
     "  --values FILE        a list of values, one a line, in order\n"
-    "  --devices N          sfp, trie: how many devices to plan for, default 1000000\n"
+    "  --devices N          sfp, trie, olh: how many devices to plan for, default 1000000\n"
     "  --step N             trie: characters of the first round; default: as planned\n"
     "  --variable LINE      a variable of a joint recipe, once for each, as\n"
     "                       NAME=[MECHANISM]:EPSILON[:LIST][:MEMBER=VALUE]...; LIST is a file of\n"

@@ -8,6 +8,7 @@
 
 #include "policy_json.h"
 #include "recipe_json.h"
+#include "recipe_judge.h"
 #include "recipe_write.h"
 
 #define EXPIRES_DAYS 180
@@ -89,9 +90,10 @@ agg_err agg_discovery_recipe_write(agg_error *error, const char *path,
     if (err == SHOAL_OK)
         err = agg_recipe_from_bytes(&recipe, error, "the planned recipe", text, len);
     if (err == SHOAL_OK) {
+        err = recipe_judge_day(error, &recipe);
         agg_recipe_release(&recipe);
-        err = recipe_write(error, path, text, len);
     }
+    if (err == SHOAL_OK) err = recipe_write(error, path, text, len);
     free(text);
     return err;
 }

@@ -10,6 +10,7 @@
 #include "amplification.h"
 #include "part_recipe.h"
 #include "recipe_json.h"
+#include "recipe_judge.h"
 #include "recipe_new.h"
 #include "recipe_write.h"
 
@@ -75,9 +76,10 @@ agg_err agg_plan_recipe_write(agg_error *error, const char *path, const agg_plan
     agg_recipe recipe;
     agg_err err = draft(&recipe, &text, &len, error, plan, wish, values, expires);
     if (err == SHOAL_OK) {
+        err = recipe_judge_day(error, &recipe);
         agg_recipe_release(&recipe);
-        err = recipe_write(error, path, text, len);
     }
+    if (err == SHOAL_OK) err = recipe_write(error, path, text, len);
     free(text);
     return err;
 }

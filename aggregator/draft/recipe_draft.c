@@ -2,14 +2,18 @@
 // Chooses the mechanism and the defaults of a new recipe; see recipe_draft.h.
 #include "recipe_draft.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "account.h"
+#include "agg_size.h"
 #include "compound.h"
 #include "draft_numbers.h"
 #include "options.h"
+#include "plan.h"
+#include "probability.h"
 
 static bool has_list(const recipe_options *o)
 {
@@ -32,20 +36,68 @@ static uint32_t domain_of(const shoal_mechanism *mechanism, const recipe_draft *
                                                               : SHOAL_DOMAIN_OPEN;
 }
 
+#define PLAN_ZIPF 1.2 // as `shoal plan` has it
+#define PLAN_VALUES 10000.0
+
+// Takes what the planner chooses for these devices, so that a recipe of `recipe new` is that of
+// `plan` for the same mechanism.
+static agg_err plan_rows(shoal_part *part, agg_error *error, const recipe_options *o,
+                         double epsilon, double devices)
+{
+    const char *size = recipe_option(o, "size");
+    agg_plan_wish w = {.devices = devices,
+                       .per_day = 1,
+                       .days = 1,
+                       .eps_micro = (uint32_t)lround(epsilon * 1e6),
+                       .size = size != NULL ? (uint32_t)strtoul(size, NULL, 10) : 0,
+                       .confidence = 0.95,
+                       .mechanism = part->mechanism,
+                       .law_name = "",
+                       .id = o->id};
+    agg_plan *plan = agg_alloc(error, 1, sizeof *plan);
+    if (plan == NULL) return AGG_ERR_MEMORY;
+    w.asked = w.size > 0 ? w.size : PLAN_VALUES;
+    w.law = agg_value_law_zipf(PLAN_ZIPF, w.asked);
+    agg_err err = agg_plan_run(plan, error, &w);
+    if (err == SHOAL_OK && plan->n_candidates > 0) {
+        part->k = plan->candidates[0].part.k;
+        part->m = plan->candidates[0].part.m;
+    }
+    agg_value_law_release(&w.law);
+    free(plan);
+    return err;
+}
+
 // Takes the mechanism's own proposal for k and m, or g.
-static void choose_rows(recipe_draft *d, uint32_t mechanism)
+static agg_err choose_rows(recipe_draft *d, agg_error *error, uint32_t mechanism)
 {
     const char *g = recipe_option(d->options, "g");
     const agg_account *account = agg_account_of(mechanism);
     shoal_part part = {0};
     recipe_parameter epsilon;
-    if (account->draft == NULL) return;
+    double devices = 0;
+    const recipe_options *o = d->options;
+    if (o->step != NULL ||
+        (o->devices != NULL && (account->draft == NULL || !account->draft_needs_reports)))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--devices and --step are for recipes that find words; --devices also goes "
+                        "with mechanisms whose rows follow it, such as olh");
+    if (account->draft == NULL) return SHOAL_OK;
+    agg_err err = draft_read_devices(&devices, error, o->devices);
+    if (err != SHOAL_OK) return err;
     size_t i = recipe_parameter_find(&epsilon, "epsilon");
     const char *text = d->options->parameters[i];
     if (g != NULL) part.m = (uint32_t)strtoul(g, NULL, 10);
-    account->draft(&part, strtod(text != NULL ? text : epsilon.usual, NULL));
+    double eps = strtod(text != NULL ? text : epsilon.usual, NULL);
+    bool is_planned = account->draft_needs_reports && g == NULL && recipe_option(o, "k") == NULL &&
+                      eps >= SHOAL_EPS_MICRO_MIN / 1e6 && eps <= AGG_PLAN_EPS_MAX;
+    part.mechanism = mechanism;
+    if (is_planned) err = plan_rows(&part, error, o, eps, devices);
+    if (err != SHOAL_OK) return err;
+    account->draft(&part, eps, devices);
     snprintf(d->k, sizeof d->k, "%u", part.k);
     snprintf(d->m, sizeof d->m, "%u", part.m);
+    return SHOAL_OK;
 }
 
 // Returns: the default that a compound computes for a parameter, or NULL.
@@ -158,9 +210,6 @@ agg_err recipe_draft_make(recipe_draft *draft, agg_error *error, const recipe_op
     const shoal_mechanism *mechanism = shoal_mechanism_by_name(d->mechanism, strlen(d->mechanism));
     const shoal_compound *compound = shoal_compound_by_name(d->mechanism, strlen(d->mechanism));
     if (compound != NULL) return draft_compound(d, error, compound);
-    if (o->devices != NULL || o->step != NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--devices and --step are for recipes that find words");
     if (mechanism == NULL)
         return agg_fail(error, SHOAL_ERR_MECHANISM, AGG_EXIT_USAGE,
                         "--mechanism: no mechanism of that name");
@@ -170,6 +219,5 @@ agg_err recipe_draft_make(recipe_draft *draft, agg_error *error, const recipe_op
     if (domain == SHOAL_DOMAIN_CLOSED && !has_list(o))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "--mechanism %s goes with --values, --size or --encoding", d->mechanism);
-    choose_rows(d, mechanism->id);
-    return SHOAL_OK;
+    return choose_rows(d, error, mechanism->id);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "log.h"
 #include "recipe.h"
@@ -92,6 +93,15 @@ static void say_trie(const agg_recipe *recipe, const recipe_options *options)
              "type English; more devices, or a higher epsilon, find more (shoal plan --discover)",
              plan.words, plan.words >= 0.5 && plan.words < 1.5 ? "" : "s", wish.devices);
     say(text);
+}
+
+agg_err recipe_judge_day(agg_error *error, const agg_recipe *recipe)
+{
+    if (shoal_recipe_check_day(recipe->recipe, (uint32_t)((uint64_t)time(NULL) / 86400)) ==
+        SHOAL_OK)
+        return SHOAL_OK;
+    return agg_fail(error, SHOAL_ERR_EXPIRED, AGG_EXIT_USAGE,
+                    "--expires: this day has passed: devices would send nothing");
 }
 
 agg_err recipe_judge(agg_error *error, const agg_recipe *recipe, const recipe_options *options)

@@ -14,4 +14,8 @@
 agg_err recipe_judge(agg_error *error, const agg_recipe *recipe,
                      const recipe_options *options) SHOAL_MUST_CHECK;
 
+// Judges the last day of a recipe that a plan writes.
+// Returns: SHOAL_ERR_EXPIRED if it has passed.
+agg_err recipe_judge_day(agg_error *error, const agg_recipe *recipe) SHOAL_MUST_CHECK;
+
 #endif

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "init_random.h"
 #include "part_recipe.h"
 #include "recipe.h"
 #include "recipe_json.h"
+#include "recipe_judge.h"
 #include "set_json.h"
 
 // A text that is being written.
@@ -116,9 +116,7 @@ static agg_err check(char hash[65], init_recipes *out, agg_error *error, const c
     agg_err err = agg_recipe_from_bytes(&recipe, error, name, m->text, m->len);
     if (err != SHOAL_OK) return err;
     const shoal_recipe *r = recipe.recipe;
-    if (shoal_recipe_check_day(r, (uint32_t)((uint64_t)time(NULL) / 86400)) != SHOAL_OK)
-        err = agg_fail(error, SHOAL_ERR_EXPIRED, AGG_EXIT_USAGE,
-                       "--expires: this day has passed: devices would send nothing");
+    err = recipe_judge_day(error, &recipe);
     memcpy(hash, recipe.hash_hex, sizeof recipe.hash_hex);
     if (out != NULL)
         snprintf(out->stream, sizeof out->stream, "%.*s", r->stream.len, r->stream.bytes);

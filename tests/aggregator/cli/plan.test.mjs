@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { makeCli } from './cli_helpers.mjs';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const bin = resolve(process.env.SHOAL_BIN ?? join(root, 'build/release/shoal'));
@@ -448,4 +449,53 @@ test('--discover puts both ways side by side, and writes the recipe of either', 
   bad(/--length is even/, ...asked, '--length', '9');
   bad(/without blanks, quotes/, ...asked, '--characters', 'a"b');
   bad(/unknown option --size/, ...asked, '--size', '9');
+});
+
+test('plan and recipe new choose the same rows for the same devices', () => {
+  const cli = makeCli('plan-agrees');
+  try {
+    for (const epsilon of ['1', '2.5', '4', '6'])
+      for (const devices of ['20000', '1000000', '30000000']) {
+        const wish = ['--devices', devices, '--epsilon', epsilon];
+        cli.good('plan', ...wish, '--open', '--mechanism', 'olh', '--recipe-out', 'planned.json');
+        const made = ['--id', 'new', '--mechanism', 'olh', '--expires', '2099-12-31'];
+        cli.good('recipe', 'new', ...made, ...wish, '-o', 'new.json');
+        const [planned, fresh] = ['planned.json', 'new.json'].map((file) =>
+          JSON.parse(cli.read(file)),
+        );
+        assert.deepEqual(fresh.parameters, planned.parameters, `${epsilon}, ${devices}`);
+      }
+    const stated = ['--epsilon', '4', '--k', '64', '--g', '8'];
+    const made = ['--id', 'new', '--mechanism', 'olh', '--expires', '2099-12-31'];
+    cli.good('recipe', 'new', ...made, ...stated, '-o', 'new.json');
+    assert.deepEqual(JSON.parse(cli.read('new.json')).parameters, { epsilon: 4, k: 64, g: 8 });
+    const cms = ['--id', 'new', '--mechanism', 'cms', '--expires', '2099-12-31'];
+    cli.bad(2, /--devices also goes with/, 'recipe', 'new', ...cms, '--devices', '5');
+    const past = ['--expires', '2020-01-01', '--recipe-out', 'past.json'];
+    cli.bad(
+      2,
+      /this day has passed/,
+      'plan',
+      '--devices',
+      '100000',
+      '--open',
+      '--epsilon',
+      '4',
+      ...past,
+    );
+    cli.bad(
+      2,
+      /this day has passed/,
+      'plan',
+      '--discover',
+      '--devices',
+      '100000',
+      '--epsilon',
+      '8',
+      ...past,
+    );
+    cli.bad(2, /--expires .* has passed/, 'recipe', 'new', '--id', 'x', '--expires', '2020-01-01');
+  } finally {
+    cli.release();
+  }
 });
