@@ -34,7 +34,7 @@ registry() {
 # fetch NAME VERSION SHA512: unpacks the package into $work/NAME.
 fetch() {
     if command -v npm >/dev/null; then
-        (cd "$work" && npm pack --silent "$1@$2" >/dev/null)
+        (cd "$work" && npm pack --loglevel=error "$1@$2" >/dev/null)
     elif command -v curl >/dev/null && [ -n "$(registry)" ]; then
         base=$(registry)
         curl -fsSL -o "$work/$1-$2.tgz" "${base%/}/$1/-/$1-$2.tgz"
