@@ -96,10 +96,11 @@ test('no document tells people to fetch a package by a name that is not ours yet
   for (const name of documents()) {
     if (name === 'docs/release.md') continue; // which says why
     const text = readFileSync(join(root, name), 'utf8');
+    if (/^[ $]*npm init shoal/m.test(text)) assert.match(text, /not on npm's\s+registry/, name);
     for (const [line] of text.matchAll(/^[ $]*(?:npm|npx) .*$/gm))
       assert.doesNotMatch(
         line,
-        /npm (?:i|install) (?:-\S+ )*(?:create-)?shoal(?:-[a-z]+)*(?:[@\s]|$)|npx (?:-y |--yes )?(?:create-)?shoal|npm init shoal/,
+        /npm (?:i|install) (?:-\S+ )*(?:create-)?shoal(?:-[a-z]+)*(?:[@\s]|$)|npx (?:-y |--yes )?(?:create-)?shoal/,
         `${name}: ${line}`,
       );
   }
