@@ -75,8 +75,11 @@ export function makeChroot(folder) {
     .filter(existsSync)
     .map((file) => readFileSync(file, 'utf8').trim());
   writeFileSync(join(folder, 'root/.npmrc'), `${settings.join('\n')}\n`, { mode: 0o600 });
-  return { folder, run: runner(folder), start: starter(folder) };
+  return enterChroot(folder);
 }
+
+/** What can be done in a machine that is there. @param {string} folder */
+export const enterChroot = (folder) => ({ folder, run: runner(folder), start: starter(folder) });
 
 /** @param {string} folder @param {string} script @returns {[string, string[]]} */
 const inside = (folder, script) => [

@@ -274,23 +274,26 @@ test("the README's embed, from packages only", { skip }, async (t) => {
     await tab.click('#yes');
     const words = 'herring mackerel salmon '.repeat(8);
     await tab.type('textarea', words);
-    const sent = tab.waitForFunction(async () => {
-      await /** @type {any} */ (globalThis).shoal.flush?.();
-      return (await /** @type {any} */ (globalThis).shoal.log()).length >= 10;
+    await tab.waitForFunction(async () => {
+      const { shoal } = /** @type {any} */ (globalThis);
+      await shoal.flush();
+      const reports = await shoal.reports();
+      return reports.filter((/** @type {any} */ each) => each.state === 'sent').length >= 10;
     });
-    await sent;
     assert.deepEqual(errors, []);
   } finally {
     await browser.close();
   }
+  const end = Date.now() + 120_000;
   for (;;) {
-    const response = await fetch(`http://127.0.0.1:${servePort}/v1/recipes`);
-    const listed = JSON.stringify(await response.json());
-    const reports = [...listed.matchAll(/"reports":(\d+)/g)].map(([, n]) => Number(n));
-    if (Math.max(0, ...reports) >= 5) {
-      t.diagnostic(`${Math.max(...reports)} reports from a browser, over packages alone`);
+    const response = await fetch(`http://127.0.0.1:${servePort}/v1/results/words`);
+    if (response.ok) {
+      const result = await response.json();
+      assert.ok(result.rows.some((/** @type {any} */ row) => row.value === 'herring'));
+      t.diagnostic(`a result of ${result.n} reports of a browser, by packages alone`);
       break;
     }
+    assert.ok(Date.now() < end, `no result: ${response.status} ${await response.text()}`);
     await sleep(200);
   }
 });
