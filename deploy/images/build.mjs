@@ -238,13 +238,20 @@ export class Buildah {
     const args = ['--build-arg', `DEBIAN=${bases.debian}`, '--build-arg', `VERSION=${version}`];
     if (Object.hasOwn(PACKAGES, name)) args.push('--build-arg', `NODE=${bases.node}`);
     const file = join(here, `${name}.Containerfile`);
+    const before = this.#containers();
     this.call(
       'build',
       // Docker's own format would name the container that it was built in. One layer, no times, nothing of an earlier build.
       ...['-q', '--isolation', 'chroot', '--format', 'oci', '--timestamp', '0'],
-      ...['--no-cache', '--layers=false', '--force-rm', ...args, '-f', file, '-t', image, context],
+      ...['--no-cache', '--layers=false', ...args, '-f', file, '-t', image, context],
     );
+    // A stage that only names an image leaves its container. With --force-rm buildah would take the image away with it.
+    for (const left of this.#containers()) if (!before.includes(left)) this.call('rm', left);
     return /** @type {string} */ (this.id(image));
+  }
+
+  #containers() {
+    return this.call('containers', '--quiet').split('\n').filter(Boolean);
   }
 }
 

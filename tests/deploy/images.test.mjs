@@ -101,7 +101,7 @@ else {
  * @param {any} about
  */
 function checkImage(t, name, image, { config, created, history }) {
-  const files = execFileSync('find', ['.', '-printf', '%P %m %T@ %U\\n'], {
+  const files = execFileSync('find', ['.', '-printf', '%P %m %T@ %U %y\\n'], {
     cwd: image,
     encoding: 'utf8',
     maxBuffer: 1 << 26,
@@ -112,7 +112,7 @@ function checkImage(t, name, image, { config, created, history }) {
   const size = Number(execFileSync('du', ['-sb', image], { encoding: 'utf8' }).split('\t')[0]);
   t.diagnostic(`${(size / 1e6).toFixed(1)} MB, ${files.length} files`);
   assert.ok(size < SIZES[name], `${size} bytes`);
-  const paths = files.map(([path]) => path);
+  const paths = files.filter(([, , , , type]) => type !== 'd').map(([path]) => path);
   const unneeded =
     /(^|\/)(sh|bash|dash|perl|apt|apt-get|dpkg|gcc|cc|npm|npx|python3)$|^var\/(cache|log)/;
   assert.deepEqual(
