@@ -248,29 +248,83 @@ test('what the aggregator answers', () => {
 });
 
 test('the metrics', () => {
+  const source = read('aggregator/serve/serve_metrics.c');
   const metrics = all(
-    read('aggregator/serve/serve_metrics.c'),
-    /put_(?:help|gauge)\(stream,(?: [a-z]+, stats,)? "([a-z_]+)"/g,
+    source,
+    /put_(?:help|gauge|each)\(stream,(?: [a-z]+, [a-z]+,| state,)? "([a-z_]+)"/g,
   )
     .concat(all(read('aggregator/http/http_connections.c'), /HELP %s_(\w+)/g))
-    .map((name) => `shoal_${name}`);
-  assert.deepEqual(
+    .filter((name) => name !== 'gauge')
+    .map((name) => `shoal_${name}`)
+    .concat(all(source, /agg_metrics_(?:free|gauge)\(stream, "(\w+)"/g));
+  const metricsBelow = (/** @type {string} */ heading) =>
     [
       ...new Set(
-        named('docs/operate.md', 'Metrics and health').filter((name) => name.startsWith('shoal_')),
+        named('docs/operate.md', heading).filter((name) => /^(shoal|process)_/.test(name)),
       ),
-    ].sort(),
-    [...new Set(metrics)].sort(),
-  );
+    ].sort();
+  assert.deepEqual(metricsBelow('Metrics and health'), [...new Set(metrics)].sort());
 
+  // The edge's table of metrics has all that its parts count, and the page has all of the table.
+  const edge = read('edge/metrics.js');
+  const described = all(edge, /^ {2}\['(\w+)',/gm);
   const stats = all(part('edge/collector.js', 'async stats()', '\n  }'), /^ {6}(\w+):/gm);
   const counters = ['collector.js', 'dap_forward.js', 'sqlite_store.js', 'spool_store.js'].flatMap(
     (name) => all(read(`edge/${name}`), /\b([a-z_]+_total|failures_in_a_row):/g),
   );
+  assert.deepEqual([...new Set(described)].sort(), [...new Set([...stats, ...counters])].sort());
   assert.deepEqual(
-    named('docs/operate.md', 'Metrics').sort(),
-    [...new Set([...stats, ...counters])].map((name) => `shoal_edge_${name}`).sort(),
+    metricsBelow('Metrics'),
+    [
+      ...described.map((name) => `shoal_edge_${name}`),
+      ...all(edge, /'(shoal_edge_\w+)'/g),
+      ...all(read('edge/node.js'), /'(shoal_edge_\w+)'/g),
+      ...all(read('relay/connections.js'), /`\$\{prefix\}(_\w+)`/g).map(
+        (name) => `shoal_edge${name}`,
+      ),
+    ].sort(),
   );
+
+  const common = [
+    ...all(read('aggregator/http/http_metrics.c'), /"((?:shoal|process)_\w+)"/g),
+    ...all(read('relay/process_metrics.js'), /'(process_\w+)'/g),
+    ...all(read('relay/exposition.js'), /'(shoal_\w+)'/g),
+  ];
+  assert.deepEqual(metricsBelow('Watching it'), [...new Set(common)].sort());
+
+  const page = read('docs/operate.md');
+  const others = [
+    ...all(read('edge/gateway.js'), /^ {2}(\w+_total): '/gm).map(
+      (name) => `shoal_edge_gateway_${name}`,
+    ),
+    ...all(read('relay/node.js'), /'(shoal_relay_\w+)'/g),
+    ...all(read('relay/connections.js'), /`\$\{prefix\}(_\w+)`/g).map(
+      (name) => `shoal_relay${name}`,
+    ),
+    ...all(read('issuer/metrics.js'), /'(shoal_\w+)'/g),
+    ...all(read('aggregator/dap/dap_metrics.c'), /"([a-z_]+)",(?: "counter"|\s*"[A-Z])/g).map(
+      (name) => `shoal_dap_${name}`,
+    ),
+    ...all(read('aggregator/dap/dap_route.c'), /"(shoal_dap_\w+)"/g),
+  ].filter((name) => name !== 'shoal_relay');
+  assert.ok(others.length > 20);
+  for (const name of others) assert.ok(page.includes(`\`${name}\``), name);
+});
+
+test("the issuer's configuration", () => {
+  const fields = [
+    ...part('issuer/config.js', 'const FIELDS', '};').matchAll(/^ {2}(\w+): (true|false),/gm),
+  ].map(([, name]) => name);
+  assert.ok(fields.length > 8);
+  const rows = tableBelow(read('docs/operate.md'), 'Issuing tokens').map(
+    ([name]) => codes(name)[0],
+  );
+  assert.deepEqual(rows.sort(), fields.toSorted());
+  const manual = all(
+    part('docs/man/shoal-issuer.1', '.Ss Configuration', '.Sh EXIT'),
+    /^\.It Li (\w+)$/gm,
+  );
+  assert.deepEqual(manual.sort(), fields.toSorted());
 });
 
 test('the fields of a result', () => {
