@@ -298,6 +298,82 @@ static void groups_of_copies_are_bounded(void **state)
 
 // Ten copies among 10,000 wide records; and one record in a thousand of many, wherever it lies,
 // however the records are cut into runs.
+// What tables saw of several blocks, added up, has p-values too: a group within one block is one of
+// all records.
+static void copies_of_blocks_have_p_values(void **state)
+{
+    (void)state;
+    const uint32_t n = 300, blocks = 3, trials = effort(3000, 100, 20);
+    agg_recipe recipe;
+    agg_copies copies;
+    agg_error error;
+    shoal_rng rng;
+    uint64_t below[LEVELS] = {0};
+    static const uint8_t seed[32] = {15};
+    size_t s = 0;
+    double likeliest = 1;
+    for (; s < crowd_n_small; s++) { // the first that has a table
+        crowd_recipe(&recipe, &crowd_small[s]);
+        if (agg_copies_memory(recipe.recipe) > 0) break;
+        agg_recipe_release(&recipe);
+    }
+    assert_true(s < crowd_n_small);
+    uint8_t *records = malloc(n * shoal_record_size(recipe.recipe));
+    assert_non_null(records);
+    assert_ok(agg_copies_init(&copies, &error, recipe.recipe));
+    shoal_rng_init_stream(&rng, seed, 0);
+    for (uint32_t i = 0; i < trials; i++) {
+        agg_copies_seen all = {0};
+        for (uint32_t b = 0; b < blocks; b++) {
+            agg_copies_clear(&copies);
+            crowd_honest(records, n, &recipe, (crowd_law)(b % CROWD_LAWS), &rng);
+            agg_copies_add(&copies, records, n);
+            const agg_copies_seen one = {copies.n_examined, copies.largest, b != 1};
+            agg_copies_seen_add(&all, &one, b == 0);
+        }
+        assert_int_equal(all.n_examined, n * blocks);
+        assert_false(all.is_whole);
+        double p = agg_copies_seen_p(&likeliest, recipe.recipe, &all);
+        for (size_t l = 0; l < LEVELS; l++) below[l] += p <= levels[l];
+    }
+    assert_true(likeliest > 0 && likeliest < 1);
+    assert_super_uniform(below, trials, crowd_small[s].name, "blocks");
+    agg_copies_release(&copies);
+    agg_recipe_release(&recipe);
+    free(records);
+}
+
+// Copies share the rate with the other tests, and what did not pass a table cannot pass the test.
+static void copies_are_one_test_of_a_result(void **state)
+{
+    (void)state;
+    static const struct {
+        agg_copies_seen seen;
+        agg_alarm_outcome outcome;
+        uint32_t n_tests;
+    } cases[] = {{{10000, 1, true}, AGG_ALARM_PASSED, 1},
+                 {{10000, 90, true}, AGG_ALARM_RAISED, 1},
+                 {{10000, 90, false}, AGG_ALARM_RAISED, 1},
+                 {{10000, 1, false}, AGG_ALARM_NOT_MEASURED, 1},
+                 {{0, 0, false}, AGG_ALARM_NOT_MEASURED, 0}};
+    for (size_t s = 0; s < crowd_n_large; s++) {
+        agg_recipe recipe;
+        crowd_recipe(&recipe, &crowd_large[s]);
+        bool has_table = agg_copies_memory(recipe.recipe) > 0;
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            agg_alarms alarms = {.n_tests = 0};
+            agg_alarms_test_copies(&alarms, recipe.recipe, &cases[i].seen);
+            agg_alarms_finish(&alarms);
+            const agg_alarm *alarm = &alarms.list[AGG_ALARM_IDENTICAL];
+            assert_int_equal(alarms.n_tests, has_table ? cases[i].n_tests : 0);
+            assert_int_equal(alarm->outcome, has_table ? cases[i].outcome : AGG_ALARM_NOT_MEASURED);
+            if (has_table && alarm->outcome == AGG_ALARM_NOT_MEASURED)
+                assert_non_null(strstr(alarm->why, "restarted"));
+        }
+        agg_recipe_release(&recipe);
+    }
+}
+
 static void copies_are_found_as_they_pass(void **state)
 {
     const uint32_t n = 300000;
@@ -537,6 +613,8 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(likeliest_record_is_as_likely),
                                        cmocka_unit_test(copies_have_p_values),
                                        cmocka_unit_test(groups_of_copies_are_bounded),
+                                       cmocka_unit_test(copies_of_blocks_have_p_values),
+                                       cmocka_unit_test(copies_are_one_test_of_a_result),
                                        cmocka_unit_test(copies_are_found_as_they_pass),
                                        cmocka_unit_test(bounds_are_reached),
                                        cmocka_unit_test(bounds_of_subset_are_exact),
