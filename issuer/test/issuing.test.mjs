@@ -12,7 +12,9 @@ import { test } from 'node:test';
 import { BundleCounts } from '../bundle_counts.js';
 import { readConfig } from '../config.js';
 import { DigestTable } from '../digest_table.js';
-import { handle } from '../handler.js';
+import { readExposition } from '../../tests/exposition.mjs';
+import { handle, newOutcomes } from '../handler.js';
+import { keysUntil } from '../metrics.js';
 import { startIssuer } from '../node.js';
 import { openKeyInNode } from '../rsa_node.js';
 import { openKeys } from '../signing_keys.js';
@@ -90,6 +92,38 @@ test('an account gets one bundle a day: the same request again, and no other one
   assert.equal((await ask((await newBundle(today)).body, 'bob'))[0], 200, 'so is another account');
   assert.equal((await ask((await newBundle([today[1]])).body, 'carol'))[0], 200, 'or a part of it');
   assert.deepEqual(await ask((await newBundle([today[0]])).body, 'carol'), [409, 'spent']);
+});
+
+test('metrics: what became of requests and how long keys last, for the admin token, and of no account', async (t) => {
+  const { ask, call, deps, today, clock } = await setUp(t);
+  const token = 'a-token-of-the-operator';
+  const read = (given) =>
+    call('/metrics', { headers: given ? { Authorization: `Bearer ${given}` } : {} });
+  assert.equal((await read(token)).status, 404, 'absent without a token of its own');
+  Object.assign(deps, { adminToken: token, outcomes: newOutcomes() });
+  for (const given of [undefined, `${token}x`]) assert.equal((await read(given)).status, 401);
+  const { body } = await newBundle(today);
+  await ask(body);
+  await ask(body);
+  await ask((await newBundle(today)).body);
+  await ask(body, 'robot');
+  await call('/tokens/token-request');
+  const answer = await read(token);
+  const text = await answer.text();
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const metrics = readExposition(text);
+  const counted = metrics.get('shoal_issuer_requests_total').samples;
+  assert.deepEqual(
+    Object.fromEntries(
+      counted.filter(({ value }) => value > 0).map(({ labels, value }) => [labels.outcome, value]),
+    ),
+    { issued: 1, repeated: 1, spent: 1, real: 1, method: 1 },
+  );
+  const until = () => [...keysUntil(deps.signers, clock.now).values()].map((s) => s / 86_400);
+  assert.deepEqual(until(), [DAY + 2, DAY + 2], 'today and tomorrow have keys');
+  clock.now += 2 * DAY_MS;
+  assert.deepEqual(until(), [DAY + 2, DAY + 2], 'today has none');
+  assert.ok(!/alice|robot/.test(text));
 });
 
 test('two requests of an account at once: one is answered', async (t) => {
