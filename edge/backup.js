@@ -11,6 +11,8 @@
 // It needs the same care as the spool itself, and should not outlive the batches.
 
 import { randomInt } from 'node:crypto';
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRaw } from 'node:zlib';
 import { lstat, mkdir, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { existing, readBackup, writeBackup } from './backup_file.js';
@@ -27,6 +29,8 @@ const COLLECTION = /^[0-9a-f]{64}$/;
 const FILE =
   /^(recipe\.json|salt|counters\.json|[0-9a-f]{32}\.[0-9]{1,8}\.(open|sealed|quarantined|forwarded))$/;
 const KEYS = 'gateway.keys';
+const DEFLATED = '.deflate';
+const OPEN_MAX = 2 ** 31 - 1; // bytes of an open batch
 const TRIES = 20;
 
 /** A file went while the spool was read: a batch was sealed or forwarded. */
@@ -68,7 +72,10 @@ async function* piecesOf(spool) {
     for (const name of (await readdir(join(spool, hash))).filter((one) => FILE.test(one)).sort()) {
       const bytes = await readOptional(join(spool, hash, name));
       if (bytes === null) throw new Changed(`${spool}: it changes too fast to be backed up`);
-      yield { name: `${hash}/${name}`, bytes };
+      // An open batch is mostly empty slots.
+      if (name.endsWith('.open'))
+        yield { name: `${hash}/${name}${DEFLATED}`, bytes: await promisify(deflateRaw)(bytes) };
+      else yield { name: `${hash}/${name}`, bytes };
     }
   }
 }
@@ -92,7 +99,11 @@ export async function restore(config, path, { createCore }) {
     let keys = null;
     const timeS = await readBackup(path, async ({ name, bytes }) => {
       if (name === KEYS) keys = bytes;
-      else await unpack(partial, name, bytes, path);
+      else if (!name.endsWith(DEFLATED)) await unpack(partial, name, bytes, path);
+      else {
+        const whole = await promisify(inflateRaw)(bytes, { maxOutputLength: OPEN_MAX });
+        await unpack(partial, name.slice(0, -DEFLATED.length), whole, path);
+      }
     });
     let sealed = 0;
     let dropped = 0;
