@@ -283,6 +283,10 @@ test('the metrics', () => {
         (name) => `shoal_edge${name}`,
       ),
     ].sort(),
+  const reloads = all(read('relay/reload.js'), /# TYPE \$\{prefix\}_([a-z_]+)/g);
+  assert.deepEqual(
+    named('docs/operate.md', 'Metrics').sort(),
+    [...new Set([...stats, ...counters, ...reloads])].map((name) => `shoal_edge_${name}`).sort(),
   );
 
   const common = [

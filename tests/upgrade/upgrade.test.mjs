@@ -63,11 +63,31 @@ async function start(t, command, ...args) {
   };
 }
 
+/**
+ * Hands a request on.
+ * @param {number} port @param {import('node:http').IncomingMessage} incoming @param {Buffer} body
+ * @returns {Promise<number | 'refused' | 'broken'>} the status; refused: nobody has the request
+ */
+function forward(port, { url, method, headers }, body) {
+  return new Promise((resolve) => {
+    const onward = request({ port, host: '127.0.0.1', path: url, method, headers }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 502);
+    });
+    onward.on('error', (/** @type {NodeJS.ErrnoException} */ { code }) =>
+      resolve(code === 'ECONNREFUSED' ? 'refused' : 'broken'),
+    );
+    onward.end(body);
+  });
+}
+
 /** A service: two edges behind a proxy, and an aggregator, each of a release that may change. */
 class Service {
   accepted = 0;
   refused = 0;
   /** Ports that the proxy sends requests to. @type {number[]} */ #upstream = [];
+  /** Requests that an edge may have taken before it ended. @type {WeakSet<object>} */ #held =
+    new WeakSet();
   #folder;
   #t;
   /** @type {Awaited<ReturnType<typeof start>> | null} */ #aggregator = null;
@@ -112,26 +132,27 @@ class Service {
     await this.#proxy();
   }
 
-  /** A proxy as it stands before edges: it tries the next one where one does not answer. */
+  /**
+   * A proxy as it should stand before edges: it tries the next one where a connection is refused. A request that may have
+   * reached an edge is repeated at that edge only, which knows its idempotency key.
+   */
   async #proxy() {
     const server = createServer(async (incoming, outgoing) => {
       /** @type {Buffer[]} */
       const pieces = [];
       for await (const piece of incoming) pieces.push(piece);
-      for (const port of [...this.#upstream].sort(() => Math.random() - 0.5)) {
-        const status = await new Promise((resolve) => {
-          const { url, method, headers } = incoming;
-          const onward = request(
-            { port, host: '127.0.0.1', path: url, method, headers },
-            (answer) => {
-              answer.resume();
-              resolve(answer.statusCode ?? 502);
-            },
-          );
-          onward.on('error', () => resolve(502));
-          onward.end(Buffer.concat(pieces));
-        });
-        if (status !== 502) return outgoing.writeHead(status).end();
+      const body = Buffer.concat(pieces);
+      for (const end = Date.now() + WAIT_MS; Date.now() < end;) {
+        for (const port of [...this.#upstream].sort(() => Math.random() - 0.5)) {
+          let outcome = await forward(port, incoming, body);
+          while (outcome === 'broken' || (outcome === 'refused' && this.#held.has(incoming))) {
+            this.#held.add(incoming);
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            outcome = await forward(port, incoming, body);
+          }
+          if (typeof outcome === 'number') return outgoing.writeHead(outcome).end();
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20));
       }
       outgoing.writeHead(502).end();
     });
