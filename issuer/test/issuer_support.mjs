@@ -98,6 +98,9 @@ export async function startIssuerProcess(t, keys, changes = {}) {
     dir,
     url,
     said: '',
+    get pid() {
+      return child.pid;
+    },
     async start() {
       child = spawn(process.execPath, [command, 'serve', '--config', join(dir, 'issuer.json')]);
       const heard = new Promise((resolve, reject) => {
