@@ -174,7 +174,8 @@ static const cli_command backup_action = {
     .name = "backup",
     .summary = "write closed blocks and ids into one file",
     .help = backup_help,
-    .example = "  shoal store backup --store store -o store.backup\n",
+    .example = "  shoal serve --config serve.json --check\n"
+               "  shoal store backup --store store -o store.backup\n",
     .options = backup_options,
     .arguments_size = sizeof(arguments),
     .words_refused = "backup takes no arguments; see shoal store backup --help",
@@ -199,7 +200,9 @@ static const cli_command restore_action = {
     .name = "restore",
     .summary = "make a store of a backup",
     .help = restore_help,
-    .example = "  shoal store restore --store restored store.backup\n",
+    .example = "  shoal serve --config serve.json --check\n"
+               "  shoal store backup --store store -o store.backup\n"
+               "  shoal store restore --store restored store.backup\n",
     .options = options,
     .arguments_size = sizeof(arguments),
     .least_words = 1,
