@@ -72,6 +72,7 @@ function includesOf(file, text, byName) {
 /** The package of the workspace that a bare import names, and the room that it leads to. */
 const PACKAGES = new Map([
   ['shoal-client', 'wasm/bindings/'],
+  ['shoal-client/file-hashes', 'wasm/bin/'],
   ['shoal-edge', 'edge/'],
   ['shoal-aggregator', 'aggregator/js/'],
   ['shoal-relay', 'relay/'],
@@ -92,7 +93,7 @@ function importsOf(file, text) {
   return text.split('\n').flatMap((line, i) =>
     [...line.matchAll(found)].flatMap(([, , name]) => {
       const relative = name.startsWith('.') ? normalize(join(dirname(file), name)) : undefined;
-      const target = relative ?? PACKAGES.get(name.split('/')[0]);
+      const target = relative ?? PACKAGES.get(name) ?? PACKAGES.get(name.split('/')[0]);
       return target === undefined ? [] : [{ file, line: i + 1, text: line.trim(), target }];
     }),
   );

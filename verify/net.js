@@ -31,7 +31,7 @@ const KINDS = [
 /** @param {any} error @returns {Failure} */
 function failureOf(error) {
   const cause = error.cause?.errors?.[0] ?? error.cause ?? error;
-  const code = String(cause.code ?? error.name);
+  const code = typeof cause.code === 'string' ? cause.code : String(cause.name);
   const kind = KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? 'refused';
   return { ok: false, kind, why: String(cause.message || code) };
 }

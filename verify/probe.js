@@ -150,7 +150,7 @@ function tellSent(report, way) {
   return true;
 }
 
-/** @typedef {{accepted?: number, forwarded?: number, folded?: number, closed?: number}} Counts */
+/** @typedef {{accepted?: number, forwarded?: number, folded?: number, closed?: number, refused?: number}} Counts */
 
 /** Reports that an edge worker ever took: those in the open batch, and those in sealed ones. @param {import('./edge_checks.js').Metrics} edge */
 const taken = (edge) =>
@@ -166,10 +166,11 @@ async function countsOf(context) {
     forwarded: metric(edge, 'shoal_edge_forwarded_reports_total', PROBE) ?? (edge ? 0 : undefined),
     folded: metric(aggregator, 'shoal_store_records', PROBE),
     closed: metric(aggregator, 'shoal_store_released_records', PROBE),
+    refused: aggregator?.get('shoal_batches_refused_total{reason="busy"}'),
   };
 }
 
-/** The hops in their order. @type {{name: keyof Counts, right: string, code: string, who: string}[]} */
+/** The hops in their order. @type {{name: 'accepted' | 'forwarded' | 'folded' | 'closed', right: string, code: string, who: string}[]} */
 const HOPS = [
   {
     name: 'accepted',
@@ -224,6 +225,8 @@ async function follow(context, before, patienceS) {
     }
     if (!isLater(now)) {
       const detail = `${name} stayed at ${first} for ${Math.round(patienceS)} s`;
+      if (name === 'forwarded' && (now.refused ?? 0) > (before.refused ?? 0))
+        report.wrong('aggregator', 'aggregator-store', { detail: 'it answers 503 to batches' });
       return report.wrong('probe', code, { ...vars, detail });
     }
     report.right('probe', right);

@@ -2,7 +2,8 @@
 // Recipes: what the page pins, and whether the edge worker and the aggregator have the same.
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { load } from 'shoal-client/node';
+import { Core } from 'shoal-client/core';
+import { load, loadModule } from 'shoal-client/node';
 import { jsonOf, request } from './net.js';
 
 /**
@@ -15,10 +16,14 @@ export const PROBE = 'shoal-probe';
 const SOON_DAYS = 14;
 const DAY_MS = 86_400_000;
 
+/** @type {Promise<WebAssembly.Module> | undefined} */
+let compiled;
+
 /** @param {any} json @returns {Promise<Recipe | null>} */
 export async function recipeOf(json) {
+  compiled ??= loadModule();
   try {
-    return (await load()).recipe(json);
+    return (await Core.create(await compiled)).recipe(json); // one core each: it holds 64 at most
   } catch {
     return null;
   }

@@ -8,6 +8,19 @@ import { isHtml, jsonOf } from './net.js';
 
 const DAY_MS = 86_400_000;
 
+/** A recipe that is never reported to: the client asks for the log's keys once it has one. */
+const ASKING = {
+  recipe: 'shoal-verify',
+  analysis: 'shoal-verify',
+  stream: 'shoal-verify',
+  value: 'item',
+  mechanism: 'grr',
+  parameters: { epsilon: 1, values: ['probe-a', 'probe-b'] },
+  limit: { per_day: 1 },
+  send: { fresh: 'allow' },
+  expires: '2099-12-31',
+};
+
 /**
  * Posts bytes that no gateway can open: a gateway that the relay reaches says so, and stores
  * nothing.
@@ -20,7 +33,7 @@ export async function checkRelay(context) {
   const answer = await context.ask('relay', relay, {
     method: 'POST',
     headers,
-    body: 'shoal-verify',
+    body: new TextEncoder().encode('shoal-verify'), // a text would be sent with a type of its own
   });
   if (answer === null) return;
   const code = jsonOf(answer)?.error?.code;
@@ -71,17 +84,19 @@ export async function checkLog(context) {
     endpoint: 'https://localhost/',
     relay: at.relay?.protocol === 'https:' ? at.relay.href : 'https://localhost/',
     log: { url: log.url.href, key: log.key },
-    recipes: [],
+    recipes: [ASKING],
     fetch: (url, init) =>
       String(url).startsWith(log.url.href)
         ? fetch(url, init)
         : Promise.reject(new Error('not asked')),
     wasm: load,
+    now: context.settings.now ?? Date.now,
     gpc: () => false,
     automated: () => false,
   });
   try {
     await client.consent.grant();
+    await client.record(ASKING.stream, 'probe-a'); // waits for the log; nothing but the log is reached
     const reasons = (await client.explain()).filter(
       ({ code }) => code.startsWith('log-') || code === 'no-keys',
     );

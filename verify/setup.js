@@ -40,6 +40,7 @@ import { request } from './net.js';
  * @property {boolean} [noBrowser]
  * @property {boolean} [noProbe]
  * @property {number} [patienceS]
+ * @property {() => number} [now]  the device's clock, for tests
  */
 
 const SCRIPTS_MAX = 20;

@@ -121,9 +121,13 @@ export const says =
 export const where = (which, hook) => (request, response) =>
   which.test(`${request.method} ${request.url}`) ? hook(request, response) : false;
 
-/** Starts shoal serve. @param {string} config @param {string} [before]  of the shell */
-export async function startServe(config, before = '') {
-  const child = spawn('bash', ['-c', `${before}exec "$0" serve --config "$1"`, shoal, config], {
+/**
+ * Starts a server as a process, and reads where it listens.
+ * @param {string[]} command
+ */
+export async function startProcess(command) {
+  // The limit that full() sets sends a signal, which ends a process that does not ignore it.
+  const child = spawn('bash', ['-c', `trap '' XFSZ; exec "$@"`, 'bash', ...command], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let log = '';
@@ -136,10 +140,21 @@ export async function startServe(config, before = '') {
   const [, port] = /listening on \S+:(\d+)/.exec(log) ?? [];
   return {
     url: `http://127.0.0.1:${port}/`,
-    log: () => log,
     stop: () => void child.kill('SIGKILL'),
+    /** From now on no file of the process grows, as on a full disk; it needs no mount and no root. */
+    full() {
+      const done = spawnSync('prlimit', ['--pid', String(child.pid), '--fsize=0']);
+      assert.equal(done.status, 0, String(done.stderr));
+    },
   };
 }
+
+/** @param {string} config */
+export const startServe = (config) => startProcess([shoal, 'serve', '--config', config]);
+
+/** @param {string} config */
+export const startEdgeProcess = (config) =>
+  startProcess([process.execPath, join(root, 'edge/bin/shoal-edge.js'), '--config', config]);
 
 /** A page server. @param {Installation} it */
 function pageListener(it) {
@@ -170,6 +185,7 @@ export class Installation {
   /** @type {(() => unknown)[]} */ #ends = [
     () => rmSync(this.folder, { recursive: true, force: true }),
   ];
+  #logs = 0;
   /** @type {{theme: string, probe: string}} */ hashes = { theme: '', probe: '' };
 
   csp = () =>
@@ -256,19 +272,24 @@ export class Installation {
 
   /** Starts a relay, and returns the address of its route. @param {string} gateway @param {string[]} [origins] */
   async startRelay(gateway, origins) {
-    const route = { path: '/r', gateway, token_file: 'relay.token', ...(origins && { origins }) };
+    const route = {
+      path: '/r',
+      gateway,
+      token_file: '../relay.token',
+      ...(origins && { origins }),
+    };
     const path = this.write('relay-own/relay.json', {
       listen: '127.0.0.1:0',
-      routes: [{ ...route, token_file: '../relay.token' }],
+      routes: [route],
     });
     const relay = await startRelay(await readRelayConfig(path));
     this.#ends.push(relay.close);
     return `http://127.0.0.1:${relay.port}/r`;
   }
 
-  /** Makes a log of key lists, served by the page. @param {{id: number, config: string}[]} gateway @param {number} [until]  day */
-  makeLog(gateway, until) {
-    const name = `log-${this.#ends.length}-${Object.keys(this.files).length}`;
+  /** Makes a log with a key list. @param {{id: number, config: string}[]} gateway @param {number} [days]  that it is in force */
+  makeLog(gateway, days = 9) {
+    const name = `log-${++this.#logs}`;
     const signing = ['--log', this.at(name), '--key', this.at(`${name}.pem`)];
     const run = (/** @type {string[]} */ ...words) => {
       const done = spawnSync(shoal, ['log', ...words], { encoding: 'utf8' });
@@ -276,11 +297,11 @@ export class Installation {
       return done.stdout.trim();
     };
     const key = run('init', '--name', 'example.org/log', ...signing);
-    const from = Math.floor(Date.now() / 86_400_000) - (until === undefined ? 0 : 9);
+    const from = Math.floor(Date.now() / 86_400_000);
     run(
       'keys',
       ...signing,
-      this.write(`${name}.keys.json`, { from, until: until ?? from + 9, gateway, tokens: [] }),
+      this.write(`${name}.keys.json`, { from, until: from + days, gateway, tokens: [] }),
     );
     return { name, key };
   }
@@ -300,7 +321,6 @@ export class Installation {
   reset() {
     for (const front of [this.page, this.edge, this.aggregator]) front.reset();
     this.files = this.pageFiles();
-    delete (/** @type {any} */ (this).csp_);
   }
 
   async close() {
