@@ -249,7 +249,7 @@ const OTHERS = {
     what: "the log does not list the gateway's key: {detail}",
     mend: '`shoal-edge gateway-key FILE --list` prints the keys; list them in the next `shoal log keys`',
   },
-  'log-refused': {
+  'log-untrusted': {
     what: 'the log is refused by the client: {detail}',
     mend: '`shoal log check URL` says what is wrong; the key in the page must be that of the log',
   },

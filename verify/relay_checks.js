@@ -103,7 +103,7 @@ export async function checkLog(context) {
     const over = reasons.find(({ code }) => code === 'log-no-keys');
     const [other] = reasons;
     if (over) report.wrong('log', 'log-expired', { detail: String(over.text) });
-    else if (other) report.wrong('log', 'log-refused', { detail: String(other.text) });
+    else if (other) report.wrong('log', 'log-untrusted', { detail: String(other.text) });
     else report.right('log', 'the client takes the log');
   } finally {
     await client.close();

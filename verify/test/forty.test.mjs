@@ -620,7 +620,7 @@ describe('the relay, the log and the issuer', () => {
   breaks('the page has the key of another log', async () => {
     const { key } = it.makeLog(keys);
     through(await it.startRelay(`${it.edge.url}ohttp`), { ...log, key });
-    await finds(['log-refused']);
+    await finds(['log-untrusted']);
   });
   breaks('a file of the log is missing', async () => {
     through(await it.startRelay(`${it.edge.url}ohttp`), { ...log, name: 'no-log' });
