@@ -159,7 +159,7 @@ const OTHERS = {
   },
   'set-refused': {
     what: "the site's recipe set is not there, or is not the one that the page pins: {detail}",
-    mend: '`shoal recipe hash --set FILE` or `npm run hash`; write this hash into the page',
+    mend: '`shoal recipe hash FILE`; write this hash into the page, or restore the file',
   },
   'dictionary-missing': {
     what: 'the aggregator has no dictionary for the recipe, so it shows no result: {detail}',

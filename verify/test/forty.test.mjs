@@ -328,6 +328,14 @@ describe('recipes', () => {
     pageSays(pinned(await hashOf(soon)), { '/theme.json': JSON.stringify(soon) });
     await finds(['recipe-expires'], {}, ['recipe-not-at-edge']);
   });
+  breaks('a set is all right', async () => {
+    const set = { budget: { epsilon: 8, days: 7 }, recipes: [THEME] };
+    const done = spawnSync(shoal, ['recipe', 'hash', it.write('site.json', set)]);
+    const site = `site: { url: '/site.json', hash: '${String(done.stdout).trim()}' }`;
+    pageSays(`endpoint: '${it.edge.url}', ${site}`, { '/site.json': JSON.stringify(set) });
+    const report = await finds([]);
+    assert.match(report.toText('', 'http'), /have the same: theme/);
+  });
   breaks('a set with another hash', async () => {
     pageSays(
       `endpoint: '${it.edge.url}', site: { url: '/site.json', hash: '${'cd'.repeat(32)}' }`,
