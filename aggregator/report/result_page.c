@@ -397,9 +397,10 @@ static void put_head(FILE *out, const agg_page *page)
           "http-equiv=\"Content-Security-Policy\" content=\"",
           out);
     put_string(out, csp);
-    fputs("\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta "
-          "name=\"referrer\" content=\"no-referrer\">\n<title>",
-          out);
+    fputs(
+        "\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta "
+        "name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n<title>",
+        out);
     put_string(out, page->title);
     fprintf(out, "</title>\n<style>%s</style>\n", result_style);
     if (page->script != NULL) {
@@ -460,7 +461,7 @@ void agg_page_policy_of(char *out, size_t cap, const char *style, size_t style_l
     shoal_sha256_final(digest, &sha);
     base64_digest(hash, digest);
     snprintf(out, cap,
-             "default-src 'none';style-src 'sha256-%s'%s;base-uri 'none';form-action "
+             "default-src 'none';img-src data:;style-src 'sha256-%s'%s;base-uri 'none';form-action "
              "'%s';frame-ancestors 'none'",
              hash, scripts, forms);
 }

@@ -245,7 +245,7 @@ test('a person signs in, reads, signs out; the cookie is of one session and of n
   assert.ok(!/<script|https?:| style=| on[a-z]+=/.test(form.text));
   assert.match(
     String(form.headers['content-security-policy']),
-    /^default-src 'none';style-src 'sha256-[^']+';base-uri 'none';form-action 'self';frame-ancestors 'none'$/,
+    /^default-src 'none';img-src data:;style-src 'sha256-[^']+';base-uri 'none';form-action 'self';frame-ancestors 'none'$/,
   );
   assert.equal(form.headers['referrer-policy'], 'same-origin');
   assert.equal(form.headers['cache-control'], 'no-store');
