@@ -24,7 +24,8 @@ const SCRIPTS = [
   [/^docs\/|^[A-Z]+\.md$/, ['tests/docs']],
   [/^scripts\/(?!quick)/, ['scripts/demo']],
   [/^scripts\/quick/, ['scripts']],
-  [/^tests\/(docs|bench|artefacts|model)\//, ['tests/$1']],
+  [/^scripts\/(release\/|set-version|bring-node|node\.pins|setup)/, ['tests/release']],
+  [/^tests\/(docs|bench|artefacts|model|release)\//, ['tests/$1']],
 ];
 
 /** @param {string[]} files */
