@@ -87,7 +87,7 @@ const init_what_texts init_texts[] = {
                                 "with a new id.",
                       .body = choices_body,
                       .script = choices_script},
-    [INIT_NUMBERS] = {.title = "A number, and its crowd",
+    [INIT_NUMBERS] = {.title = "Which numbers people enter",
                       .yours = "one number that you enter below, each day,",
                       .taken = "one number within a stated range; numbers outside count as its "
                                "ends",

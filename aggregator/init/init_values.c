@@ -250,12 +250,8 @@ static void put_packages(maker *m)
         m->a->options->packages != NULL ? "from the files that package.json names"
                                         : "from npm's registry");
     put_copy(m, "package_name", "shoal-%s", id);
-    put_copy(m, "check_script",
-             "shoal recipe check site.json && shoal recipe check recipes/probe.json && shoal-edge "
-             "--check --config edge.json");
-    put_copy(m, "hash_script", "shoal recipe hash recipes/%s.json recipes/probe.json site.json",
-             id);
-    put_copy(m, "verify_script", "shoal-verify %s/", m->a->site);
+    put(m, "relay_check",
+        m->a->relay[0] != '\0' ? " && shoal-relay --check --config relay.json" : "");
 }
 
 static void put_secrets(maker *m)
