@@ -205,6 +205,12 @@ test('nothing is overwritten, and a failure leaves nothing behind', (t) => {
   mkdirSync(join(folder, 'empty'));
   assert.equal(init(folder, 'empty', '--yes').code, 0, 'an empty folder is filled');
   assert.ok(existsSync(join(folder, 'empty/edge.json')));
+  const before = readdirSync(folder);
+  const full = `trap '' XFSZ; ulimit -f 1; exec '${native[0]}' init cut --yes`; // as if the disk were full
+  const cut = call(['bash', '-c', full], folder, []);
+  assert.match(cut.err, /cannot write: File too large/);
+  assert.equal(cut.code, 5);
+  assert.deepEqual(readdirSync(folder), before, 'what was written before the failure is gone');
   if (process.getuid?.() === 0) return; // root may write anywhere
   mkdirSync(join(folder, 'locked'));
   chmodSync(join(folder, 'locked'), 0o500);
