@@ -31,6 +31,7 @@ const HASH_AT = 24;
 const ID_AT = 56;
 const BODY_MAX = 64 << 20;
 const TICK_MS = 1000;
+const MANY = 5000;
 
 /** @param {import('node:http').IncomingMessage} incoming @returns {Promise<Buffer | null>} null: too large */
 async function bodyOf(incoming) {
@@ -69,6 +70,7 @@ export async function startReceiver({ recipes, folder, secret, onUpdate, onError
         recipe,
         known: new Set(),
         /** Batches of the open block. @type {{file: string, count: number}[]} */ open: [],
+        before: 0, // reports of the open block at the last tick
         isBusy: false,
         isAsked: false,
         hasSums: false,
@@ -118,7 +120,10 @@ export async function startReceiver({ recipes, folder, secret, onUpdate, onError
     if (held === undefined || held.isBusy) return;
     const { recipe, open } = held;
     const count = open.reduce((sum, each) => sum + each.count, 0);
-    const closes = count > 0 && count >= recipe.json.cohort.minimum;
+    // A discovery takes seconds, so it waits until no more reports come, or many are there.
+    const isGrowing = recipe.kind === 'discovery' && count !== held.before && count < MANY;
+    held.before = count;
+    const closes = count > 0 && count >= recipe.json.cohort.minimum && !isGrowing;
     if (!closes && !(held.isAsked && held.hasSums)) return;
     held.isBusy = true;
     held.isAsked = false;

@@ -61,15 +61,22 @@ typedef struct change {
 // Every field that is changed changes the hash.
 static void every_field_is_hashed(void)
 {
-    static const change changes[] = {
-        {"text.form", "none", 0},      {"text.case", "keep", 0},
-        {"text.min", NULL, 2},         {"text.max", NULL, 31},
-        {"send.delay_s", NULL, 0},     {"send.fresh", "allow", 0},
-        {"batch.minimum", NULL, 1},    {"batch.max_age_s", NULL, 1},
-        {"cohort.minimum", NULL, 1},   {"release.threshold", NULL, 1000000000000},
-        {"block.minimum", NULL, 1001}, {"block.tick_s", NULL, 1},
-        {"text.locale", "tr", 0},      {"text.case", "fold", 0},
-        {"trial", NULL, 1},            {"parameters.size", NULL, 11}};
+    static const change changes[] = {{"text.form", "none", 0},
+                                     {"text.case", "keep", 0},
+                                     {"text.min", NULL, 2},
+                                     {"text.max", NULL, 31},
+                                     {"send.delay_s", NULL, 0},
+                                     {"send.fresh", "allow", 0},
+                                     {"batch.minimum", NULL, 1},
+                                     {"batch.max_age_s", NULL, 1},
+                                     {"cohort.minimum", NULL, 1},
+                                     {"release.threshold", NULL, 1000000000000},
+                                     {"block.minimum", NULL, 1001},
+                                     {"block.tick_s", NULL, 1},
+                                     {"text.locale", "tr", 0},
+                                     {"text.case", "fold", 0},
+                                     {"trial", NULL, 1},
+                                     {"parameters.size", NULL, 11}};
     enum { CHANGES = sizeof changes / sizeof changes[0] };
     uint8_t hashes[CHANGES + 1][32];
     for (uint32_t i = 0; i <= CHANGES; i++) {
