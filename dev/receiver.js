@@ -32,6 +32,7 @@ const ID_AT = 56;
 const BODY_MAX = 64 << 20;
 const TICK_MS = 1000;
 const MANY = 5000;
+const QUIET = 3;
 
 /** @param {import('node:http').IncomingMessage} incoming @returns {Promise<Buffer | null>} null: too large */
 async function bodyOf(incoming) {
@@ -71,6 +72,7 @@ export async function startReceiver({ recipes, folder, secret, onUpdate, onError
         known: new Set(),
         /** Batches of the open block. @type {{file: string, count: number}[]} */ open: [],
         before: 0, // reports of the open block at the last tick
+        quiet: 0, // ticks since then
         isBusy: false,
         isAsked: false,
         hasSums: false,
@@ -121,8 +123,9 @@ export async function startReceiver({ recipes, folder, secret, onUpdate, onError
     const { recipe, open } = held;
     const count = open.reduce((sum, each) => sum + each.count, 0);
     // A discovery takes seconds, so it waits until no more reports come, or many are there.
-    const isGrowing = recipe.kind === 'discovery' && count !== held.before && count < MANY;
+    held.quiet = count === held.before ? held.quiet + 1 : 0;
     held.before = count;
+    const isGrowing = recipe.kind === 'discovery' && held.quiet < QUIET && count < MANY;
     const closes = count > 0 && count >= recipe.json.cohort.minimum && !isGrowing;
     if (!closes && !(held.isAsked && held.hasSums)) return;
     held.isBusy = true;
