@@ -111,7 +111,7 @@ export async function checkClient(context) {
   const { at, report } = context;
   const { client } = at;
   if (client === null) {
-    const mend = 'give its folder: --client URL (a bundle of your own has no files to compare)';
+    const mend = 'give its folder: --client URL; --no-client where a bundler merged the files';
     return report.unknown('client', 'where the page loads the client from was not found', mend);
   }
   const manifest = await published();

@@ -38,6 +38,7 @@ import { request } from './net.js';
  * @property {number} [visitors]  a day
  * @property {string} [browser]  path
  * @property {boolean} [noBrowser]
+ * @property {boolean} [noClient]
  * @property {boolean} [noProbe]
  * @property {number} [patienceS]
  * @property {() => number} [now]  the device's clock, for tests

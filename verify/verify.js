@@ -99,7 +99,7 @@ async function checkPage(context) {
   at.edge ??= listenUrl(at.folder.edge);
   if (read === null) return null;
   checkPolicy(context, read);
-  await checkClient(context);
+  if (!settings.noClient) await checkClient(context);
   if (settings.noBrowser) return null;
   const opened = await openPage(context);
   if (typeof opened === 'string') {

@@ -23,6 +23,7 @@ recipe shoal-probe, which is about nobody, made and sent by the real client and 
       --edge-token-file FILE     admin token of the edge worker: its counts are read
       --aggregator-token-file FILE   admin token of the aggregator
       --visitors N               visitors a day: whether the recipes' minimums are reached
+      --no-client                does not compare the client's files, which a bundler may have merged
       --browser PATH             the browser, of the Chromium family; found by itself as a rule
       --no-browser               plain HTTP, and the client in this process
       --no-probe                 sends no report
@@ -51,6 +52,7 @@ function readArguments() {
         visitors: { type: 'string' },
         browser: { type: 'string' },
         'no-browser': { type: 'boolean' },
+        'no-client': { type: 'boolean' },
         'no-probe': { type: 'boolean' },
         patience: { type: 'string' },
         format: { type: 'string' },
@@ -93,6 +95,7 @@ async function main() {
     visitors: whole(values.visitors, '--visitors', 1e9),
     browser: values.browser,
     noBrowser: values['no-browser'],
+    noClient: values['no-client'],
     noProbe: values['no-probe'],
     patienceS: whole(values.patience, '--patience', 3600),
   });
