@@ -138,12 +138,6 @@ async function checkServices(context, opened) {
       all.map(({ json }) => json),
       settings.visitors,
     );
-  else
-    report.unknown(
-      'minimums',
-      'whether the minimums are reached depends on the visitors',
-      'say how many a day: --visitors N',
-    );
   if (settings.noProbe || !listed || !at.edge) return;
   const inPage =
     opened && at.client && !report.has('client-failed') ? sendInPage(context, opened) : sendHere;
