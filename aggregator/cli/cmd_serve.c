@@ -172,7 +172,7 @@ static agg_err check_dap(agg_check_report *report, agg_error *error, const char 
             agg_check_right(report, "task %s", config.tasks[i].info);
         agg_check_right(report, "keys and tokens");
         if (check_dap_store(report, &found, &config, limit) != SHOAL_OK) {
-            *exit_code = found.exit_code;
+            if (found.exit_code == AGG_EXIT_IO) *exit_code = AGG_EXIT_IO;
             agg_check_problem(report, "docs/operate.md says how a store is restored", "%s",
                               found.text);
         }

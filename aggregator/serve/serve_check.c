@@ -253,6 +253,6 @@ void serve_check(agg_check_report *report, const char *path, uint64_t memory_lim
         if (!is_spare) agg_check_right(report, "the store has no damage");
         return;
     }
-    *exit_code = error.exit_code;
+    if (error.exit_code == AGG_EXIT_IO) *exit_code = AGG_EXIT_IO;
     agg_check_problem(report, mend_store, "%s", error.text);
 }
