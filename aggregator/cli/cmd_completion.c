@@ -40,7 +40,7 @@ static bool has_actions(const cli_command *row)
 
 static void for_each_place(visit_place visit)
 {
-    for (const cli_command *const *row = shoal_commands; *row != NULL; row++) {
+    for (const cli_command *const *row = command_rows(); *row != NULL; row++) {
         visit((place){.command = *row});
         for (size_t i = 0; has_actions(*row) && (*row)->actions[i] != NULL; i++)
             visit((place){.command = *row, .action = (*row)->actions[i]});
@@ -139,14 +139,14 @@ static void print_bash(void)
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
           "        COMPREPLY=($(compgen -W '",
           stdout);
-    print_names(shoal_commands);
+    print_names(command_rows());
     fputs("help --help --version' -- \"$current\"))\n"
           "        return\n"
           "    fi\n"
           "    case $place in\n    ",
           stdout);
     const char *separator = "";
-    for (const cli_command *const *row = shoal_commands; *row != NULL; row++)
+    for (const cli_command *const *row = command_rows(); *row != NULL; row++)
         if (has_actions(*row)) {
             printf("%s%s", separator, (*row)->name);
             separator = " | ";
@@ -156,7 +156,7 @@ static void print_bash(void)
           "    case $place in\n"
           "    help) actions='",
           stdout);
-    print_names(shoal_commands);
+    print_names(command_rows());
     fputs("' ;;\n", stdout);
     for_each_place(print_bash_place);
     fputs("    esac\n"
@@ -208,7 +208,7 @@ static void print_zsh(void)
           "    case $place in\n    ",
           stdout);
     const char *separator = "(";
-    for (const cli_command *const *row = shoal_commands; *row != NULL; row++)
+    for (const cli_command *const *row = command_rows(); *row != NULL; row++)
         if (has_actions(*row)) {
             printf("%s%s", separator, (*row)->name);
             separator = "|";
@@ -220,7 +220,7 @@ static void print_zsh(void)
           "    help)\n"
           "        names=(",
           stdout);
-    print_zsh_rows(shoal_commands);
+    print_zsh_rows(command_rows());
     fputs(" 'help:tell more of a command' '--help:list the commands' '--version:print the "
           "version') ;;\n",
           stdout);
@@ -283,7 +283,7 @@ static void print_fish(void)
           "complete -c shoal -n __shoal_alone -l version\n"
           "complete -c shoal -n __shoal_alone -f -a help -d 'tell more of a command'\n",
           stdout);
-    for (const cli_command *const *row = shoal_commands; *row != NULL; row++) {
+    for (const cli_command *const *row = command_rows(); *row != NULL; row++) {
         print_fish_row("__shoal_alone", *row);
         print_fish_row("__shoal_alone help", *row);
     }

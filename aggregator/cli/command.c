@@ -328,8 +328,17 @@ static int help(const cli_command *const *commands, int argc, char **argv)
     return AGG_EXIT_OK;
 }
 
+// The rows that the program was started with, for commands that tell of all.
+static const cli_command *const *all_rows;
+
+const cli_command *const *command_rows(void)
+{
+    return all_rows;
+}
+
 int command_main(const cli_command *const *commands, int argc, char **argv)
 {
+    all_rows = commands;
     if (argc < 2) {
         print_overview(stderr, commands);
         return AGG_EXIT_USAGE;

@@ -102,6 +102,9 @@ struct cli_command {
 // Returns: the exit code of the program.
 int command_main(const cli_command *const *commands, int argc, char **argv);
 
+// Returns: the list that command_main was called with.
+const cli_command *const *command_rows(void);
+
 // Ends a command with an exit code whose reason has been printed already.
 // Returns: what the command's `run` returns.
 agg_err command_end(agg_error *error, int exit_code);

@@ -5,9 +5,6 @@
 
 #include "command.h"
 
-// All rows of this build, in the order of the help; ended by NULL.
-extern const cli_command *const shoal_commands[];
-
 extern const cli_command cmd_account, cmd_audit, cmd_compare, cmd_completion, cmd_demo,
     cmd_discover, cmd_estimate, cmd_ingest, cmd_init, cmd_joint, cmd_merge, cmd_plan, cmd_policy,
     cmd_recipe, cmd_round, cmd_simulate, cmd_track;

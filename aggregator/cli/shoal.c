@@ -2,7 +2,7 @@
 // The `shoal` program: the list of its commands.
 #include "commands.h"
 
-const cli_command *const shoal_commands[] = {
+static const cli_command *const commands[] = {
     &cmd_demo,       &cmd_init,     &cmd_recipe,    &cmd_policy,  &cmd_simulate, &cmd_ingest,
     &cmd_merge,      &cmd_estimate, &cmd_discover,  &cmd_joint,   &cmd_track,    &cmd_round,
     &cmd_plan,       &cmd_audit,    &cmd_account,   &cmd_compare,
@@ -20,5 +20,5 @@ const cli_command *const shoal_commands[] = {
 
 int main(int argc, char **argv)
 {
-    return command_main(shoal_commands, argc, argv);
+    return command_main(commands, argc, argv);
 }

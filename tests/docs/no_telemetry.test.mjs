@@ -10,6 +10,7 @@ import { read, root } from './markdown.mjs';
 const NAMED = [
   [/(^|\.)example(\.(org|com|net))?$|\.(invalid|example)$/, 'stand for hosts in comments and help'],
   [/^(www\.)?w3\.org$/, 'names the vocabulary of SVG'],
+  [/^www\.wikipedia\.org$/, 'is a link of the sample page that init writes'],
   [/^iana\.org$/, 'names the types of problem documents'],
 ];
 /** What opens a connection, or lets the system do it. */
@@ -23,7 +24,7 @@ const OPENERS = {
   'edge/dap_forward.js': 'the leader of the recipe',
   'edge/forward.js': 'the aggregator of the configuration',
   'edge/log_files.js': 'a binding of the platform, for files',
-  'edge/node.js': 'a socket in the spool, for its lock',
+  'edge/spool_lock.js': 'a socket in the spool, for its lock',
   'edge/worker.js': 'hands fetch to the two above',
   'issuer/counts_lock.js': 'a socket in the folder of counts, for its lock',
   'relay/handler.js': 'the gateway of the route',

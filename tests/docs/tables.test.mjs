@@ -251,7 +251,7 @@ test('the metrics', () => {
   const source = read('aggregator/serve/serve_metrics.c');
   const metrics = all(
     source,
-    /put_(?:help|gauge|each)\(stream,(?: [a-z]+, [a-z]+,| state,)? "([a-z_]+)"/g,
+    /put_(?:help|gauge|each)\(stream,(?: [a-z]+, [a-z]+,| r,)? "([a-z_]+)"/g,
   )
     .concat(all(read('aggregator/http/http_connections.c'), /HELP %s_(\w+)/g))
     .filter((name) => name !== 'gauge')
