@@ -107,7 +107,7 @@ test('an honest crowd raises nothing; one copy in a hundred does, everywhere', a
     assert.ok(alarm.statistic >= DEVICES / 100 && alarm.statistic < DEVICES / 50, id);
     assert.equal(alarm.n, 2 * DEVICES, id);
     assert.ok(alarm.p <= 1e-4, id);
-    assert.match(alarm.sentence, /^one record came \d+ times or more among 6000/);
+    assert.match(alarm.sentence, /^one record came \d+ times or more among 6,000/);
     const page = (await get(`${server.url}/recipes/${id}`)).text;
     assert.match(page, /role="alert"><b>Alarm identical-records: one record came/);
     await metricOf(

@@ -98,7 +98,7 @@ test('to a reader there is no such page; its policy lets in its own sheet and sc
   const hash = createHash('sha256').update(sheets[0]).digest('base64');
   assert.equal(
     headers.get('content-security-policy'),
-    `default-src 'none';style-src 'sha256-${hash}';script-src 'self';connect-src 'self';` +
+    `default-src 'none';img-src data:;style-src 'sha256-${hash}';script-src 'self';connect-src 'self';` +
       "base-uri 'none';form-action 'self';frame-ancestors 'none'",
   );
   assert.equal(headers.get('cache-control'), 'no-store');

@@ -375,7 +375,7 @@ test('the page escapes values, names no origin but its own, and holds no inline 
     assert.equal(headers.get('content-type'), 'text/html; charset=utf-8');
     assert.match(
       headers.get('content-security-policy') ?? '',
-      /^default-src 'none';style-src 'sha256-[^']+';script-src 'self'/,
+      /^default-src 'none';img-src data:;style-src 'sha256-[^']+';script-src 'self'/,
     );
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
     assert.equal(headers.get('cache-control'), 'no-store');
