@@ -42,7 +42,11 @@ wasm: setup
 js: wasm
 	npm run build --workspaces --if-present
 
-demo: all
+# Only what it runs is built, not the native tests.
+demo: setup
+	cmake --preset release
+	cmake --build --preset release --target shoal
+	@$(MAKE) --no-print-directory js
 	node scripts/demo.mjs
 
 # deploy/images/build.mjs --help says what it needs; IMAGES="edge relay" builds some.
