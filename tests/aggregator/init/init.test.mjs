@@ -393,7 +393,16 @@ test('compose.yaml is YAML that says what the services need', (t) => {
   }
   assert.ok(!services.edge.volumes.some((/** @type {string} */ v) => v.includes('reader')));
   const caddy = readFileSync(join(folder, 'x/Caddyfile'), 'utf8');
-  assert.doesNotMatch(caddy, /^\s*log\b/m, 'no access log');
+  const [, own, sites] = /^(\{\n[^]*?\n\}\n)([^]*)$/m.exec(caddy) ?? [];
+  assert.doesNotMatch(sites, /^\s*log\b/m, 'no access log');
+  assert.match(
+    own,
+    /log \{\s+exclude http\.log\.access http\.log\.error http\.handlers http\.stdlib\s/,
+  );
+  assert.match(
+    sites,
+    /@operator path \/metrics \/delivery \/v1\/quarantine\/\*\n\s+respond @operator 404/,
+  );
 });
 
 test('send.pick and numbers follow the options', (t) => {
