@@ -53,7 +53,7 @@ static agg_err plan_rows(shoal_part *part, agg_error *error, const recipe_option
                        .confidence = 0.95,
                        .mechanism = part->mechanism,
                        .law_name = "",
-                       .id = o->id};
+                       .id = o->id != NULL ? o->id : ""}; // a variable has none
     agg_plan *plan = agg_alloc(error, 1, sizeof *plan);
     if (plan == NULL) return AGG_ERR_MEMORY;
     w.asked = w.size > 0 ? w.size : PLAN_VALUES;
