@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipes of a new installation; see init_recipes.h.
 #include "init_recipes.h"
+#include "compound.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,8 +119,10 @@ static agg_err check(char hash[65], init_recipes *out, agg_error *error, const c
     const shoal_recipe *r = recipe.recipe;
     err = recipe_judge_day(error, &recipe);
     memcpy(hash, recipe.hash_hex, sizeof recipe.hash_hex);
-    if (out != NULL)
+    if (out != NULL) {
         snprintf(out->stream, sizeof out->stream, "%.*s", r->stream.len, r->stream.bytes);
+        out->mechanism = shoal_recipe_mechanism_name(r); // of a table
+    }
     agg_recipe_release(&recipe);
     return err;
 }
@@ -192,7 +195,6 @@ agg_err init_recipes_make(init_recipes *recipes, agg_error *error, const init_an
     r->epsilon = answers->eps_micro / 1e6;
     r->month_epsilon = r->epsilon * INIT_WINDOW_DAYS;
     r->needs_whole_module = is_discovery;
-    r->mechanism = is_discovery ? "sfp" : figures->plan.candidates[0].mechanism->name;
     r->record_bytes = is_discovery ? 0 : figures->plan.candidates[0].report_bytes;
     agg_err err = make_recipe(r, error, answers, figures);
     if (err == SHOAL_OK) err = make_probe(r, error, answers);
