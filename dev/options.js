@@ -19,6 +19,7 @@ Ctrl-C.
       --relay         send through the relay; the default where the folder has relay.json
       --no-relay      send to the edge straight
       --no-crowd      simulate no visitors
+      --version       the version
   -h, --help          this text
 `;
 
@@ -68,11 +69,12 @@ function shareOf(text) {
 
 /**
  * @param {string[]} args  what follows the command's name
- * @returns {Options | 'help'}
+ * @returns {Options | 'help' | 'version'}
  */
 export function readOptions(args) {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
+  if (values.version) return 'version';
   if (positionals.length > 1) throw new UsageError('one folder is needed at most; see --help');
   if (values.relay && values['no-relay'])
     throw new UsageError('--relay and --no-relay contradict each other; see --help');
@@ -100,6 +102,7 @@ function parse(args) {
         relay: { type: 'boolean' },
         'no-relay': { type: 'boolean' },
         'no-crowd': { type: 'boolean' },
+        version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
       allowPositionals: true,

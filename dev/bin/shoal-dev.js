@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
 // The command `shoal-dev`: runs a folder's collection on this machine until Ctrl-C.
+import { readFileSync } from 'node:fs';
 import { FolderError } from '../folder.js';
 import { findProgram, platformPackage } from '../native.js';
 import { HELP, UsageError, readOptions } from '../options.js';
@@ -45,6 +46,11 @@ async function main() {
   const options = readOptions(process.argv.slice(2));
   if (options === 'help') {
     process.stdout.write(HELP);
+    return;
+  }
+  if (options === 'version') {
+    const about = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+    process.stdout.write(`shoal-dev ${JSON.parse(about).version}\n`);
     return;
   }
   const program = await programOf(options);

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // SPDX-License-Identifier: Apache-2.0
 // The command `shoal-verify`, which `shoal verify` runs.
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { EXIT_USAGE } from '../report.js';
 import { UsageError } from '../setup.js';
@@ -29,6 +30,7 @@ recipe shoal-probe, which is about nobody, made and sent by the real client and 
       --no-probe                 sends no report
       --patience SECONDS         how long the probe is followed, default 30
       --format FORMAT            text (default) or json (docs/schema/verify.schema.json)
+      --version                  the version
   -h, --help                     this text
 
 Exit codes: 0 all right, 1 something wrong, 2 usage, 3 nothing wrong but something could not be
@@ -56,6 +58,7 @@ function readArguments() {
         'no-probe': { type: 'boolean' },
         patience: { type: 'string' },
         format: { type: 'string' },
+        version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -77,6 +80,10 @@ function whole(text, option, most) {
 async function main() {
   const { values, positionals } = readArguments();
   if (values.help) return void process.stdout.write(HELP);
+  if (values.version) {
+    const about = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+    return void process.stdout.write(`shoal-verify ${JSON.parse(about).version}\n`);
+  }
   if (positionals.length > 1) throw new UsageError('one URL is needed; see --help');
   const [url] = positionals;
   if (url === undefined && values.config === undefined)
