@@ -155,8 +155,8 @@ agg_err agg_accumulator_load_claims(agg_claims *claims, agg_error *error,
 // Returns: bytes of the accumulator's file.
 uint64_t agg_accumulator_size(const agg_accumulator *acc);
 
-// Returns: bytes of memory that the accumulator holds. A file of records has no sums, and memory has
-// both.
+// Returns: bytes of memory that the accumulator holds. A file of records has no sums, and memory
+// has both.
 uint64_t agg_accumulator_memory(const agg_accumulator *acc);
 
 // Finds the size of the file of a finished recipe's accumulator without claims, without making one.

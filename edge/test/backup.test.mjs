@@ -162,7 +162,7 @@ test('it replaces nothing, refuses damage, and carries the gateway keys', async 
     await writeFile(at('bad'), i % 2 ? bytes : whole.subarray(0, place));
     const { code, stderr } = await run('restore', '-c', at('restored.json'), at('bad'));
     assert.equal(code, 1);
-      assert.match(stderr, /checksum is wrong|cut off|no backup of an edge/);
+    assert.match(stderr, /checksum is wrong|cut off|no backup of an edge/);
     assert.deepEqual(await readdir(at('restored')), []);
   }
   const back = await run('restore', '-c', at('restored.json'), at('b'));
