@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { mirror } from './mirror.mjs';
 
 const HELP = `usage: node deploy/images/build.mjs [options] [NAME...]
 
@@ -45,7 +46,6 @@ const PACKAGES = {
   relay: ['shoal-relay'],
   issuer: ['shoal-issuer'],
 };
-const MIRROR = 'http://deb.debian.org';
 const BASES = { debian: 'localhost/shoal-debian:12', node: 'localhost/shoal-node' };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -261,11 +261,12 @@ function debianBase(buildah) {
   const folder = mkdtempSync(join(tmpdir(), 'shoal-debian-'));
   try {
     say(`${BASES.debian}: debootstrap, about a minute`);
-    run('debootstrap', ['--variant=minbase', 'bookworm', folder, `${MIRROR}/debian`]);
+    const debian = mirror();
+    run('debootstrap', ['--variant=minbase', 'bookworm', folder, debian]);
     writeFileSync(
       join(folder, 'etc/apt/sources.list'),
-      `deb ${MIRROR}/debian bookworm main\ndeb ${MIRROR}/debian bookworm-updates main\n` +
-        `deb ${MIRROR}/debian-security bookworm-security main\n`,
+      `deb ${debian} bookworm main\ndeb ${debian} bookworm-updates main\n` +
+        `deb ${debian}-security bookworm-security main\n`,
     );
     const update =
       'apt-get -q update; apt-get -qy upgrade; apt-get clean; rm -rf /var/lib/apt/lists/*';

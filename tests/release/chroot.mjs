@@ -2,17 +2,10 @@
 // A Debian 12 of its own in a folder, without compilers, for tests that install packages. Root and debootstrap are
 // needed; its base is kept in build/debootstrap. Programs in it have the network of this machine and its /proc.
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { mirror } from '../../deploy/images/mirror.mjs';
 import { hasProgram, root } from './release_helpers.mjs';
 
 const BASE = join(root, 'build/debootstrap/bookworm');
@@ -24,22 +17,6 @@ export const whyNot = () =>
     : !hasProgram('apt-get')
       ? 'a chroot of Debian needs apt'
       : null;
-
-/** Debian's mirror, as this machine names it. */
-function mirror() {
-  const folder = '/etc/apt/sources.list.d';
-  const texts = [
-    ...readdirSync(folder).map((name) => join(folder, name)),
-    '/etc/apt/sources.list',
-  ].flatMap((file) => (existsSync(file) ? readFileSync(file, 'utf8') : []));
-  for (const text of texts) {
-    const found =
-      /^URIs:\s*(\S+\/debian)\/?\s*$/m.exec(text) ??
-      /^deb (?:\[.*?\] )?(\S+\/debian)\/? /m.exec(text);
-    if (found) return found[1];
-  }
-  throw new Error('the sources of apt name no mirror of Debian');
-}
 
 /** Installs Debian packages that the tests need on this machine. @param {...string} names */
 export function needPackages(...names) {
