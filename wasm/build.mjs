@@ -38,6 +38,8 @@ const chunks = {
   client: [
     'client',
     'loader',
+    'option_check',
+    'debug',
     'site',
     'address',
     'asks',

@@ -125,16 +125,11 @@ export const chunk = (importing) =>
   });
 
 /**
- * Did the page's policy block WebAssembly? Chromium and WebKit name 'unsafe-eval', Firefox says
- * "blocked by CSP".
- * @param {unknown} error
- */
-export const isBlockedByPolicy = (error) => /CSP|unsafe-eval|content security/i.test(String(error));
-
-/**
- * Returns the code for a WebAssembly module that did not load.
+ * Returns the code for a WebAssembly module that did not load. Where the page's policy blocks
+ * WebAssembly, Chromium and WebKit name 'unsafe-eval', and Firefox says "blocked by CSP". What else
+ * it may have been is told by diagnosis.js, which only explain() and debug load.
  * @param {unknown} error
  * @param {string} [otherwise] the code if the page's policy is not the reason
  */
 export const loadFailureCode = (error, otherwise = 'core-missing') =>
-  isBlockedByPolicy(error) ? 'wasm-blocked' : otherwise;
+  /CSP|unsafe-eval/.test(String(error)) ? 'wasm-blocked' : otherwise;

@@ -25,6 +25,7 @@ export { ShoalError };
  * @typedef {import('../bindings/device.js').ReportJson} ReportJson
  * @typedef {import('../bindings/query_core.js').PolicyJson} PolicyJson
  * @typedef {import('./asks.js').Ask} Ask
+ * @typedef {import('./client_options.js').AllOptions} AllOptions
  * @typedef {import('./client_options.js').Dependencies} Dependencies
  * @typedef {import('./client_options.js').Options} Options
  * @typedef {import('./client_options.js').PinnedRecipe} PinnedRecipe
@@ -63,16 +64,14 @@ const tracking = () => import('./tracking.js');
 /**
  * Starts a client. Before consent it only reads whether consent was given.
  * @param {Options} options
+ * @param {boolean} [isChecked] for the loader, which has checked the options
  * @returns {Promise<Client>}
  */
-export async function init(options) {
-  if (
-    typeof options?.endpoint !== 'string' ||
-    !Array.isArray(options.recipes ?? (options.site && []))
-  ) {
-    throw new ShoalError('argument', 1, 'endpoint and recipes are needed');
-  }
-  const client = new Client(options, await dependenciesOf(options));
+export async function init(options, isChecked) {
+  if (!isChecked) (await import('./option_check.js')).checkOptions(options);
+  let deps = await dependenciesOf(options);
+  if (options.debug) deps = (await import('./debug.js')).watch(options, deps);
+  const client = new Client(options, deps);
   await client.start();
   return client;
 }
@@ -85,30 +84,66 @@ export class Client {
   #closed = new AbortController();
   #granting = false;
 
-  /** @param {Options} options @param {Dependencies} deps see init */
+  /** @param {AllOptions} options @param {Dependencies} deps see init */
   constructor(options, deps) {
     const context = new Context(options, deps, this.#closed.signal, relay);
     this.#context = context;
     this.#recipes = new PageRecipes(context, (recipes) => this.#bind(recipes, this.#granting));
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());
     this.#events = new Events(context, this.#recipes, this.#outbox, this.#closed.signal);
+    deps.watch?.(context, this.#recipes, this.#events);
+    /**
+     * Makes a call of a chunk, which is made with consent only.
+     * @param {() => Promise<any>} load
+     * @param {string} name
+     * @returns {(...args: any[]) => Promise<Outcome[]>}
+     */
+    const calls =
+      (load, name) =>
+      (...args) =>
+        this.#consented(load, (loaded, call) => loaded[name](call, ...args));
     /** Runs: statistics that change over epochs. @type {Track} */
     this.track = {
-      optIn: (analysis, yes) =>
-        this.#consented(tracking, (runs, call) => runs.optIn(call, analysis, yes)),
-      sample: (stream, value) =>
-        this.#consented(tracking, (runs, call) => runs.sample(call, stream, value)),
-      answer: (recipes) => this.#consented(tracking, (runs, call) => runs.answer(call, recipes)),
+      optIn: calls(tracking, 'optIn'),
+      sample: calls(tracking, 'sample'),
+      answer: calls(tracking, 'answer'),
     };
+    const optInExactly = calls(dap, 'optIn');
     /** Opt-ins to exact sums, one for each task. @type {Exact} */
     this.exact = {
       optIn: (task, { limit }) => {
         if (!Number.isInteger(limit) || limit < 1)
           throw wrongArgument('optIn', 'limit', '> 0', limit);
-        return this.#consented(dap, ({ optIn }, call) => optIn(call, task, limit));
+        return optInExactly(task, limit);
       },
-      optOut: (task) => this.#consented(dap, ({ optOut }, call) => optOut(call, task)),
+      optOut: calls(dap, 'optOut'),
     };
+    /**
+     * Keeps an event for queries to read, if the person opted in to an analysis that reads the
+     * stream. Its outcome is `stored`, or why not.
+     * @type {(stream: string, event: import('../bindings/query_core.js').Event) =>
+     *   Promise<Outcome[]>}
+     */
+    this.donate = calls(queries, 'donate');
+    /**
+     * Opts in to an analysis of the policy, or out of it. Opting out erases the events that only
+     * this analysis could read. The outcome is `opted-in` or `opted-out`, or why not.
+     * @type {(analysis: string, yes?: boolean) => Promise<Outcome[]>}
+     */
+    this.optIn = calls(queries, 'optIn');
+    /**
+     * Answers queries, each at most once and within the policy. By default it answers those that
+     * the endpoint serves. There is one outcome for each query.
+     * @type {(list?: RecipeJson[]) => Promise<Outcome[]>}
+     */
+    this.ask = calls(queries, 'ask');
+    /**
+     * Shares a measurement, of which two servers learn EXACT sums. Nothing randomizes it, so there
+     * is no epsilon. It needs an opt-in to the task (`exact.optIn`), and counts against its limit.
+     * The outcome is `queued`, or why not.
+     * @type {(task: ExactTask, measurement: Measurement) => Promise<Outcome[]>}
+     */
+    this.shareExactly = calls(dap, 'share');
     /** What the person decided. */
     this.consent = {
       /** @returns {ConsentState} */
@@ -136,6 +171,9 @@ export class Client {
     // that became due, and may be the first page of its day.
     this.#on('visibilitychange', globalThis.document);
     this.#on('online', globalThis);
+    this.#on('securitypolicyviolation', globalThis, ({ blockedURI }) =>
+      context.blocked.push(blockedURI),
+    );
     // A page that comes back from the cache learns what was decided meanwhile.
     this.#on('pageshow', globalThis, ({ persisted }) => persisted && void this.#resume());
     // A page that is loaded ahead only reads, until it is shown.
@@ -334,50 +372,7 @@ export class Client {
     return this.#outbox.flush();
   }
 
-  // ---- queries, runs and exact sums: chunks of their own ----
-
-  /**
-   * Keeps an event for queries to read, if the person opted in to an analysis that reads the
-   * stream.
-   * @param {string} stream
-   * @param {import('../bindings/query_core.js').Event} event its fields by name
-   * @returns {Promise<Outcome[]>} `stored`, or why not
-   */
-  donate(stream, event) {
-    return this.#consented(queries, (asked, call) => asked.donate(call, stream, event));
-  }
-
-  /**
-   * Opts in to an analysis of the policy, or out of it. Opting out erases the events that only this
-   * analysis could read.
-   * @param {string} analysis
-   * @param {boolean} [yes]
-   * @returns {Promise<Outcome[]>} `opted-in` or `opted-out`, or why not
-   */
-  optIn(analysis, yes = true) {
-    return this.#consented(queries, (asked, call) => asked.optIn(call, analysis, yes));
-  }
-
-  /**
-   * Answers queries, each at most once and within the policy. By default it answers those that the
-   * endpoint serves.
-   * @param {RecipeJson[]} [list]
-   * @returns {Promise<Outcome[]>} one for each query
-   */
-  ask(list) {
-    return this.#consented(queries, (asked, call) => asked.ask(call, list));
-  }
-
-  /**
-   * Shares a measurement, of which two servers learn EXACT sums. Nothing randomizes it, so there is
-   * no epsilon. It needs an opt-in to the task (`exact.optIn`), and counts against its limit.
-   * @param {ExactTask} task
-   * @param {Measurement} measurement
-   * @returns {Promise<Outcome[]>} `queued`, or why not
-   */
-  shareExactly(task, measurement) {
-    return this.#consented(dap, ({ share }, call) => share(call, task, measurement));
-  }
+  // ---- what the page's chunks keep ----
 
   /** Erases events that are too old, and opens the ledger of queries on its first day. */
   async #tidy() {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of a client, and the platform's defaults for those that are absent.
-import { ShoalError } from '../bindings/device.js';
 import { indexedDbStorage } from './storage.js';
 
 /**
@@ -13,7 +12,7 @@ import { indexedDbStorage } from './storage.js';
  * @typedef {{url: string, hash: string}} PinnedRecipe fetched after consent, and refused unless it
  *   has this hash
  *
- * @typedef {object} Options
+ * @typedef {object} AllOptions every option, as the parts of the client read them
  * @property {string} endpoint base URL of the edge worker; https, or loopback
  * @property {(RecipeJson | PinnedRecipe)[]} [recipes]
  * @property {PinnedRecipe} [site] the origin's recipe set, with its recipes, runs, policy and budget;
@@ -54,14 +53,27 @@ import { indexedDbStorage } from './storage.js';
  *   without interaction?
  * @property {(task: () => void, ms: number) => any} [setTimer]
  * @property {(timer: any) => void} [clearTimer]
+ * @property {boolean} [debug] prints each event's way in the console; for a developer's own device
  *
- * @typedef {Required<Pick<Options, 'fetch' | 'now' | 'storage' | 'random' | 'locks' | 'sites' | 'gpc' |
- *   'automated' | 'activation' | 'persist' | 'setTimer' | 'clearTimer'>>} Dependencies
+ * @typedef {Omit<AllOptions, 'recipes' | 'site' | 'runs' | 'policy' | 'relay' | 'log'>} Common
+ * @typedef {RecipeJson & {recipe: string, url?: undefined, hash?: any}} InlineRecipe a recipe as the
+ *   file has it
+ * @typedef {{recipes: (InlineRecipe | PinnedRecipe)[], runs?: (InlineRecipe | PinnedRecipe)[],
+ *   policy?: PolicyJson | PinnedRecipe, site?: undefined}} OwnRecipes
+ * @typedef {{site: PinnedRecipe, recipes?: undefined, runs?: undefined, policy?: undefined}} OwnSet
+ * @typedef {{url: string, key: string}} Log
+ * @typedef {{relay?: undefined, log?: Log} | {relay: string, log: Log}} Way
+ * @typedef {Common & (OwnRecipes | OwnSet) & Way} Options what start and init take
+ *
+ * @typedef {Required<Pick<AllOptions, 'fetch' | 'now' | 'storage' | 'random' | 'locks' | 'sites' |
+ *   'gpc' | 'automated' | 'activation' | 'persist' | 'setTimer' | 'clearTimer'>> & {watch?:
+ *   import('./debug.js').Watch, isCorsRefused?: boolean}} Dependencies debug.js sets the last two:
+ *   does the endpoint answer, but not to this page?
  */
 
 /**
  * Returns the dependencies that the options name, and the platform's for the others.
- * @param {Options} given
+ * @param {AllOptions} given
  * @returns {Promise<Dependencies>}
  */
 export async function dependenciesOf(given) {
@@ -106,14 +118,11 @@ function setTimer(task, ms) {
 }
 
 /**
- * The address that takes reports.
- * @param {Options} options
+ * The address that takes reports. The endpoint was checked (option_check.js).
+ * @param {AllOptions} options
  */
-export function reportsUrl({ endpoint, relay, log }) {
-  if (relay && !log) throw new ShoalError('argument', 1, 'relay needs log', 'log');
-  if (relay) checkedUrl(relay, 'relay');
-  return checkedUrl(`${endpoint.replace(/\/*$/, '/')}v1/reports`, 'endpoint');
-}
+export const reportsUrl = ({ endpoint }) =>
+  urlOf(`${endpoint.replace(/\/*$/, '/')}v1/reports`).href;
 
 /** @param {string} text */
 const urlOf = (text) => new URL(text, globalThis.location?.href);
@@ -121,11 +130,3 @@ const urlOf = (text) => new URL(text, globalThis.location?.href);
 /** @param {string} text a URL */
 export const isLoopback = (text) =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(urlOf(text).hostname);
-
-/** @param {string} text @param {string} name */
-function checkedUrl(text, name) {
-  const { protocol, href } = urlOf(text);
-  if (protocol !== 'https:' && !isLoopback(text))
-    throw new ShoalError('argument', 1, `${name} must be https`, name);
-  return href;
-}

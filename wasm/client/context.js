@@ -9,7 +9,7 @@ import { agrees, termOf } from './terms.js';
  * @typedef {import('../bindings/device.js').Core} Core
  * @typedef {import('../bindings/device.js').Recipe} Recipe
  * @typedef {import('./client_options.js').Dependencies} Dependencies
- * @typedef {import('./client_options.js').Options} Options
+ * @typedef {import('./client_options.js').AllOptions} AllOptions
  * @typedef {import('./storage.js').Transaction} Transaction
  * @typedef {import('./terms.js').Term} Term
  *
@@ -38,6 +38,8 @@ export class Context {
   opening;
   /** What this page asks for beyond what was agreed to. @type {Term[]} */
   more = [];
+  /** The addresses that the page's policy blocked. @type {string[]} */
+  blocked = [];
   /**
    * Counts of what happened to events since the page was loaded, by code and recipe. They hold no
    * values.
@@ -46,7 +48,7 @@ export class Context {
   notes = new Map();
 
   /**
-   * @param {Options} options
+   * @param {AllOptions} options
    * @param {Dependencies} deps
    * @param {AbortSignal} signal the end
    * @param {() => Promise<Relay>} [relay] loads relay.js
@@ -166,14 +168,16 @@ export class Context {
    */
   note(code, recipe = null, text, cause) {
     const key = `${code} ${recipe}`;
-    const count = (this.notes.get(key)?.count ?? 0) + 1;
-    this.notes.set(key, { code, recipe, text, count, ...(cause !== undefined && { cause }) });
+    const known = this.notes.get(key);
+    const count = (known?.count ?? 0) + 1;
+    const told = cause === undefined ? {} : { cause };
+    this.notes.set(key, { ...known, code, recipe, text, count, ...told });
     return { recipe, code };
   }
 
-  /** Notes why nothing is spent or sent. */
-  noteOff() {
-    return this.note(this.off ?? 'no-consent');
+  /** Notes why nothing is spent or sent. @param {string} [otherwise] where there is consent */
+  noteOff(otherwise = 'no-consent') {
+    return this.note(this.off ?? otherwise);
   }
 
   /**

@@ -94,12 +94,12 @@ export class Events {
     if (!context.isOn) return [context.noteOff()];
     const { era } = context;
     const ready = await this.#recipes.ready();
-    if (!ready) {
-      const isBlocked = context.notes.has('wasm-blocked null');
-      return [context.note(isBlocked ? 'wasm-blocked' : 'core-missing')];
-    }
+    if (!ready) return [context.noteOff(this.#recipes.failure)];
     const recipes = ready.recipes.filter(wants);
-    if (!recipes.length) return [context.note('unknown-stream')];
+    // The recipe that reads the stream may be one that was refused, which is noted already.
+    const [refused] = ready.refused;
+    if (!recipes.length)
+      return [refused ? { recipe: null, code: refused.code } : context.note('unknown-stream')];
     const outcomes = [];
     for (const recipe of recipes)
       outcomes.push(await this.#reportTo(ready.core, recipe, value, era));

@@ -2,9 +2,11 @@
 // What a page embeds: a few hundred bytes that load the client and its WebAssembly only once
 // consent is given. Before that nothing is fetched, stored or kept in memory, and events are
 // ignored. Touches no global until start().
+import { checkOptions } from './option_check.js';
 
 /**
  * @typedef {import('./client.js').Client} Client
+ * @typedef {import('./client.js').ConsentState} ConsentState
  * @typedef {import('./client.js').Options} Options
  * @typedef {(word: string) => unknown} Take
  */
@@ -14,38 +16,35 @@
 // again.
 const KEY = 'shoal-consent';
 
-function rememberedState() {
+/**
+ * Asks this browser's memory. Where it is refused, there is nothing in it, and the page asks again.
+ * @param {(memory: any) => any} task
+ */
+function tried(task) {
   try {
-    return globalThis.localStorage?.getItem(KEY) ?? 'none';
+    return task(globalThis.localStorage);
   } catch {
-    return 'none';
+    return undefined;
   }
 }
+
+/** @returns {ConsentState} */
+const rememberedState = () => tried((memory) => memory?.getItem(KEY)) ?? 'none';
 
 /** @template {string} S @param {S} state */
 function remember(state) {
   const known = rememberedState();
   // Terms that are outdated are asked for anew; what was agreed to before goes on.
   const kept = state === 'outdated' ? 'granted' : state;
-  try {
-    if (
-      !(/** @type {any} */ (globalThis.document)?.prerendering) &&
-      (kept === 'granted' || known !== 'none')
-    )
-      globalThis.localStorage?.setItem(KEY, kept);
-  } catch {
-    // then the page asks again
-  }
+  if (
+    !(/** @type {any} */ (globalThis.document)?.prerendering) &&
+    (kept === 'granted' || known !== 'none')
+  )
+    tried((memory) => memory?.setItem(KEY, kept));
   return state;
 }
 
-function forget() {
-  try {
-    globalThis.localStorage?.removeItem(KEY);
-  } catch {
-    // then nothing was stored
-  }
-}
+const forget = () => tried((memory) => memory?.removeItem(KEY));
 
 /** The client of a page, loaded when it is needed. */
 class Loading {
@@ -67,22 +66,23 @@ class Loading {
     this.#importClient = importClient;
   }
 
-  get hasGpc() {
-    if (this.#options.gpc) return this.#options.gpc();
-    return /** @type {any} */ (globalThis.navigator)?.globalPrivacyControl === true;
+  get #hasGpc() {
+    const { gpc } = this.#options;
+    return gpc ? gpc() : !!(/** @type {any} */ (globalThis.navigator)?.globalPrivacyControl);
   }
 
-  get state() {
-    return this.#client?.consent.state ?? (this.hasGpc ? 'gpc' : rememberedState());
+  /** @returns {ConsentState} */
+  get #state() {
+    return this.#client?.consent.state ?? (this.#hasGpc ? 'gpc' : rememberedState());
   }
 
   /** Is or was there consent, so that there is something to ask the client? */
-  get isKnown() {
+  get #isKnown() {
     return this.#loading !== null || rememberedState() !== 'none';
   }
 
   /** @returns {Promise<Client>} */
-  load() {
+  #load() {
     this.#loading ??= this.#init().catch((error) => {
       this.#loading = null;
       throw error;
@@ -92,7 +92,7 @@ class Loading {
 
   async #init() {
     const { init } = await this.#importClient();
-    const client = await init(this.#options);
+    const client = await init(this.#options, true);
     this.#client = client;
     remember(client.consent.state);
     for (const [element, each] of this.#observed) each.stop = client.observe(element, each.take);
@@ -103,9 +103,9 @@ class Loading {
    * Hands an event to the client if there is consent.
    * @param {(client: any, args: any[]) => any} call
    */
-  hand(call) {
+  #hand(call) {
     return async (/** @type {any[]} */ ...args) =>
-      this.#loading && this.state !== 'none' ? call(await this.#loading, args) : [];
+      this.#loading && this.#state !== 'none' ? call(await this.#loading, args) : [];
   }
 
   /**
@@ -113,13 +113,13 @@ class Loading {
    * @param {keyof Client} method
    * @param {() => any} [otherwise]
    */
-  ask(method, otherwise) {
+  #ask(method, otherwise) {
     return async (/** @type {any[]} */ ...args) =>
-      this.isKnown ? /** @type {any} */ (await this.load())[method](...args) : otherwise?.();
+      this.#isKnown ? /** @type {any} */ (await this.#load())[method](...args) : otherwise?.();
   }
 
   /** @param {Element} element @param {Take} [take] */
-  observe(element, take) {
+  #observe(element, take) {
     // A wrong argument throws at once, not later when the client is loaded.
     if (typeof element?.addEventListener !== 'function')
       throw new TypeError('observe: element must be a DOM element');
@@ -130,74 +130,76 @@ class Loading {
     };
   }
 
-  /** Why nothing is sent, before there is a client. */
-  why() {
-    const gpc = {
-      code: 'gpc',
-      text: 'The browser sends Global Privacy Control, which counts as no.',
+  /** Why nothing is sent, before there is a client; nothing is loaded for it. */
+  #why() {
+    const [code, text] = this.#hasGpc
+      ? ['gpc', 'The browser sends Global Privacy Control, which counts as no.']
+      : ['no-consent', 'Consent has not been given.'];
+    return [{ code, text, recipe: null, count: 0 }];
+  }
+
+  /** The calls that the page makes. @returns {Loaded} */
+  calls() {
+    const loading = this;
+    /** @param {string} part @returns {(method: string) => any} */
+    const part = (part) => (method) =>
+      this.#hand((client, args) => (part ? client[part] : client)[method](...args));
+    /** @param {any} method */
+    const list = (method) => this.#ask(method, () => (method === 'explain' ? this.#why() : []));
+
+    // The client is also loaded under Global Privacy Control. It then withdraws consent and erases
+    // waiting records.
+    if (rememberedState() === 'granted') this.#load().catch(() => {});
+
+    return {
+      ...each(['record', 'visit', 'type', 'donate', 'shareExactly', 'optIn', 'ask'], part('')),
+      ...each(['reports', 'ledger', 'log', 'explain'], list),
+      consent: {
+        get state() {
+          return loading.#state;
+        },
+        grant: async () =>
+          this.#hasGpc ? 'gpc' : remember(await (await this.#load()).consent.grant()),
+        asks: async () => (this.#isKnown ? (await this.#load()).consent.asks() : []),
+        withdraw: async () => {
+          if (this.#isKnown) remember(await (await this.#load()).consent.withdraw());
+          return loading.#state;
+        },
+      },
+      exact: each(['optIn', 'optOut'], part('exact')),
+      track: each(['optIn', 'sample', 'answer'], part('track')),
+      observe: (/** @type {Element} */ element, /** @type {Take} */ take) =>
+        this.#observe(element, take),
+      flush: this.#ask('flush'),
+      erase: async () => {
+        await this.#ask('erase')();
+        forget();
+      },
     };
-    const none = { code: 'no-consent', text: 'Consent has not been given.' };
-    return [{ ...(this.hasGpc ? gpc : none), recipe: null, count: 0 }];
   }
 }
 
 /**
+ * @template {string} K
+ * @param {K[]} names
+ * @param {(name: K) => any} make
+ * @returns {any}
+ */
+const each = (names, make) => Object.fromEntries(names.map((name) => [name, make(name)]));
+
+/**
+ * @typedef {Pick<Client, 'record' | 'visit' | 'type' | 'donate' | 'shareExactly' | 'optIn' | 'ask' |
+ *   'exact' | 'track' | 'observe' | 'flush' | 'reports' | 'ledger' | 'log' | 'explain' | 'erase' |
+ *   'consent'>} Loaded the calls of a client, without `close`
+ */
+
+/**
+ * Starts a client that is loaded with consent. Throws if an option is wrong.
  * @param {Options & {client?: () => Promise<typeof import('./client.js')>}} options as for init;
  *   `client` loads the client
+ * @returns {Loaded}
  */
 export function start({ client: importClient = () => import('./client.js'), ...options }) {
-  const loading = new Loading(options, importClient);
-  /** @param {keyof Client} method */
-  const hand = (method) => loading.hand((client, args) => client[method](...args));
-  /** @param {keyof Client['exact']} method */
-  const exactly = (method) => loading.hand((client, args) => client.exact[method](...args));
-  /** @param {keyof Client['track']} method */
-  const follow = (method) => loading.hand((client, args) => client.track[method](...args));
-  const none = () => [];
-
-  // The client is also loaded under Global Privacy Control. It then withdraws consent and erases
-  // waiting records.
-  if (rememberedState() === 'granted') loading.load().catch(() => {});
-
-  return {
-    consent: {
-      get state() {
-        return loading.state;
-      },
-      grant: async () =>
-        loading.hasGpc ? 'gpc' : remember(await (await loading.load()).consent.grant()),
-      /** @type {Client['consent']['asks']} */
-      asks: async () => (loading.isKnown ? (await loading.load()).consent.asks() : []),
-      withdraw: async () => {
-        if (loading.isKnown) remember(await (await loading.load()).consent.withdraw());
-        return loading.state;
-      },
-    },
-    /** @type {Client['record']} */ record: hand('record'),
-    /** @type {Client['visit']} */ visit: hand('visit'),
-    /** @type {Client['type']} */ type: hand('type'),
-    /** @type {Client['donate']} */ donate: hand('donate'),
-    /** @type {Client['shareExactly']} */ shareExactly: hand('shareExactly'),
-    /** @type {Client['optIn']} */ optIn: hand('optIn'),
-    /** @type {Client['ask']} */ ask: hand('ask'),
-    exact: {
-      /** @type {Client['exact']['optIn']} */ optIn: exactly('optIn'),
-      /** @type {Client['exact']['optOut']} */ optOut: exactly('optOut'),
-    },
-    track: {
-      /** @type {Client['track']['optIn']} */ optIn: follow('optIn'),
-      /** @type {Client['track']['sample']} */ sample: follow('sample'),
-      /** @type {Client['track']['answer']} */ answer: follow('answer'),
-    },
-    /** @type {Client['observe']} */ observe: (element, take) => loading.observe(element, take),
-    /** @type {Client['flush']} */ flush: loading.ask('flush'),
-    /** @type {Client['reports']} */ reports: loading.ask('reports', none),
-    /** @type {Client['ledger']} */ ledger: loading.ask('ledger', none),
-    /** @type {Client['log']} */ log: loading.ask('log', none),
-    /** @type {Client['explain']} */ explain: loading.ask('explain', () => loading.why()),
-    erase: async () => {
-      await loading.ask('erase')();
-      forget();
-    },
-  };
+  checkOptions(options);
+  return new Loading(options, importClient).calls();
 }

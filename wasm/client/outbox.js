@@ -36,7 +36,19 @@ const SEALED = { 'Content-Type': 'application/ppm-dap;message=upload-req' };
 const DONE_MAX = 200; // finished reports that are kept for the person to see
 export const ACCEPTED = 202;
 const UNAVAILABLE = 503;
-export const PERMANENT = [400, 404, 409, 410, 413, 415, 422];
+const MISSING = 404;
+const PERMANENT = [400, MISSING, 409, 410, 413, 415, 422];
+
+/**
+ * Returns why an answer refuses a report for good, as a code; undefined if it does not.
+ * @param {Answer | null} [answer]
+ */
+export const refusalOf = (answer) =>
+  answer && PERMANENT.includes(answer.status)
+    ? answer.status === MISSING
+      ? 'edge-missing'
+      : 'edge-refused'
+    : undefined;
 
 export class Outbox {
   #context;
@@ -165,9 +177,10 @@ export class Outbox {
     const answer = await started.answer;
     if (answer === 'expired') await this.#finish(key, row, 'refused', 'expired');
     else if (answer?.status === ACCEPTED) await this.#finish(key, row, 'sent');
-    else if (answer && PERMANENT.includes(answer.status))
-      await this.#finish(key, row, 'refused', 'edge-refused');
-    else await this.#keep(key, row, answer);
+    else {
+      const code = refusalOf(answer);
+      await (code ? this.#finish(key, row, 'refused', code) : this.#keep(key, row, answer));
+    }
   }
 
   /**

@@ -14,9 +14,10 @@ import { isLoopback } from './client_options.js';
  * @typedef {import('./context.js').Context} Context
  * @typedef {import('./tokens.js').Sealing} Sealing
  *
- * @typedef {{name: string | null, json: RecipeJson | string, hash?: string}} Source a recipe, and
- *   its hash where the page pins that
- * @typedef {{core: Core, recipes: Recipe[], refused: (string | null)[], isLacking: boolean, set:
+ * @typedef {{name: string | null, json: RecipeJson | string, hash?: string, cause?: unknown}} Source
+ *   a recipe, and its hash where the page pins that; `cause` says why it could not be fetched
+ * @typedef {{name: string | null, code: string, cause?: unknown}} Refused
+ * @typedef {{core: Core, recipes: Recipe[], refused: Refused[], isLacking: boolean, set:
  *   RecipeSet}} Ready `isLacking`: does a refused recipe need more than the module has? `set`: what
  *   the page reserves
  */
@@ -37,6 +38,8 @@ export class PageRecipes {
   #bind;
   /** @type {Promise<Ready | null> | null} */
   #loading = null;
+  /** Why nothing could be loaded: a code. @type {string | undefined} */
+  failure;
 
   /**
    * @param {Context} context
@@ -68,20 +71,20 @@ export class PageRecipes {
           })
         : await acceptAll(context);
       context.page = ready;
-      for (const name of ready.refused) context.note('recipe-refused', name);
       const gone = new Set(ready.recipes);
       // Trials stay on this machine. What runs outside a browser has no page.
       const { url } = context;
       if (![globalThis.location?.href ?? url, url, relay ?? url].every(isLoopback))
         ready.recipes = ready.recipes.filter(
-          ({ json, id }) => !json.trial || void context.note('trial', id),
+          ({ json, id: name }) => !json.trial || void ready.refused.push({ name, code: 'trial' }),
         );
       if (keys) {
         const { keepSigned } = await import('../bindings/signature.js');
-        await keepSigned(ready, keys, (code, name) => void context.note(code, name));
+        await keepSigned(ready, keys, (code, name) => void ready.refused.push({ name, code }));
       }
       for (const recipe of ready.recipes) gone.delete(recipe);
       ready.set.recipes = ready.set.recipes.filter((recipe) => !gone.has(recipe));
+      for (const { name, code, cause } of ready.refused) context.note(code, name, undefined, cause);
       await this.#bind(ready.recipes);
       await context.open();
       // The keys of the two servers are fetched now and not at the first event, because the servers
@@ -91,7 +94,7 @@ export class PageRecipes {
           sealingOf(context, recipe).catch((error) => context.noteError(error, recipe.id));
       return ready;
     } catch (error) {
-      context.note(loadFailureCode(error), null, undefined, error);
+      context.note((this.failure = loadFailureCode(error)), null, undefined, error);
       return null;
     }
   }
@@ -99,7 +102,7 @@ export class PageRecipes {
 
 /**
  * The core that the page gives, or the page's module.
- * @param {import('./client_options.js').Options} options
+ * @param {import('./client_options.js').AllOptions} options
  * @param {Dependencies} deps
  */
 export async function pageCore({ wasm }, deps) {
@@ -136,17 +139,19 @@ export function accept(core, sources) {
   const recipes = new Map();
   const refused = [];
   let isLacking = false;
-  for (const { name, json, hash } of sources) {
+  for (const { name, json, hash, cause } of sources) {
     try {
+      if (cause) throw cause;
       const recipe = core.recipe(json);
       const isPinned = (hash ?? recipe.hash) === recipe.hash;
       if (!isPinned || recipes.has(recipe.hash)) core.release(recipe);
       else recipes.set(recipe.hash, recipe);
-      if (!isPinned) refused.push(name);
+      if (!isPinned) refused.push({ name, code: 'recipe-hash' });
     } catch (error) {
       const { field } = /** @type {any} */ (error);
       isLacking ||= field === 'mechanism' || field === 'variables';
-      refused.push(name);
+      const code = cause ? 'recipe-missing' : 'recipe-refused';
+      refused.push({ name, code, cause: error });
     }
   }
   const list = [...recipes.values()];
@@ -162,11 +167,15 @@ export function accept(core, sources) {
 export async function sourceOf(deps, source) {
   const { url, hash, recipe = null } = source ?? {};
   if (typeof url !== 'string') return { name: recipe, json: source };
-  const text = await deps
-    .fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' })
-    .then((response) => (response.ok ? response.text() : ''))
-    .catch(() => '');
-  return { name: url, json: text.length > RECIPE_MAX ? '' : text, hash: String(hash) };
+  const pinned = { name: url, json: '', hash: String(hash) };
+  try {
+    const response = await deps.fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' });
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    const json = await response.text();
+    return json.length > RECIPE_MAX ? pinned : { ...pinned, json };
+  } catch (cause) {
+    return { ...pinned, cause };
+  }
 }
 
 /**

@@ -11,7 +11,7 @@ import { randomBytes, readStored, storageFailure, today } from './basics.js';
  * @typedef {import('./storage.js').Transaction} Transaction
  *
  * @typedef {object} Held what this file needs of context.js
- * @property {import('./client_options.js').Options} options
+ * @property {import('./client_options.js').AllOptions} options
  * @property {import('./client_options.js').Dependencies} deps
  * @property {(tx: Transaction, core: any) => Promise<Uint8Array>} ledgerOf
  *

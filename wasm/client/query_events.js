@@ -113,7 +113,7 @@ export async function donate({ context }, stream, event) {
  * @param {boolean} yes
  * @returns {Promise<Outcome[]>} `opted-in` or `opted-out`
  */
-export async function optIn({ context }, name, yes) {
+export async function optIn({ context }, name, yes = true) {
   if (!yes) return optOut(context, name);
   const loaded = await load(context);
   const analysis = analysisOf(loaded.policy, name);

@@ -19,8 +19,13 @@ export const REASONS = {
   storage: 'Storage on this device failed, so no budget can be kept.',
   failed: 'The client itself failed, which is a defect; the entry carries the error as its cause.',
   'wasm-blocked': `The page's policy refuses WebAssembly. Add the header Content-Security-Policy: ${CSP}`,
-  'core-missing': 'The WebAssembly module could not be loaded.',
-  'recipe-refused': 'The recipe could not be loaded, or is not the one that was pinned.',
+  'wasm-missing': 'The WebAssembly module is not where it should be: the server has no such file.',
+  'wasm-type': 'What the server sent in place of the WebAssembly module is no WebAssembly.',
+  'core-missing': 'The client or its WebAssembly module could not be loaded.',
+  'csp-blocked': "The page's policy refuses a request to this address; add it to connect-src.",
+  'recipe-missing': 'The recipe could not be fetched.',
+  'recipe-hash': 'The recipe was fetched, but its hash is not the one that the page pins.',
+  'recipe-refused': 'The recipe is not one that this client can use.',
   trial:
     'The recipe is one of trials: it is used only where the page, the endpoint and the relay are all on this machine (localhost, 127.0.0.0/8 or [::1]).',
   'no-signature': 'The recipe is not signed, and this page takes signed ones only.',
@@ -36,7 +41,9 @@ export const REASONS = {
   'not-persisted':
     'This browser may delete what is stored here after days without a visit, so the recipe gives no permanent answer.',
   cap: "The site's budget leaves nothing for this now: it was not reserved for today, or other days of its window used it.",
-  'set-refused': "The site's recipe set could not be loaded, or is not the one that was pinned.",
+  'set-missing': "The site's recipe set could not be fetched.",
+  'set-hash': "The site's recipe set was fetched, but its hash is not the one that the page pins.",
+  'set-refused': "The site's recipe set, or a recipe in it, is not one that this client can use.",
   expired: "The recipe's last day has passed.",
   ledger: 'The budget ledger cannot be read, so nothing may be spent.',
   'sampled-out': "The recipe's random sample left this event out.",
@@ -72,7 +79,11 @@ export const REASONS = {
   'not-a-measurement': 'The value is not one that the task measures.',
   ...LOG_REASONS,
   offline: 'The edge worker could not be reached; the records are kept.',
+  'cors-refused':
+    "The edge worker answers, but does not let this page's origin read it; the records are kept.",
   'edge-busy': 'The edge worker asked to wait; the records are kept.',
+  'edge-missing':
+    'The endpoint has no such address, or does not collect this recipe (HTTP 404); a report was dropped.',
   'edge-refused':
     'The edge worker, or the server behind it, refused a report for good; it was dropped.',
 };

@@ -15,14 +15,14 @@ import { DAY_MS, chunk } from './basics.js';
  * @typedef {object} Ready what page_recipes.js makes of recipes
  * @property {any} core
  * @property {any[]} recipes
- * @property {(string | null)[]} refused
+ * @property {import('./page_recipes.js').Refused[]} refused
  * @property {boolean} isLacking
  * @property {RecipeSet} set
  *
  * @typedef {object} Loading how page_recipes.js loads and accepts recipes
  * @property {(core: any, sources: any[]) => Ready} accept
  * @property {(options: any, deps: any) => Promise<any>} pageCore
- * @property {(deps: any, source: any) => Promise<{json: any, hash?: string}>} sourceOf
+ * @property {(deps: any, source: any) => Promise<import('./page_recipes.js').Source>} sourceOf
  *
  * @typedef {object} SetJson
  * @property {{epsilon: number, days: number}} [budget] caps the epsilon of everything in any so many
@@ -46,7 +46,7 @@ const MEMBERS = ['budget', 'recipes', 'runs', 'policy'];
  */
 export async function acceptSet(context, site, loading) {
   const { deps, options } = context;
-  const { json, hash } = await loading.sourceOf(deps, site);
+  const { json, hash, cause } = await loading.sourceOf(deps, site);
   const set = parsed(json);
   const { recipes = [], runs = [], policy } = set ?? {};
   const isLarge = runs.length > 0 || policy !== undefined || recipes.length > SLOTS;
@@ -58,8 +58,13 @@ export async function acceptSet(context, site, loading) {
   if (ready.isLacking && !isLarge)
     ready = await prepared(loading, await coreOf(loading, context, true), set ?? { recipes: [] });
   if (!set || ready.refused.length || ready.hash !== hash) {
-    context.note('set-refused', site.url);
-    return { ...ready, recipes: [], refused: [], set: { recipes: [] } };
+    const code = cause
+      ? 'set-missing'
+      : set && ready.hash && !ready.refused.length
+        ? 'set-hash'
+        : 'set-refused';
+    const refused = [{ name: site.url, code, cause: cause ?? ready.refused[0]?.cause }];
+    return { ...ready, recipes: [], refused, set: { recipes: [] } };
   }
   if (runs.length) options.runs = runs;
   if (policy) options.policy = policy;

@@ -2,7 +2,7 @@
 // Sends a record from a page that may be gone in the next moment. A part of the chunk of windows.js,
 // apart from outbox.js, which every page loads.
 import { uniform } from './basics.js';
-import { ACCEPTED, FIRST_RETRY_MS, PERMANENT } from './outbox.js';
+import { ACCEPTED, FIRST_RETRY_MS, refusalOf } from './outbox.js';
 
 /**
  * Sends a record that is in no queue. The request begins before this returns. A page that lives on
@@ -26,17 +26,17 @@ export async function sendNow(context, outbox, id, row, era, isTried, send) {
     await write((tx) => outbox.list(tx, id, { report, state: 'sent', at: deps.now() }));
     const answer = await answering;
     if (answer?.status === ACCEPTED) return;
-    const isRefused = answer && PERMANENT.includes(answer.status);
-    const code = isRefused ? 'edge-refused' : answer ? 'edge-busy' : 'offline';
+    const refusal = refusalOf(answer);
+    const code = refusal ?? (answer ? 'edge-busy' : 'offline');
     context.note(code, report.key);
     const due = deps.now() + Math.floor(FIRST_RETRY_MS * (1 + uniform(deps)));
     await write(async (tx) => {
       if (!(await tx.get('done', id))) return; // erased meanwhile
-      if (isRefused) return tx.put('done', id, { report, state: 'refused', at: deps.now(), code });
+      if (refusal) return tx.put('done', id, { report, state: 'refused', at: deps.now(), code });
       await tx.delete('done', id);
       await tx.put('queue', id, { ...row, due, tries: 1 });
     });
-    if (!isRefused) outbox.wake(due);
+    if (!refusal) outbox.wake(due);
   } catch (error) {
     context.noteError(error, report.key);
   }

@@ -3,6 +3,7 @@
 // This module is a chunk of its own, loaded at the first call of reports, ledger or explain.
 import { accountsOf, capsOf, spentOf } from '../bindings/ledger_sum.js';
 import { DAY_MS, chunk, readStored, today } from './basics.js';
+import { diagnosed } from './diagnosis.js';
 import { exactBalances, explainExact } from './exact_balance.js';
 import { REASONS } from './reasons.js';
 import { promisesOf } from './verdict.js';
@@ -224,7 +225,7 @@ export async function explain(context, recipes) {
   // Notes are reasons too. A note replaces a reason of the same key that has no count, because the
   // note has one.
   for (const [key, note] of context.notes) if (!reasons.get(key)?.count) reasons.set(key, note);
-  return [...reasons.values()].map((note) => ({ ...note, text: note.text ?? REASONS[note.code] }));
+  return [...reasons.values()].map((note) => diagnosed(context, note));
 }
 
 /**

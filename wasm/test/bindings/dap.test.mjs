@@ -40,9 +40,9 @@ const OUTDATED = 11;
 const REPLAYED = 2;
 
 /** @param {any} [more] options */
-async function makeDapClient(more = {}) {
+async function makeDapClient({ network: given, advance: _, ...more } = {}) {
   const network =
-    more.network ?? fakeNetwork({ leader: await makeServer(7), helper: await makeServer(9) });
+    given ?? fakeNetwork({ leader: await makeServer(7), helper: await makeServer(9) });
   const clock = fakeClock();
   const storage = more.storage ?? memoryStorage();
   const client = await init({

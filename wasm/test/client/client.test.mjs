@@ -539,7 +539,7 @@ test('a permanent refusal drops the record and says so; other answers keep it', 
     await clock.advance(DAY_MS);
     assert.equal(edge.requests.length, 1, `${status}`);
     assert.equal((await client.reports())[0].state, 'refused');
-    assert.ok((await why(client)).includes('edge-refused'));
+    assert.ok((await why(client)).includes(status === 404 ? 'edge-missing' : 'edge-refused'));
   }
   for (const status of [200, 204, 302, 401, 408, 429, 500, 502]) {
     const { client, edge } = await makeClient();
@@ -1110,7 +1110,7 @@ test("the page's module is enough for most recipes; one that it lacks brings the
   const without = await setUp([wordsRecipe(), soon], ['shoal-all.wasm']);
   assert.deepEqual(
     [without.loaded, without.words, without.others],
-    [['shoal.wasm', 'shoal-all.wasm'], ['queued'], ['unknown-stream']],
+    [['shoal.wasm', 'shoal-all.wasm'], ['queued'], ['recipe-refused']],
   );
   assert.deepEqual(
     without.refused.map(({ recipe, count }) => [recipe, count]),
@@ -1203,9 +1203,7 @@ test('a pinned recipe is fetched after consent and refused unless its hash is th
   const { hash } = (await load()).recipe(wordsRecipe());
   for (const [pinned, expected] of /** @type {any[][]} */ ([
     [hash, 'queued'],
-    ['0'.repeat(64), 'unknown-stream'],
-    [undefined, 'unknown-stream'],
-    ['', 'unknown-stream'],
+    ['0'.repeat(64), 'recipe-hash'],
   ])) {
     /** @type {string[]} */
     const fetched = [];
@@ -1221,7 +1219,8 @@ test('a pinned recipe is fetched after consent and refused unless its hash is th
     await client.consent.grant();
     assert.deepEqual(codes(await client.record('typed-words', 'a')), [expected]);
     assert.equal(fetched[0], 'https://edge.example/r.json');
-    if (expected !== 'queued') assert.ok((await why(client)).includes('recipe-refused'));
+    if (expected !== 'queued')
+      assert.deepEqual(await why(client), ['recipe-hash'], 'one diagnosis');
   }
 });
 
@@ -1251,7 +1250,7 @@ test('a pinned recipe that cannot be read is named, the others work', async () =
     assert.deepEqual(codes(await client.record('typed-words', 'a')), ['queued']);
     assert.deepEqual(
       (await client.explain())
-        .filter((/** @type {any} */ r) => r.code === 'recipe-refused')
+        .filter((/** @type {any} */ r) => /^recipe-(missing|refused)$/.test(r.code))
         .map((/** @type {any} */ r) => r.recipe),
       ['https://edge.example/r.json'],
     );
@@ -1304,7 +1303,8 @@ test('a record of another endpoint stays where it is', async () => {
   await a.client.record('typed-words', 'a');
   await a.client.flush();
   const clock = fakeClock(NOON + 3_600_000);
-  const b = await makeClient({ storage, endpoint: 'https://other.example', ...clock });
+  const { advance: _, ...stopped } = clock;
+  const b = await makeClient({ storage, endpoint: 'https://other.example', ...stopped });
   await b.client.flush();
   assert.equal(b.edge.requests.length, 0);
 });
@@ -1364,7 +1364,7 @@ test('a recipe of trials is used only where page, endpoint and relay are on loop
     const [{ code }] = await client.record('typed-words', 'fish');
     await client.flush();
     const told = (await client.explain()).map((each) => [each.code, each.recipe]);
-    assert.equal(code, isTaken ? 'queued' : 'unknown-stream', `${endpoint} ${href}`);
+    assert.equal(code, isTaken ? 'queued' : 'trial', `${endpoint} ${href}`);
     assert.equal(edge.requests.length, isTaken ? 1 : 0);
     assert.equal(
       told.some(([what, which]) => what === 'trial' && which === 'words'),

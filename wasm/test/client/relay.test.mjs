@@ -462,10 +462,11 @@ test('a list of the endpoint comes through the relay too', async () => {
 test('options that could not keep the promise are refused', async () => {
   const log = { url: LOG_URL, key: 'x' };
   const options = { endpoint: 'https://edge.example', recipes: [] };
-  await assert.rejects(init({ ...options, relay: RELAY }), /relay needs log/);
+  const alone = /** @type {any} */ ({ ...options, relay: RELAY });
+  await assert.rejects(init(alone), /option log is needed/);
   await assert.rejects(
     init({ ...options, log, relay: 'http://relay.example/' }),
-    /relay must be https/,
+    /option relay must be https/,
   );
   const { client } = await makeClient({ log, relay: 'http://127.0.0.1:1/' });
   client.close();
