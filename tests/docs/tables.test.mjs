@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { MENDS } from '../../wasm/client/mends.js';
 import { CSP, REASONS } from '../../wasm/client/reasons.js';
 import { RUN_REASONS } from '../../wasm/client/tracking.js';
 import { readRows } from '../../scripts/fields.mjs';
@@ -45,6 +46,22 @@ test('the codes of explain() and their sentences', () => {
     text,
   ]);
   assert.deepEqual(rows, Object.entries(REASONS));
+});
+
+test('what debug says mends a page is what the documentation says', () => {
+  const rows = new Map(
+    tableBelow(read('docs/embed.md'), 'Why nothing was sent').map((row) => [
+      codes(row[0])[0],
+      row.slice(1).join(' '),
+    ]),
+  );
+  const command =
+    /shoal recipe \w+|curl -i \w+|connect-src 'self' ADDRESS|"origins": \["ORIGIN"\]|dist\/|script-src|option wasm|v1\/reports|unsafe-eval/g;
+  for (const [code, mend] of Object.entries(MENDS)) {
+    const row = (rows.get(code) ?? assert.fail(code)).replaceAll('`', '');
+    for (const [part] of mend.replaceAll('`', '').matchAll(command))
+      assert.ok(row.includes(part), `${code}: ${part}`);
+  }
 });
 
 test('the codes of runs over epochs and their sentences', () => {

@@ -55,15 +55,13 @@ import { indexedDbStorage } from './storage.js';
  * @property {(timer: any) => void} [clearTimer]
  * @property {boolean} [debug] prints each event's way in the console; for a developer's own device
  *
- * @typedef {Omit<AllOptions, 'recipes' | 'site' | 'runs' | 'policy' | 'relay' | 'log'>} Common
+ * @typedef {Omit<AllOptions, 'recipes' | 'site' | 'runs' | 'policy'>} Common
  * @typedef {RecipeJson & {recipe: string, url?: undefined, hash?: any}} InlineRecipe a recipe as the
  *   file has it
  * @typedef {{recipes: (InlineRecipe | PinnedRecipe)[], runs?: (InlineRecipe | PinnedRecipe)[],
  *   policy?: PolicyJson | PinnedRecipe, site?: undefined}} OwnRecipes
  * @typedef {{site: PinnedRecipe, recipes?: undefined, runs?: undefined, policy?: undefined}} OwnSet
- * @typedef {{url: string, key: string}} Log
- * @typedef {{relay?: undefined, log?: Log} | {relay: string, log: Log}} Way
- * @typedef {Common & (OwnRecipes | OwnSet) & Way} Options what start and init take
+ * @typedef {Common & (OwnRecipes | OwnSet)} Options what start and init take
  *
  * @typedef {Required<Pick<AllOptions, 'fetch' | 'now' | 'storage' | 'random' | 'locks' | 'sites' |
  *   'gpc' | 'automated' | 'activation' | 'persist' | 'setTimer' | 'clearTimer'>> & {watch?:

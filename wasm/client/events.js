@@ -96,10 +96,10 @@ export class Events {
     const ready = await this.#recipes.ready();
     if (!ready) return [context.noteOff(this.#recipes.failure)];
     const recipes = ready.recipes.filter(wants);
-    // The recipe that reads the stream may be one that was refused, which is noted already.
-    const [refused] = ready.refused;
-    if (!recipes.length)
-      return [refused ? { recipe: null, code: refused.code } : context.note('unknown-stream')];
+    // Where all recipes were refused, that is the reason, and it is noted already.
+    if (!ready.recipes[0] && ready.refused[0])
+      return [{ recipe: null, code: ready.refused[0].code }];
+    if (!recipes[0]) return [context.note('unknown-stream')];
     const outcomes = [];
     for (const recipe of recipes)
       outcomes.push(await this.#reportTo(ready.core, recipe, value, era));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header or the command that mends what a page's developer can mend, by the code of explain().
-// Printed by the option `debug`; the documentation has the same table, and a test compares them.
+// Printed by the option `debug`. A test holds its headers and commands to those of docs/embed.md.
 // ENDPOINT, ORIGIN and ADDRESS stand for those of the page.
 import { CSP } from './reasons.js';
 

@@ -325,7 +325,7 @@ test('a page loads the whole module for it, also where it names one; one that ha
     outcomes: ['queued'],
   });
   assert.deepEqual((await setUp('https://e.example/shoal.wasm', [newsRecipe()])).outcomes, [
-    'unknown-stream',
+    'recipe-refused',
   ]);
 });
 

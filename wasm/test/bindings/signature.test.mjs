@@ -232,7 +232,7 @@ test('a client with keys takes what they signed, and explains the rest', async (
   await none.client.consent.grant();
   assert.deepEqual(
     codes(await none.client.record('typed-words', 'cod')),
-    ['unknown-stream'],
+    ['unknown-key'],
     'no key, no recipe',
   );
   none.client.close();

@@ -1110,7 +1110,7 @@ test("the page's module is enough for most recipes; one that it lacks brings the
   const without = await setUp([wordsRecipe(), soon], ['shoal-all.wasm']);
   assert.deepEqual(
     [without.loaded, without.words, without.others],
-    [['shoal.wasm', 'shoal-all.wasm'], ['queued'], ['recipe-refused']],
+    [['shoal.wasm', 'shoal-all.wasm'], ['queued'], ['unknown-stream']],
   );
   assert.deepEqual(
     without.refused.map(({ recipe, count }) => [recipe, count]),
