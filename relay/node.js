@@ -23,7 +23,7 @@ export { readConfig } from './config.js';
 const HEADERS = ['content-type', 'content-length', 'origin', 'authorization'];
 const LINGER_MS = 1000;
 const FORGET_EVERY_MS = 30_000;
-const NODE_BYTES = 128 << 20;
+const NODE_BYTES = 192 << 20;
 const BODY_COPIES = 2; // of a body: what arrived, and what fetch sends
 
 /**
