@@ -132,4 +132,4 @@ export const chunk = (importing) =>
  * @param {string} [otherwise] the code if the page's policy is not the reason
  */
 export const loadFailureCode = (error, otherwise = 'core-missing') =>
-  /CSP|unsafe-eval/.test(String(error)) ? 'wasm-blocked' : otherwise;
+  /CSP|unsafe-eval/.test(/** @type {any} */ (error)) ? 'wasm-blocked' : otherwise;

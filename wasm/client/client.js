@@ -353,7 +353,7 @@ export class Client {
    * @returns {() => void} stops reading
    */
   observe(element, take) {
-    if (typeof element?.addEventListener !== 'function')
+    if (!element?.addEventListener)
       throw wrongArgument('observe', 'element', 'a DOM element', element);
     if (take !== undefined && typeof take !== 'function')
       throw wrongArgument('observe', 'take', 'a function', take);

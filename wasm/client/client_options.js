@@ -122,9 +122,8 @@ function setTimer(task, ms) {
 export const reportsUrl = ({ endpoint }) =>
   urlOf(`${endpoint.replace(/\/*$/, '/')}v1/reports`).href;
 
-/** @param {string} text */
-const urlOf = (text) => new URL(text, globalThis.location?.href);
+/** An address, which may be relative to the page. @param {string} text */
+export const urlOf = (text) => new URL(text, globalThis.location?.href);
 
 /** @param {string} text a URL */
-export const isLoopback = (text) =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(urlOf(text).hostname);
+export const isLoopback = (text) => /^(localhost|127(\.\d+){3}|\[::1])$/.test(urlOf(text).hostname);

@@ -2,7 +2,7 @@
 // What the parts of a client share: options and dependencies, consent, notes for explain(), storage
 // under the lock of all tabs, and the budget ledger.
 import { VISITS, VISITS_LIVE, chunk, storageFailure, today, toldAs } from './basics.js';
-import { reportsUrl } from './client_options.js';
+import { reportsUrl, urlOf } from './client_options.js';
 import { agrees, termOf } from './terms.js';
 
 /**
@@ -94,7 +94,7 @@ export class Context {
 
   /** A fetch() whose requests to the endpoint go through the relay. @type {typeof fetch} */
   #fetch = async (url, init) => {
-    const to = new URL(String(url), globalThis.location?.href).href;
+    const to = urlOf(String(url)).href;
     const isEndpoint = ['.', '../tasks/'].some((path) =>
       to.startsWith(new URL(path, this.url).href),
     );
@@ -170,8 +170,8 @@ export class Context {
     const key = `${code} ${recipe}`;
     const known = this.notes.get(key);
     const count = (known?.count ?? 0) + 1;
-    const told = cause === undefined ? {} : { cause };
-    this.notes.set(key, { ...known, code, recipe, text, count, ...told });
+    const told = cause ? { cause } : known;
+    this.notes.set(key, { ...told, code, recipe, text, count });
     return { recipe, code };
   }
 
@@ -369,22 +369,15 @@ async function guarded(runner, task) {
  * @returns {Transaction}
  */
 function guardedTransaction(tx) {
-  /** @param {keyof Transaction} name @returns {any} */
-  const guard =
-    (name) =>
-    async (/** @type {any[]} */ ...args) => {
-      try {
-        return await /** @type {any} */ (tx)[name](...args);
-      } catch (cause) {
-        throw storageFailure(cause);
-      }
-    };
-  return {
-    get: guard('get'),
-    keys: guard('keys'),
-    entries: guard('entries'),
-    put: guard('put'),
-    delete: guard('delete'),
-    clear: guard('clear'),
-  };
+  return new Proxy(tx, {
+    get:
+      (_, name) =>
+      async (/** @type {any[]} */ ...args) => {
+        try {
+          return await /** @type {any} */ (tx)[name](...args);
+        } catch (cause) {
+          throw storageFailure(cause);
+        }
+      },
+  });
 }

@@ -21,7 +21,7 @@ import { REASONS } from './reasons.js';
  *   context?: Context}} Log `queued` holds rows that the event under way put into the queue
  */
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1])$/;
 
 // The steps of an event, in their order, with the codes that end it there.
 /** @type {[string, RegExp, (recipe: Recipe) => string][]} */

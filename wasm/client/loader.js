@@ -22,14 +22,14 @@ const KEY = 'shoal-consent';
  */
 function tried(task) {
   try {
-    return task(globalThis.localStorage);
+    return task(localStorage);
   } catch {
     return undefined;
   }
 }
 
 /** @returns {ConsentState} */
-const rememberedState = () => tried((memory) => memory?.getItem(KEY)) ?? 'none';
+const rememberedState = () => tried((memory) => memory.getItem(KEY)) ?? 'none';
 
 /** @template {string} S @param {S} state */
 function remember(state) {
@@ -40,11 +40,11 @@ function remember(state) {
     !(/** @type {any} */ (globalThis.document)?.prerendering) &&
     (kept === 'granted' || known !== 'none')
   )
-    tried((memory) => memory?.setItem(KEY, kept));
+    tried((memory) => memory.setItem(KEY, kept));
   return state;
 }
 
-const forget = () => tried((memory) => memory?.removeItem(KEY));
+const forget = () => tried((memory) => memory.removeItem(KEY));
 
 /** The client of a page, loaded when it is needed. */
 class Loading {
@@ -78,7 +78,7 @@ class Loading {
 
   /** Is or was there consent, so that there is something to ask the client? */
   get #isKnown() {
-    return this.#loading !== null || rememberedState() !== 'none';
+    return this.#loading || rememberedState() !== 'none';
   }
 
   /** @returns {Promise<Client>} */
@@ -104,8 +104,11 @@ class Loading {
    * @param {(client: any, args: any[]) => any} call
    */
   #hand(call) {
-    return async (/** @type {any[]} */ ...args) =>
-      this.#loading && this.#state !== 'none' ? call(await this.#loading, args) : [];
+    return async (/** @type {any[]} */ ...args) => {
+      if (this.#loading && this.#state !== 'none') return call(await this.#loading, args);
+      if (this.#options.debug) console.info('shoal', this.#why()[0].text);
+      return [];
+    };
   }
 
   /**
@@ -121,8 +124,7 @@ class Loading {
   /** @param {Element} element @param {Take} [take] */
   #observe(element, take) {
     // A wrong argument throws at once, not later when the client is loaded.
-    if (typeof element?.addEventListener !== 'function')
-      throw new TypeError('observe: element must be a DOM element');
+    if (!element?.addEventListener) throw new TypeError('observe: element must be a DOM element');
     this.#observed.set(element, { take, stop: this.#client?.observe(element, take) });
     return () => {
       this.#observed.get(element)?.stop?.();
@@ -132,10 +134,10 @@ class Loading {
 
   /** Why nothing is sent, before there is a client; nothing is loaded for it. */
   #why() {
-    const [code, text] = this.#hasGpc
-      ? ['gpc', 'The browser sends Global Privacy Control, which counts as no.']
-      : ['no-consent', 'Consent has not been given.'];
-    return [{ code, text, recipe: null, count: 0 }];
+    const why = this.#hasGpc
+      ? { code: 'gpc', text: 'The browser sends Global Privacy Control, which counts as no.' }
+      : { code: 'no-consent', text: 'Consent has not been given.' };
+    return [{ ...why, recipe: null, count: 0 }];
   }
 
   /** The calls that the page makes. @returns {Loaded} */

@@ -3,19 +3,21 @@
 // its own name. The loader carries this code; init() without the loader imports it as a chunk. It is
 // kept small, because it is loaded before consent. Pure functions; depends on nothing.
 
-/** The names of the options, by what each must be. @type {{[kind: string]: string}} */
+/**
+ * The names of the options, by what each must be. The last are for tests and unusual places, and what
+ * they are is left to whoever sets them.
+ * @type {{[kind: string]: string}}
+ */
 const KINDS = {
   string: 'endpoint relay',
   list: 'recipes runs keys',
-  object: 'site policy log storage locks document',
+  object: 'site policy log',
   boolean: 'debug',
-  'string, object or function': 'wasm queryWasm dapWasm',
-  function:
-    'fetch now random hpke keyList sites gpc automated activation persist deletesStorage setTimer clearTimer',
+  '': 'wasm queryWasm dapWasm storage locks document fetch now random hpke keyList sites gpc automated activation persist deletesStorage setTimer clearTimer',
 };
 
 /** An address that reports may be sent to: encrypted, or of this machine. */
-const SAFE = /^(https|http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1])[:/])/;
+const SAFE = /^http(s:|:\/\/(localhost|127(\.\d+){3}|\[::1])[:/])/;
 
 /**
  * Throws the error of a wrong option. It is a ShoalError by name and members; the class itself would
@@ -39,9 +41,9 @@ function refuse(field, text) {
 export function checkOptions(options) {
   for (const [name, given] of Object.entries(options)) {
     const kind = Object.keys(KINDS).find((each) => KINDS[each].split(' ').includes(name));
-    if (!kind) refuse(name, `is unknown. Known: ${Object.values(KINDS).join(' ')}`);
+    if (kind === undefined) refuse(name, `is unknown. Known: ${Object.values(KINDS).join(' ')}`);
     if (given == null) continue;
-    if (!kind.includes(Array.isArray(given) ? 'list' : typeof given))
+    if (kind && kind !== (Array.isArray(given) ? 'list' : typeof given))
       refuse(name, `must be ${kind}`);
     if (kind === 'string' && !SAFE.test(new URL(given, globalThis.location?.href).href))
       refuse(name, 'must be https');
@@ -52,7 +54,10 @@ export function checkOptions(options) {
           refuse(name, `needs the hash of ${each.url}`);
   }
   const { endpoint, recipes, site, relay, log } = options;
-  if (!endpoint) refuse('endpoint', 'is needed');
-  if (!recipes === !site) refuse('recipes', 'is needed');
-  if (relay && !log) refuse('log', 'is needed');
+  const field = !endpoint
+    ? 'endpoint'
+    : !recipes === !site
+      ? 'recipes or site'
+      : relay && !log && 'log';
+  if (field) refuse(field, 'is needed');
 }

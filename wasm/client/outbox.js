@@ -36,19 +36,19 @@ const SEALED = { 'Content-Type': 'application/ppm-dap;message=upload-req' };
 const DONE_MAX = 200; // finished reports that are kept for the person to see
 export const ACCEPTED = 202;
 const UNAVAILABLE = 503;
-const MISSING = 404;
-const PERMANENT = [400, MISSING, 409, 410, 413, 415, 422];
+const PERMANENT = [400, 409, 410, 413, 415, 422];
 
 /**
- * Returns why an answer refuses a report for good, as a code; undefined if it does not.
- * @param {Answer | null} [answer]
+ * Returns why an answer of this status refuses a report for good, as a code; undefined if it does
+ * not.
+ * @param {number} [status]
  */
-export const refusalOf = (answer) =>
-  answer && PERMANENT.includes(answer.status)
-    ? answer.status === MISSING
-      ? 'edge-missing'
-      : 'edge-refused'
-    : undefined;
+export const refusalOf = (status) =>
+  status === 404
+    ? 'edge-missing'
+    : PERMANENT.includes(/** @type {any} */ (status))
+      ? 'edge-refused'
+      : undefined;
 
 export class Outbox {
   #context;
@@ -178,7 +178,7 @@ export class Outbox {
     if (answer === 'expired') await this.#finish(key, row, 'refused', 'expired');
     else if (answer?.status === ACCEPTED) await this.#finish(key, row, 'sent');
     else {
-      const code = refusalOf(answer);
+      const code = refusalOf(answer?.status);
       await (code ? this.#finish(key, row, 'refused', code) : this.#keep(key, row, answer));
     }
   }
@@ -249,7 +249,6 @@ export class Outbox {
             ...(token && { Authorization: `PrivateToken token="${token}"` }),
           },
       body,
-      mode: 'cors',
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
       cache: 'no-store',

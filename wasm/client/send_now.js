@@ -26,7 +26,7 @@ export async function sendNow(context, outbox, id, row, era, isTried, send) {
     await write((tx) => outbox.list(tx, id, { report, state: 'sent', at: deps.now() }));
     const answer = await answering;
     if (answer?.status === ACCEPTED) return;
-    const refusal = refusalOf(answer);
+    const refusal = refusalOf(answer?.status);
     const code = refusal ?? (answer ? 'edge-busy' : 'offline');
     context.note(code, report.key);
     const due = deps.now() + Math.floor(FIRST_RETRY_MS * (1 + uniform(deps)));

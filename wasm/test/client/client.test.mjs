@@ -96,7 +96,6 @@ test('a word becomes one report, as the contract writes it', async () => {
   assert.deepEqual(
     {
       method: request.method,
-      mode: request.mode,
       credentials: request.credentials,
       referrerPolicy: request.referrerPolicy,
       cache: request.cache,
@@ -104,7 +103,6 @@ test('a word becomes one report, as the contract writes it', async () => {
     },
     {
       method: 'POST',
-      mode: 'cors',
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
       cache: 'no-store',

@@ -10,14 +10,18 @@ import { ENDPOINT, codes, makeClient, wordsRecipe } from '../fixtures.mjs';
 
 const HASH = '0'.repeat(64);
 const KNOWN =
-  'endpoint relay recipes runs keys site policy log storage locks document debug wasm queryWasm dapWasm fetch now random hpke keyList sites gpc automated activation persist deletesStorage setTimer clearTimer';
+  'endpoint relay recipes runs keys site policy log debug wasm queryWasm dapWasm storage locks document fetch now random hpke keyList sites gpc automated activation persist deletesStorage setTimer clearTimer';
 const good = { endpoint: ENDPOINT, recipes: [wordsRecipe()] };
 
 /** What is wrong, the field that the error names, and the sentence. @type {[any, string, string][]} */
 const WRONG = [
   [{ recipes: [] }, 'endpoint', 'option endpoint is needed'],
-  [{ endpoint: ENDPOINT }, 'recipes', 'option recipes is needed'],
-  [{ ...good, site: { url: '/s.json', hash: HASH } }, 'recipes', 'option recipes is needed'],
+  [{ endpoint: ENDPOINT }, 'recipes or site', 'option recipes or site is needed'],
+  [
+    { ...good, site: { url: '/s.json', hash: HASH } },
+    'recipes or site',
+    'option recipes or site is needed',
+  ],
   [{ ...good, endpiont: 1 }, 'endpiont', `option endpiont is unknown. Known: ${KNOWN}`],
   [{ endpoint: ENDPOINT, recipe: [] }, 'recipe', `option recipe is unknown. Known: ${KNOWN}`],
   [{ ...good, gcp: undefined }, 'gcp', `option gcp is unknown. Known: ${KNOWN}`],
@@ -26,9 +30,7 @@ const WRONG = [
   [{ ...good, endpoint: 'http://127.0.0.1.example' }, 'endpoint', 'option endpoint must be https'],
   [{ ...good, endpoint: 'http://localhost.example' }, 'endpoint', 'option endpoint must be https'],
   [{ endpoint: ENDPOINT, recipes: {} }, 'recipes', 'option recipes must be list'],
-  [{ ...good, now: 5 }, 'now', 'option now must be function'],
   [{ ...good, debug: 'yes' }, 'debug', 'option debug must be boolean'],
-  [{ ...good, wasm: 5 }, 'wasm', 'option wasm must be string, object or function'],
   [{ ...good, log: 'x' }, 'log', 'option log must be object'],
   [{ ...good, relay: 'https://relay.example' }, 'log', 'option log is needed'],
   [

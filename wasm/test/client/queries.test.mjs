@@ -1030,7 +1030,7 @@ test('a page that only loads erases what is too old, also where the policy of to
       }),
       0,
     ],
-    [14, { url: 'https://edge.example/gone', hash: 'x' }, 0],
+    [14, { url: 'https://edge.example/gone', hash: '0'.repeat(64) }, 0],
   ])) {
     const { client, storage, options, clock } = await askedClient();
     await client.donate('typed-phrases', EVENT);
@@ -1127,7 +1127,7 @@ test('opting out erases what no other analysis reads', async () => {
   // Where the policy cannot be had, all events go.
   const lost = await makeClient({
     storage,
-    policy: { url: 'https://edge.example/gone', hash: 'x' },
+    policy: { url: 'https://edge.example/gone', hash: '0'.repeat(64) },
     queryWasm: loadQueryCore,
   });
   assert.deepEqual(codes(await lost.client.optIn('unheard-of', false)), ['opted-out']);

@@ -102,7 +102,14 @@ test('a report goes to the relay, sealed, and nothing goes anywhere else', async
   assert.deepEqual(headers, {});
   assert.equal(sent.type, '', 'a body without a type needs no preflight');
   assert.deepEqual(
-    [sent.method, sent.mode, sent.credentials, sent.referrerPolicy, sent.redirect, sent.keepalive],
+    [
+      sent.method,
+      sent.mode ?? 'cors',
+      sent.credentials,
+      sent.referrerPolicy,
+      sent.redirect,
+      sent.keepalive,
+    ],
     ['POST', 'cors', 'omit', 'no-referrer', 'error', true],
   );
   const [entry] = await client.reports();
