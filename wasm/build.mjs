@@ -47,6 +47,7 @@ const chunks = {
     'statement',
     'memory_storage',
     'observe',
+    'routes',
     'permanent',
     'queries',
     'tracking',
@@ -75,6 +76,17 @@ const { outputFiles, metafile } = await build({
   format: 'esm',
   target: 'es2022',
   plugins: [
+    {
+      // @hpke/core asks Node's module where a browser has no WebCrypto, which bundlers of pages warn
+      // of. The page then gets the same error without asking.
+      name: 'no-node-crypto',
+      setup: (b) => {
+        b.onResolve({ filter: /^crypto$/ }, () => ({ path: 'crypto', namespace: 'none' }));
+        b.onLoad({ filter: /.*/, namespace: 'none' }, () => ({
+          contents: 'export const webcrypto = undefined;',
+        }));
+      },
+    },
     {
       name: 'lazy',
       setup: (b) =>

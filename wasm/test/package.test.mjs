@@ -145,6 +145,7 @@ test('its types pass tsc, and wrong use does not', async () => {
     import { init, ShoalError, type Ask, type Charge, type Client, type ExactBalance, type ExactTask, type LogEntry, type Reason, type RunBalance } from 'shoal-client';
     import { QueryCore } from 'shoal-client/query';
     import { start } from 'shoal-client/loader';
+    import { observeRoutes } from 'shoal-client/routes';
     import { Core, type Recipe } from 'shoal-client/core';
     import { load } from 'shoal-client/web';
     export async function use(): Promise<string> {
@@ -156,6 +157,8 @@ test('its types pass tsc, and wrong use does not', async () => {
       const reasons: Reason[] = await client.explain();
       const stop: () => void = client.observe(document.body);
       stop();
+      const routesEnd: () => void = observeRoutes(['/'], (route: string | null) => client.record('views', route), { hash: true });
+      routesEnd();
       const shoal = start({ endpoint: 'https://e.example', recipes: [] });
       await shoal.consent.grant();
       const asking = start({ endpoint: 'https://e.example', recipes: [], policy: { url: 'p.json', hash: '00' }, queryWasm: '/q.wasm' });
@@ -185,12 +188,14 @@ test('its types pass tsc, and wrong use does not', async () => {
     }`;
   const bad = `
     import { init } from 'shoal-client';
+    import { observeRoutes } from 'shoal-client/routes';
     export const a = init({ recipes: [] });
     export const b = init({ endpoint: 1, recipes: [] });
     export const d = async () => (await init({ endpoint: '', recipes: [] })).donate('s', 'x');
     export const e = async () => (await init({ endpoint: '', recipes: [] })).observe(document.body, (word: number) => word);
     export const f = async () => (await init({ endpoint: '', recipes: [] })).record('s', { a: [1] });
     export const g = async () => (await init({ endpoint: '', recipes: [] })).shareExactly({ info: 'x' }, 1);
+    export const h = observeRoutes('/', () => null);
     export const c = async () => (await init({ endpoint: '', recipes: [] })).record(1, 'x');`;
   await writeFile(join(project, 'good.ts'), good);
   await writeFile(join(project, 'bad.ts'), bad);
@@ -218,7 +223,7 @@ test('its types pass tsc, and wrong use does not', async () => {
       (error) => error.stdout,
     );
     const errors = found.match(/^\S.*: error TS/gm) ?? [];
-    assert.equal(errors.length, 7, found);
+    assert.equal(errors.length, 8, found);
     for (const error of errors) assert.match(error, /^bad\.ts\(\d+/, found);
   }
 });
