@@ -119,10 +119,12 @@ export async function startCollection(t, more = []) {
   const folder = join(scratch, `edge-${process.pid}-${await freePort()}`);
   await mkdir(folder, { recursive: true });
   const json = JSON.parse(await readFile(join(source, 'edge.json'), 'utf8'));
-  const named = json.recipes.map(async ({ file, hash }, /** @type {number} */ i) => {
-    await cp(join(source, file), join(folder, `${i}.json`));
-    return { file: `${i}.json`, hash };
-  });
+  const named = json.recipes.map(
+    async (/** @type {any} */ { file, hash }, /** @type {number} */ i) => {
+      await cp(join(source, file), join(folder, `${i}.json`));
+      return { file: `${i}.json`, hash };
+    },
+  );
   const added = more.map(async (recipe, i) => {
     await writeFile(join(folder, `more-${i}.json`), JSON.stringify(recipe));
     return { file: `more-${i}.json`, hash: core.recipe(recipe).hash };
@@ -268,6 +270,36 @@ export async function answerThemes(page, requests, aggregator) {
   await page.getByText('You said no').waitFor();
   await page.click('[data-theme="dark"]');
   assert.equal(await page.locator('#sent li').count(), 2, 'nothing after the withdrawal');
+}
+
+/**
+ * Does what a person does in a single-page app: looks around before consent, says yes, reads two pages.
+ * @param {import('playwright-core').Page} page
+ * @param {string[]} requests that the page has made
+ * @param {Aggregator} aggregator
+ * @param {number} before records that it had
+ */
+export async function readRoutes(page, requests, aggregator, before) {
+  await page.getByText('Consent: none').waitFor({ timeout: PATIENCE_MS });
+  await page.click('text=A product');
+  await page.getByRole('heading', { name: 'Product 7' }).waitFor();
+  assert.ok(
+    !requests.some((url) => /wasm|v1\/reports/.test(url)),
+    'before consent nothing is sent',
+  );
+  assert.deepEqual(await page.evaluate(() => indexedDB.databases()), [], 'nor stored');
+  await page.click('#yes');
+  await page.getByText('Consent: granted').waitFor({ timeout: PATIENCE_MS });
+  await page.click('text=About');
+  await page.locator('#sent li:nth-child(1)').waitFor({ timeout: PATIENCE_MS });
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Product 7' }).waitFor();
+  await page.locator('#sent li:nth-child(2)').waitFor({ timeout: PATIENCE_MS });
+  const came = () => aggregator.recordsOf('example-views').slice(before);
+  await until(() => came().length === 2, 'two records');
+  const shown = await page.locator('#sent li').allTextContents();
+  assert.deepEqual(shown.map((line) => /record (\S+),/.exec(line)?.[1]).sort(), [...came()].sort());
+  assert.ok(!requests.some((url) => url.includes('products/7') && url.includes('v1/')));
 }
 
 /** @param {import('playwright-core').Page} page */
