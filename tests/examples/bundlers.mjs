@@ -8,7 +8,7 @@ import { PATIENCE_MS, scratch } from './support.mjs';
 
 const env = {
   ...process.env,
-  CI: '1',
+  CI: undefined, // under CI, Next warns of a missing cache
   NO_COLOR: '1',
   NODE_ENV: undefined,
   NODE_TEST_CONTEXT: undefined,
@@ -19,7 +19,7 @@ const env = {
  * Installs packages by exact versions into a folder below build/, once for all runs.
  * @param {string} name of the folder
  * @param {Record<string, string>} packages
- * @returns {Promise<string>} its node_modules
+ * @returns {Promise<string>} the folder, with their node_modules
  */
 export async function installExact(name, packages) {
   const folder = join(scratch, 'packages', name);
@@ -31,7 +31,7 @@ export async function installExact(name, packages) {
     await run(folder, ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts']);
     await writeFile(join(folder, 'installed'), wanted);
   }
-  return join(folder, 'node_modules');
+  return folder;
 }
 
 /** @param {string} folder @param {string[]} command a program of Node, or `npm` and its arguments */
@@ -65,10 +65,11 @@ export async function run(folder, command) {
 export async function start(t, folder, command, ready) {
   const { child, output } = launch(folder, command);
   const closed = new Promise((done) => child.once('close', done));
-  t.after(async () => {
+  const stop = async () => {
     child.kill();
     await closed;
-  });
+  };
+  t.after(stop);
   await new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not ready: ${output()}`)), PATIENCE_MS);
     const look = () => {
@@ -82,7 +83,7 @@ export async function start(t, folder, command, ready) {
       reject(new Error(`ended: ${output()}`));
     });
   });
-  return { output };
+  return { output, stop };
 }
 
 /** @param {string} output of a bundler */

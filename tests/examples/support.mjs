@@ -32,14 +32,14 @@ export const scratch = join(root, 'build/examples');
  * @param {Test} t
  * @param {string} name
  * @param {string} endpoint origin of the edge
+ * @param {string} [project] a folder that has the example's other packages already
  */
-export async function copyExample(t, name, endpoint) {
-  const folder = join(scratch, `${name}-${process.pid}`);
-  await rm(folder, { recursive: true, force: true });
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+export async function copyExample(t, name, endpoint, project) {
+  const folder = project ?? join(scratch, `${name}-${process.pid}`);
+  if (!project) t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   await cp(join(root, 'examples', name), folder, {
     recursive: true,
-    filter: (path) => !/\/(node_modules|dist|\.next|shoal|out)$/.test(path),
+    filter: (path) => !/\/(node_modules|dist|\.next|shoal)$/.test(path),
   });
   await pointTo(folder, endpoint);
   await installClient(folder);
@@ -48,9 +48,10 @@ export async function copyExample(t, name, endpoint) {
 
 /** @param {string} folder @param {string} endpoint */
 async function pointTo(folder, endpoint) {
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && entry.name !== 'node_modules') await pointTo(path, endpoint);
     if (!entry.isFile() || !TEXT.test(entry.name)) continue;
-    const path = join(entry.parentPath ?? entry.path, entry.name);
     const text = await readFile(path, 'utf8');
     if (text.match(ENDPOINT)) await writeFile(path, text.replace(ENDPOINT, endpoint));
   }
@@ -61,6 +62,7 @@ export async function installClient(folder) {
   const client = join(root, 'wasm');
   const target = join(folder, 'node_modules/shoal-client');
   const { files } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
+  await rm(target, { recursive: true, force: true });
   await mkdir(target, { recursive: true });
   for (const each of [...files, 'package.json'])
     await cp(join(client, each), join(target, each), { recursive: true });

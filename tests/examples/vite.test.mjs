@@ -2,7 +2,7 @@
 // The example of a single-page app under Vite: in its development server and as its build. Both count the listed routes,
 // and neither prints a warning.
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -56,10 +56,11 @@ const skipLong = skip || (!isLong && 'only with SHOAL_LONG=1: installs Vite 8 fr
 
 test('Vite 8 needs no configuration', { skip: skipLong }, async (t) => {
   const { origin, aggregator } = await startCollection(t);
-  const folder = await copyExample(t, 'vite', origin);
-  const modules = await installExact('vite-8', { vite: '8.3.8' });
+  const project = await installExact('vite-8', { vite: '8.3.8' });
+  const folder = await copyExample(t, 'vite', origin, project);
+  await rm(join(folder, 'node_modules/.vite'), { recursive: true, force: true });
   await writeFile(join(folder, 'vite.config.js'), 'export default {};\n');
-  const vite = join(modules, 'vite/bin/vite.js');
+  const vite = join(folder, 'node_modules/vite/bin/vite.js');
   const development = await serve(t, folder, vite);
   const { page, requests, complaints } = await openPage(await openBrowser(t), development.url);
   await readRoutes(page, requests, aggregator, 0);
