@@ -160,7 +160,7 @@ export async function startCollection(t, more = []) {
   return { origin: `http://127.0.0.1:${edge.port}`, aggregator };
 }
 
-/** Waits until a condition holds. @template T @param {() => T | Promise<T>} holds @param {string} what @returns {Promise<T>} */
+/** Waits until a condition holds. @template T @param {() => T | Promise<T>} holds @param {string} what @returns {Promise<NonNullable<T>>} */
 export async function until(holds, what) {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {

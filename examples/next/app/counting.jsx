@@ -38,8 +38,9 @@ export function Counting() {
             <section aria-labelledby="ask">
                 <h2 id="ask">May we count which pages are read?</h2>
                 <p>
-                    Your device changes each answer at random before it sends it, so nobody can tell
-                    which page you read. Many answers together still show which pages are read most.
+                    Your device changes each answer at random before it sends it, so nobody can be
+                    sure which page you read. Many answers together still show which pages are read
+                    most.
                 </p>
                 <p className="choices">
                     <button id="yes" onClick={decide('grant')}>
