@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { unknownField } from 'shoal-relay/nearest';
 import { readFile } from 'shoal-relay/reload';
+import { isOrigin } from 'shoal-relay/settings';
 import { checkedGateway } from './gateway.js';
 import { readLimits } from './node_limits.js';
 
@@ -243,9 +244,7 @@ function listen(value) {
 
 /** @param {unknown} list @returns {string[]} */
 function origins(list) {
-  const valid = (/** @type {unknown} */ o) =>
-    o === '*' || (typeof o === 'string' && URL.canParse(o) && new URL(o).origin === o);
-  if (!Array.isArray(list) || !list.every(valid))
+  if (!Array.isArray(list) || !list.every((o) => o === '*' || isOrigin(o)))
     throw new Error('origins: a list like ["https://www.example.org"] is needed');
   return list;
 }

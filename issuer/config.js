@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { unknownField } from 'shoal-relay/nearest';
 import { readFile } from 'shoal-relay/reload';
+import { isOrigin } from 'shoal-relay/settings';
 import { accountOfHeader } from './account_header.js';
 
 /**
@@ -126,8 +127,6 @@ function listen(value) {
 
 /** @param {unknown} list @returns {string[]} */
 function origins(list) {
-  const isOrigin = (/** @type {unknown} */ o) =>
-    typeof o === 'string' && URL.canParse(o) && new URL(o).origin === o;
   if (!Array.isArray(list) || !list.length || !list.every(isOrigin))
     throw new Error('origins: a list like ["https://www.example.org"] is needed');
   return list;

@@ -112,11 +112,20 @@ function readGateway(gateway) {
   return url.href;
 }
 
+/**
+ * Is it the origin of a site, or of a browser extension? URL gives out the origins of sites only.
+ * @param {unknown} value
+ */
+export function isOrigin(value) {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false;
+  return (
+    new URL(value).origin === value || /^(chrome|moz|safari-web)-extension:\/\/[\w-]+$/.test(value)
+  );
+}
+
 /** @param {unknown} list @returns {string[]} */
 function readOrigins(list) {
-  const isOrigin = (/** @type {unknown} */ o) =>
-    o === '*' || (typeof o === 'string' && URL.canParse(o) && new URL(o).origin === o);
-  if (!Array.isArray(list) || list.length === 0 || !list.every(isOrigin))
+  if (!Array.isArray(list) || !list.length || !list.every((o) => o === '*' || isOrigin(o)))
     throw new Error('routes.origins: a list like ["https://www.example.org"] is needed');
   return list;
 }

@@ -25,7 +25,8 @@ const SCRIPTS = [
   [/^scripts\/(?!quick)/, ['scripts/demo']],
   [/^scripts\/quick/, ['scripts']],
   [/^scripts\/(release\/|set-version|bring-node|node\.pins|setup)/, ['tests/release']],
-  [/^tests\/(docs|bench|artefacts|model|release)\//, ['tests/$1']],
+  [/^examples\//, ['tests/examples']],
+  [/^tests\/(docs|bench|artefacts|examples|model|release)\//, ['tests/$1']],
 ];
 
 /** @param {string[]} files */

@@ -81,6 +81,8 @@ const PACKAGES = new Map([
   ['shoal-dev', 'dev/'],
   ['shoal-verify', 'verify/'],
 ]);
+/** The entries of shoal-client that are for pages. */
+const CLIENT = /^shoal-client(\/(loader|routes))?$/;
 
 /**
  * Lists the imports of a JavaScript file within the tree: static, dynamic, and of types in JSDoc.
@@ -93,14 +95,16 @@ function importsOf(file, text) {
   return text.split('\n').flatMap((line, i) =>
     [...line.matchAll(found)].flatMap(([, , name]) => {
       const relative = name.startsWith('.') ? normalize(join(dirname(file), name)) : undefined;
-      const target = relative ?? PACKAGES.get(name) ?? PACKAGES.get(name.split('/')[0]);
+      const client = CLIENT.test(name) ? 'wasm/client/' : undefined;
+      const named = client ?? PACKAGES.get(name) ?? PACKAGES.get(name.split('/')[0]);
+      const target = relative ?? named;
       return target === undefined ? [] : [{ file, line: i + 1, text: line.trim(), target }];
     }),
   );
 }
 
 const isC = (/** @type {string} */ file) => /\.(c|h|def)$/.test(file);
-const isJs = (/** @type {string} */ file) => /\.m?js$/.test(file);
+const isJs = (/** @type {string} */ file) => /\.(m?js|jsx)$/.test(file);
 
 /**
  * Lists all uses of files that lie in rooms, in the order of the files.
@@ -228,7 +232,7 @@ export function graphOf(uses) {
 }
 
 const PRODUCT =
-  /^(core|aggregator|wasm|edge|relay|issuer|create|dev|verify|web-demo)\/.*\.(c|h|def|m?js)$/;
+  /^(core|aggregator|wasm|edge|relay|issuer|create|dev|verify|web-demo|examples)\/.*\.(c|h|def|m?js|jsx)$/;
 
 /**
  * Every file of the tree that git knows or would add, with its text.

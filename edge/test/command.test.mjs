@@ -84,6 +84,7 @@ const refusals = [
     /none\.json/,
   ],
   ['an origin with a path', { origins: ['https://site.example/page'] }, /origins/],
+  ['an extension with a path', { origins: ['chrome-extension://abcd/page'] }, /origins/],
   ['an aggregator that is no URL', { aggregator: 'aggregator:8080' }, /aggregator/],
   ['a short secret', { batch_secret_file: 'short' }, /16 printable/],
   ['a negative number', { key_grace_s: -1 }, /key_grace_s/],

@@ -2,6 +2,7 @@
 // The example of a browser extension in real Chromium: unpacked, as a developer loads it. Sites are host names that all lead
 // to loopback. Only in the long tier.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import {
   PATIENCE_MS,
   copyExample,
   fitsPhone,
+  folderOf,
   root,
   serveFolder,
   skip,
@@ -45,7 +47,13 @@ const nextDay = {
  * @param {any} recipe
  */
 async function prepare(t, recipe) {
-  const { origin, aggregator } = await startCollection(t, [recipe]);
+  // The id of an unpacked extension follows from its folder.
+  const place = createHash('sha256')
+    .update(join(folderOf('extension'), 'dist'))
+    .digest('hex');
+  const id = [...place.slice(0, 32)].map((digit) => 'abcdefghijklmnop'[parseInt(digit, 16)]);
+  const origins = [`chrome-extension://${id.join('')}`]; // as an operator names it, and no other
+  const { origin, aggregator } = await startCollection(t, [recipe], origins);
   const folder = await copyExample(t, 'extension', origin);
   await writeFile(join(folder, 'recipe.json'), JSON.stringify(recipe));
   await run(folder, ['build.mjs']);

@@ -27,6 +27,9 @@ const SECRET = 'a-secret-of-the-examples';
 /** Where the copies lie: inside the checkout, so that they find its node_modules. */
 export const scratch = join(root, 'build/examples');
 
+/** Where the copy of an example lies. @param {string} name */
+export const folderOf = (name) => join(scratch, `${name}-${process.pid}`);
+
 /**
  * Copies an example, with the endpoint that it reports to changed, and installs the client as npm would.
  * @param {Test} t
@@ -35,7 +38,7 @@ export const scratch = join(root, 'build/examples');
  * @param {string} [project] a folder that has the example's other packages already
  */
 export async function copyExample(t, name, endpoint, project) {
-  const folder = project ?? join(scratch, `${name}-${process.pid}`);
+  const folder = project ?? folderOf(name);
   if (!project) t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   await cp(join(root, 'examples', name), folder, {
     recursive: true,
@@ -114,8 +117,9 @@ class Aggregator {
  * Starts an aggregator and an edge, the latter under the configuration of `examples/edge`.
  * @param {Test} t
  * @param {any[]} [more] recipes besides those of the examples
+ * @param {string[]} [origins] by default those of the configuration
  */
-export async function startCollection(t, more = []) {
+export async function startCollection(t, more = [], origins) {
   const core = await load();
   const source = join(root, 'examples/edge');
   const folder = join(scratch, `edge-${process.pid}-${await freePort()}`);
@@ -141,6 +145,7 @@ export async function startCollection(t, more = []) {
   await writeFile(join(folder, 'batch.secret'), `${SECRET}\n`, { mode: 0o600 });
   const config = {
     ...json,
+    ...(origins && { origins }),
     recipes,
     listen: `127.0.0.1:${await freePort()}`,
     aggregator: `http://127.0.0.1:${port}/`,

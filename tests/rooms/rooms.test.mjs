@@ -78,6 +78,16 @@ test('a planted import from a lower room into a higher one is named with its lin
       "/** @type {import('../wasm/client/client.js').Shoal} */",
       'edge/ may not include wasm/client/',
     ],
+    [
+      'examples/vite/main.js',
+      "import { load } from 'shoal-client/web';",
+      'examples/ may not include wasm/bindings/',
+    ],
+    [
+      'edge/errors.js',
+      "import { start } from 'shoal-client/loader';",
+      'edge/ may not include wasm/client/',
+    ],
   ]) {
     const [problem, ...more] = problemsWith(file, line);
     assert.deepEqual(more, []);
