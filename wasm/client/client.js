@@ -84,6 +84,49 @@ export class Client {
   #closed = new AbortController();
   #granting = false;
 
+  /** Runs: statistics that change over epochs. @type {Track} */
+  track = {
+    optIn: this.#calls(tracking, 'optIn'),
+    sample: this.#calls(tracking, 'sample'),
+    answer: this.#calls(tracking, 'answer'),
+  };
+  #optInExactly = this.#calls(dap, 'optIn');
+  /** Opt-ins to exact sums, one for each task. @type {Exact} */
+  exact = {
+    optIn: (task, { limit }) => {
+      if (!Number.isInteger(limit) || limit < 1)
+        throw wrongArgument('optIn', 'limit', '> 0', limit);
+      return this.#optInExactly(task, limit);
+    },
+    optOut: this.#calls(dap, 'optOut'),
+  };
+  /**
+   * Keeps an event for queries to read, if the person opted in to an analysis that reads the stream.
+   * Its outcome is `stored`, or why not.
+   * @type {(stream: string, event: import('../bindings/query_core.js').Event) =>
+   *   Promise<Outcome[]>}
+   */
+  donate = this.#calls(queries, 'donate');
+  /**
+   * Opts in to an analysis of the policy, or out of it. Opting out erases the events that only this
+   * analysis could read. The outcome is `opted-in` or `opted-out`, or why not.
+   * @type {(analysis: string, yes?: boolean) => Promise<Outcome[]>}
+   */
+  optIn = this.#calls(queries, 'optIn');
+  /**
+   * Answers queries, each at most once and within the policy. By default it answers those that the
+   * endpoint serves. There is one outcome for each query.
+   * @type {(list?: RecipeJson[]) => Promise<Outcome[]>}
+   */
+  ask = this.#calls(queries, 'ask');
+  /**
+   * Shares a measurement, of which two servers learn EXACT sums. Nothing randomizes it, so there is
+   * no epsilon. It needs an opt-in to the task (`exact.optIn`), and counts against its limit. The
+   * outcome is `queued`, or why not.
+   * @type {(task: ExactTask, measurement: Measurement) => Promise<Outcome[]>}
+   */
+  shareExactly = this.#calls(dap, 'share');
+
   /** @param {AllOptions} options @param {Dependencies} deps see init */
   constructor(options, deps) {
     const context = new Context(options, deps, this.#closed.signal, relay);
@@ -92,58 +135,6 @@ export class Client {
     this.#outbox = new Outbox(context, this.#recipes, () => this.#tidy());
     this.#events = new Events(context, this.#recipes, this.#outbox, this.#closed.signal);
     deps.watch?.(context, this.#recipes, this.#events);
-    /**
-     * Makes a call of a chunk, which is made with consent only.
-     * @param {() => Promise<any>} load
-     * @param {string} name
-     * @returns {(...args: any[]) => Promise<Outcome[]>}
-     */
-    const calls =
-      (load, name) =>
-      (...args) =>
-        this.#consented(load, (loaded, call) => loaded[name](call, ...args));
-    /** Runs: statistics that change over epochs. @type {Track} */
-    this.track = {
-      optIn: calls(tracking, 'optIn'),
-      sample: calls(tracking, 'sample'),
-      answer: calls(tracking, 'answer'),
-    };
-    const optInExactly = calls(dap, 'optIn');
-    /** Opt-ins to exact sums, one for each task. @type {Exact} */
-    this.exact = {
-      optIn: (task, { limit }) => {
-        if (!Number.isInteger(limit) || limit < 1)
-          throw wrongArgument('optIn', 'limit', '> 0', limit);
-        return optInExactly(task, limit);
-      },
-      optOut: calls(dap, 'optOut'),
-    };
-    /**
-     * Keeps an event for queries to read, if the person opted in to an analysis that reads the
-     * stream. Its outcome is `stored`, or why not.
-     * @type {(stream: string, event: import('../bindings/query_core.js').Event) =>
-     *   Promise<Outcome[]>}
-     */
-    this.donate = calls(queries, 'donate');
-    /**
-     * Opts in to an analysis of the policy, or out of it. Opting out erases the events that only
-     * this analysis could read. The outcome is `opted-in` or `opted-out`, or why not.
-     * @type {(analysis: string, yes?: boolean) => Promise<Outcome[]>}
-     */
-    this.optIn = calls(queries, 'optIn');
-    /**
-     * Answers queries, each at most once and within the policy. By default it answers those that
-     * the endpoint serves. There is one outcome for each query.
-     * @type {(list?: RecipeJson[]) => Promise<Outcome[]>}
-     */
-    this.ask = calls(queries, 'ask');
-    /**
-     * Shares a measurement, of which two servers learn EXACT sums. Nothing randomizes it, so there
-     * is no epsilon. It needs an opt-in to the task (`exact.optIn`), and counts against its limit.
-     * The outcome is `queued`, or why not.
-     * @type {(task: ExactTask, measurement: Measurement) => Promise<Outcome[]>}
-     */
-    this.shareExactly = calls(dap, 'share');
     /** What the person decided. */
     this.consent = {
       /** @returns {ConsentState} */
@@ -162,6 +153,16 @@ export class Client {
         ),
       withdraw: () => this.#stop('withdrawn'),
     };
+  }
+
+  /**
+   * Makes a call of a chunk, which is made with consent only.
+   * @param {() => Promise<any>} load
+   * @param {string} name
+   * @returns {(...args: any[]) => Promise<Outcome[]>}
+   */
+  #calls(load, name) {
+    return (...args) => this.#consented(load, (loaded, call) => loaded[name](call, ...args));
   }
 
   /** Called by init. */

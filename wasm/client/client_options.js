@@ -65,8 +65,8 @@ import { indexedDbStorage } from './storage.js';
  *
  * @typedef {Required<Pick<AllOptions, 'fetch' | 'now' | 'storage' | 'random' | 'locks' | 'sites' |
  *   'gpc' | 'automated' | 'activation' | 'persist' | 'setTimer' | 'clearTimer'>> & {watch?:
- *   import('./debug.js').Watch, isCorsRefused?: boolean}} Dependencies debug.js sets the last two:
- *   does the endpoint answer, but not to this page?
+ *   (context: any, recipes: any, events: any) => void, isCorsRefused?: boolean}} Dependencies
+ *   debug.js sets the last two: what looks on, and whether the endpoint answers, but not to this page
  */
 
 /**

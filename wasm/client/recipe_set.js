@@ -15,14 +15,14 @@ import { DAY_MS, chunk } from './basics.js';
  * @typedef {object} Ready what page_recipes.js makes of recipes
  * @property {any} core
  * @property {any[]} recipes
- * @property {import('./page_recipes.js').Refused[]} refused
+ * @property {{name: string | null, code: string, cause?: unknown}[]} refused
  * @property {boolean} isLacking
  * @property {RecipeSet} set
  *
  * @typedef {object} Loading how page_recipes.js loads and accepts recipes
  * @property {(core: any, sources: any[]) => Ready} accept
  * @property {(options: any, deps: any) => Promise<any>} pageCore
- * @property {(deps: any, source: any) => Promise<import('./page_recipes.js').Source>} sourceOf
+ * @property {(deps: any, source: any) => Promise<{json: any, hash?: string, cause?: unknown}>} sourceOf
  *
  * @typedef {object} SetJson
  * @property {{epsilon: number, days: number}} [budget] caps the epsilon of everything in any so many
