@@ -58,7 +58,7 @@ test('defaults', async () => {
     idleMs: 5000,
   });
   assert.ok(proxies.includes('127.0.0.0/8'));
-  assert.equal(Math.ceil(memoryOf(config) / 2 ** 20), 432, 'as docs/operate.md says');
+  assert.equal(Math.ceil(memoryOf(config) / 2 ** 20), 496, 'as docs/operate.md says');
 });
 
 test('every field', async () => {
