@@ -109,8 +109,9 @@ async function launch(t, profile, dist, port) {
 /**
  * The page that the extension opens when it is installed.
  * @param {import('playwright-core').BrowserContext} context
+ * @param {string} says what it tells of consent
  */
-async function consentPage(context) {
+async function consentPage(context, says) {
   const page = await until(
     () => context.pages().find((each) => /^chrome-extension:.*\/consent\.html$/.test(each.url())),
     'the consent page',
@@ -120,7 +121,7 @@ async function consentPage(context) {
     if (message.type() === 'error') complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
-  await page.getByText('not answered yet').waitFor({ timeout: PATIENCE_MS });
+  await page.getByText(says).waitFor({ timeout: PATIENCE_MS });
   return { consent: page, complaints };
 }
 
@@ -164,7 +165,7 @@ async function stopWorker(context, consent) {
 test('visits across sites, over a worker that is stopped', { skip: skipLong }, async (t) => {
   const { aggregator, launch } = await prepare(t, atOnce);
   const { context, visit } = await launch();
-  const { consent, complaints } = await consentPage(context);
+  const { consent, complaints } = await consentPage(context, 'not answered yet');
   await visit('news.example');
   await visit('shop.example');
   assert.deepEqual(await stored(consent), [], 'before consent nothing is stored');
@@ -207,7 +208,7 @@ test('visits across sites, over a worker that is stopped', { skip: skipLong }, a
 test('one report for a day of visits, sent on the next', { skip: skipLong }, async (t) => {
   const { aggregator, launch } = await prepare(t, nextDay);
   const first = await launch();
-  const { consent } = await consentPage(first.context);
+  const { consent } = await consentPage(first.context, 'not answered yet');
   await consent.click('#yes');
   await consent.getByText('You said yes.').waitFor({ timeout: PATIENCE_MS });
   for (const host of ['news.example', 'shop.example', 'forum.example']) await first.visit(host);
@@ -216,7 +217,9 @@ test('one report for a day of visits, sent on the next', { skip: skipLong }, asy
   await first.context.close();
 
   // The browser starts anew, and the worker's clock is set to the next day. An alarm then brings the report, no visit.
+  // An extension of the command line is installed by every start, so its page opens again, and has its consent.
   const { context, visit } = await launch();
+  await consentPage(context, 'You said yes.');
   await visit('news.example');
   const worker = await until(() => context.serviceWorkers()[0], 'a worker that a visit woke');
   await worker.evaluate(() => {
