@@ -44,7 +44,7 @@ export const NAMES = ['edge', 'relay', 'issuer', 'aggregator', 'proxy'];
 const PACKAGES = {
   edge: ['shoal-client', 'shoal-relay', 'shoal-edge'],
   relay: ['shoal-relay'],
-  issuer: ['shoal-issuer'],
+  issuer: ['shoal-relay', 'shoal-issuer'],
 };
 const BASES = { debian: 'localhost/shoal-debian:12', node: 'localhost/shoal-node' };
 
