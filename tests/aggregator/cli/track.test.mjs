@@ -608,6 +608,8 @@ test('heavythresh: shares of strings, and which moved', () => {
     '-o',
     'home.json',
   );
+  // a fresh seed hashes the strings anew: the figures below are of this one
+  write('home.json', { ...JSON.parse(read('home.json')), seed: '0123456789abcdef'.repeat(4) });
   const rest = Array.from({ length: 20 }, (_, i) => `v${i}`);
   const lines = (
     /** @type {number} */ epoch,
