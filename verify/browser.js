@@ -57,8 +57,10 @@ export async function openPage({ at, settings }) {
   const driver = await import('playwright-core').catch(() => null);
   if (driver === null) return 'the package playwright-core is not installed';
   const isRoot = process.getuid?.() === 0; // Chromium has no sandbox for root
+  /** @type {any} */
+  let browser;
   try {
-    const browser = await driver.chromium.launch({
+    browser = await driver.chromium.launch({
       executablePath: path,
       args: [...ARGS, ...(isRoot ? ['--no-sandbox'] : [])],
     });
@@ -67,6 +69,7 @@ export async function openPage({ at, settings }) {
     await page.goto(/** @type {URL} */ (at.page).href, { waitUntil: 'load' });
     return { page, close: () => browser.close() };
   } catch (error) {
+    await browser?.close(); // one that is left open keeps this process from ending
     return `${path} does not open the page: ${String(/** @type {Error} */ (error).message).split('\n')[0]}`;
   }
 }

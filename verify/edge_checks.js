@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The edge worker, as a browser on the page meets it: its answer, CORS, headers and bodies that a
 // proxy may lose, and its own counts.
-import { isHtml, jsonOf } from './net.js';
+import { isHtml, isLoopback, jsonOf, request } from './net.js';
 import { listedIn } from './recipe_checks.js';
+import { listenUrl } from './setup.js';
 
 /**
  * @typedef {import('./context.js').Context} Context
@@ -151,24 +152,64 @@ function textSize(json) {
 }
 
 /**
+ * Where a party is asked for its counts. The admin token of the edge worker goes where the operator says:
+ * to --edge, or to where edge.json listens. A page does not decide where it goes, since whoever changes
+ * the page would get it.
+ * @param {Context} context
+ * @param {'edge' | 'aggregator'} party
+ * @returns {URL | null}
+ */
+function countsAt({ at, settings }, party) {
+  if (party === 'aggregator' || at.secrets.edge === null || settings.edge) return at[party];
+  const own = listenUrl(at.folder.edge);
+  if (own && own.port !== '0') return own;
+  const isHere = at.page === null || (isLoopback(at.page) && at.edge && isLoopback(at.edge));
+  return isHere ? at.edge : null;
+}
+
+/**
  * Reads a party's metrics.
  * @param {Context} context
  * @param {'edge' | 'aggregator'} party
  * @returns {Promise<Metrics | null>}
  */
 export async function metricsOf(context, party) {
-  const base = context.at[party];
-  const token = context.at.secrets[party];
-  if (base === null || context.lost.has(party)) return null;
+  const { at, report } = context;
+  const token = at.secrets[party];
+  const base = countsAt(context, party);
+  if (base === null && at[party] !== null)
+    report.unknown(
+      party,
+      'its admin token is not sent to an address that only the page names',
+      'give the address that the token is for: --edge URL',
+    );
+  if (base === null || (base === at[party] && context.lost.has(party))) return null;
   /** @type {Record<string, string>} */
   const headers = token === null ? {} : { Authorization: `Bearer ${token}` };
-  const answer = await context.ask(party, new URL('metrics', base), { headers });
+  const url = new URL('metrics', base);
+  const answer =
+    base === at[party]
+      ? await context.ask(party, url, { headers })
+      : await request(url.href, { headers });
   if (answer === null) return null;
-  if (answer.status === 401 || answer.status === 403) {
-    if (token !== null)
-      context.report.wrong(party, `${party}-token`, { detail: String(answer.status) });
+  if (!answer.ok) {
+    report.unknown(
+      party,
+      `its counts cannot be read at ${base.href}, where ${party}.json listens: ${answer.why}`,
+      'run this on its machine, or give its address: --edge URL',
+    );
     return null;
   }
+  if (answer.status === 401 || answer.status === 403) {
+    if (token !== null) report.wrong(party, `${party}-token`, { detail: String(answer.status) });
+    return null;
+  }
+  if (answer.status !== 200 && token !== null)
+    report.unknown(
+      party,
+      `${url.href} answers ${answer.status}, so its counts cannot be read`,
+      'a proxy may hide them: run this on its machine with --config FOLDER',
+    );
   return answer.status === 200 ? parse(answer.text) : null;
 }
 

@@ -16,6 +16,8 @@ import { PROBE } from './recipe_checks.js';
  */
 
 const STEP_MS = 100;
+const ANSWER_MAX = 64 << 10;
+const SAID_MAX = 160;
 const SENT_MS = 10_000;
 const PATIENCE_S = 30;
 const WAIT_MAX_S = 120;
@@ -23,10 +25,21 @@ const WAIT_MAX_S = 120;
 /** @param {number} ms */
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** @param {Response} response @returns {Promise<Seen>} */
-async function seen(response) {
+/** The start of a body, which its sender may never end. @param {Response} response */
+async function startOf(response) {
+  const pieces = [];
+  let size = 0;
+  for await (const piece of /** @type {any} */ (response.body) ?? []) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > ANSWER_MAX) break;
+  }
+  return Buffer.concat(pieces).subarray(0, ANSWER_MAX);
+}
+
+/** @param {Response} response @param {string} text @returns {Seen} */
+function seen(response, text) {
   const type = response.headers.get('content-type') ?? '';
-  const text = await response.clone().text();
   let error;
   try {
     ({ error } = JSON.parse(text));
@@ -36,7 +49,7 @@ async function seen(response) {
   return {
     status: response.status,
     code: error?.code,
-    message: error?.message,
+    message: error?.message && String(error.message).slice(0, SAID_MAX),
     type,
     via: response.url,
   };
@@ -56,9 +69,15 @@ export async function sendHere({ endpoint, recipe, relay, log, origin, value }) 
     fetch: async (url, options = {}) => {
       const headers = new Headers(options.headers);
       if (origin) headers.set('Origin', origin);
-      const response = await fetch(url, { ...options, headers });
-      if (options.method === 'POST') answers.push(await seen(response));
-      return response;
+      const signal = AbortSignal.any([
+        AbortSignal.timeout(SENT_MS),
+        ...(options.signal ? [options.signal] : []),
+      ]);
+      const response = await fetch(url, { ...options, headers, signal });
+      if (options.method !== 'POST') return response;
+      const body = await startOf(response);
+      answers.push(seen(response, body.toString('utf8')));
+      return new Response(body.length ? new Uint8Array(body) : null, response);
     },
   });
   try {

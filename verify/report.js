@@ -15,6 +15,14 @@ export const EXIT_UNKNOWN = 3;
 
 const SIGNS = { right: 'right  ', wrong: 'WRONG  ', unknown: 'unknown' };
 
+// What a server says is printed on the operator's terminal: control characters, the C1 set and those
+// that turn the direction of text are shown as what they are.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** @param {string} text */
+const visible = (text) =>
+  text.replace(UNSEEN, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 export class Report {
   /** @type {Result[]} */ results = [];
 
@@ -39,6 +47,7 @@ export class Report {
 
   /** @param {string} check @param {string} what @param {string} [mend]  what makes it checkable */
   unknown(check, what, mend) {
+    if (this.results.some((known) => known.check === check && known.what === what)) return;
     this.results.push({ check, state: 'unknown', what, ...(mend && { mend }) });
   }
 
@@ -70,13 +79,13 @@ export class Report {
   /** @param {string} target @param {string} how */
   toText(target, how) {
     const { right, wrong, unknown } = this.toJson(target, how);
-    const lines = [`${target}, by ${how === 'browser' ? 'a browser' : 'plain HTTP'}`, ''];
+    const lines = [`${visible(target)}, by ${how === 'browser' ? 'a browser' : 'plain HTTP'}`, ''];
     let check = '';
     for (const result of this.results) {
       const name = result.check === check ? '' : result.check;
       check = result.check;
-      lines.push(`${SIGNS[result.state]}  ${name.padEnd(11)} ${result.what}`);
-      if (result.mend) lines.push(`${' '.repeat(21)}-> ${result.mend}`);
+      lines.push(`${SIGNS[result.state]}  ${name.padEnd(11)} ${visible(result.what)}`);
+      if (result.mend) lines.push(`${' '.repeat(21)}-> ${visible(result.mend)}`);
     }
     const verdict = wrong
       ? `${wrong} wrong, ${unknown} could not be checked, ${right} right.`

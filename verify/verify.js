@@ -106,7 +106,7 @@ async function checkPage(context) {
     report.unknown(
       'browser',
       opened,
-      'install one, or name it: --browser PATH; --no-browser goes without',
+      'install Chromium and playwright-core, name a browser that opens the page (--browser PATH), or go without (--no-browser)',
     );
     return null;
   }
