@@ -84,6 +84,29 @@ static agg_err write_all(init_folder *folder, agg_error *error, const init_answe
 
 // ---- afterwards ----
 
+// Prints a path as one word of a POSIX shell, since people copy the line.
+static void print_shell_word(const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+    const char *lead = word[0] == '-' ? "./" : "";
+    fputs(lead, stdout);
+    if (word[strspn(word, plain)] == '\0') {
+        fputs(word, stdout);
+        return;
+    }
+    fputc('\'', stdout);
+    for (const char *rest = word; *rest != '\0';) {
+        size_t len = strcspn(rest, "'");
+        agg_print_terminal_text(stdout, rest, len);
+        rest += len;
+        if (*rest != '\'') continue;
+        fputs("'\\''", stdout);
+        rest++;
+    }
+    fputc('\'', stdout);
+}
+
 static void print_done(const init_answers *a, const init_figures *f, const init_values *values)
 {
     const char *folder = a->options->folder;
@@ -101,7 +124,7 @@ static void print_done(const init_answers *a, const init_figures *f, const init_
     printf("  the recipe   %s, until %s\n", init_values_get(values, "mechanism"), a->expires);
     printf("  page, edge   %s, %s\n\n", a->site, a->edge);
     fputs("Next:\n\n  cd ", stdout);
-    agg_print_terminal_text(stdout, folder, strlen(folder));
+    print_shell_word(folder);
     fputs("\n  npm install\n  npm run dev     a trial on this machine, with a simulated crowd\n\n"
           "README.md says how to run it for people. Read privacy/ before you do.\n",
           stdout);

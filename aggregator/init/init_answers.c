@@ -119,7 +119,9 @@ static agg_err take_range(init_answers *a, agg_error *error, const char *low, co
     uint64_t buckets = 0;
     if (!agg_decimal_micro(&a->low_micro, low, strlen(low)) ||
         !agg_decimal_micro(&a->high_micro, high, strlen(high)))
-        return refuse(error, "--low and --high are numbers with at most 6 decimals");
+        return refuse(error,
+                      "--low and --high are decimal numbers such as 0 or -12.5: no exponent, "
+                      "at most 9 digits before the point and 6 after");
     if (a->low_micro >= a->high_micro) return refuse(error, "--low must be below --high");
     agg_micro_print(a->low, a->low_micro);
     agg_micro_print(a->high, a->high_micro);

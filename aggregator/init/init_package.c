@@ -15,7 +15,7 @@ const char *const init_package_json[] = {
     "    \"check\": \"shoal recipe check site.json && shoal recipe check recipes/probe.json "
     "&& shoal-edge --check --config edge.json{{{relay_check}}}\",\n"
     "    \"hash\": \"shoal recipe hash recipes/{{{id}}}.json recipes/probe.json site.json\",\n"
-    "    \"verify\": \"shoal-verify {{{site}}}/\"\n"
+    "    \"verify\": \"shoal-verify {{{site}}}/ --config .\"\n"
     "  },\n"
     "  \"dependencies\": {\n"
     "    \"shoal-aggregator\": {{package_aggregator}},\n"

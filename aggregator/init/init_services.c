@@ -78,6 +78,7 @@ const char *const init_compose_yaml[] = {
     "      - \"80:8080\"\n"
     "      - \"443:8443\"\n"
     "      - \"127.0.0.1:8471:8470\"\n"
+    "      - \"127.0.0.1:8472:8469\"\n"
     "    volumes:\n"
     "      - ./Caddyfile:/etc/caddy/Caddyfile:ro\n"
     "      - ./page:/srv/page:ro\n"
@@ -162,5 +163,14 @@ const char *const init_caddyfile[] = {
     "http://:8470 {\n"
     "\tbind {$SHOAL_RESULTS_BIND:127.0.0.1}\n"
     "\treverse_proxy 127.0.0.1:8471\n"
+    "}\n"
+    "\n"
+    "# The edge for its operator, also on this machine only: metrics, the page of delivery and\n"
+    "# `npm run verify` (http://127.0.0.1:8472/).\n"
+    "http://:8469 {\n"
+    "\tbind {$SHOAL_RESULTS_BIND:127.0.0.1}\n"
+    "\treverse_proxy 127.0.0.1:8472 {\n"
+    "\t\theader_up -X-Forwarded-For\n"
+    "\t}\n"
     "}\n",
     NULL};

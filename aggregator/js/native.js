@@ -2,10 +2,10 @@
 // Finds the native command of this platform's package, shoal-linux-x64, and runs it in place of the
 // module: it has the server, and is several times as fast.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { accessSync, constants as modes, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, sep } from 'node:path';
 
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 /** @param {string} path */
@@ -30,6 +30,27 @@ export function findNative(env = process.env) {
   const [own, its] = [versionOf(require.resolve('../package.json')), versionOf(about)];
   if (own === its) return join(dirname(about), 'bin', 'shoal');
   process.stderr.write(`shoal: ${name} is version ${its} and this is ${own}: it is not used\n`);
+  return null;
+}
+
+/**
+ * A native `shoal` of one's own in PATH, for commands that the module has not. The commands in
+ * node_modules have that name too, and are passed over: `npm run` puts them first.
+ * @param {{[name: string]: string | undefined}} [env]
+ * @returns {string | null}
+ */
+export function findInPath(env = process.env) {
+  const name = process.platform === 'win32' ? 'shoal.exe' : 'shoal';
+  for (const folder of (env.PATH ?? '').split(delimiter)) {
+    if (!isAbsolute(folder) || folder.split(sep).includes('node_modules')) continue;
+    const file = join(folder, name);
+    try {
+      accessSync(file, modes.X_OK);
+    } catch {
+      continue;
+    }
+    if (!readFileSync(file).subarray(0, 2).equals(Buffer.from('#!'))) return file; // a script is ours
+  }
   return null;
 }
 

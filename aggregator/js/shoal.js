@@ -5,14 +5,22 @@
 import { runCommand } from './command.js';
 import { externalOf, runExternal } from './external.js';
 import { runInit } from './init.js';
-import { findNative, runNative } from './native.js';
+import { findInPath, findNative, runNative } from './native.js';
 
 /** @param {string[]} args @returns {Promise<number>} the exit code */
 async function run(args) {
   const external = externalOf(args);
   if (external) return runExternal(external);
-  const native = findNative();
+  const native = findNative() ?? (args[0] === 'serve' ? findInPath() : null);
   if (native !== null) return runNative(native, args);
+  if (args[0] === 'serve') {
+    process.stderr.write(
+      'shoal: serve: needs the native program, and none is installed\n' +
+        'On Linux (x64): npm install shoal-linux-x64, of the same version. Elsewhere put a `shoal` of\n' +
+        'your own into PATH, or use the container. A trial needs neither: npm run dev\n',
+    );
+    return 1;
+  }
   return args[0] === 'init' ? runInit(args.slice(1)) : runCommand(args);
 }
 

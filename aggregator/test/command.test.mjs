@@ -11,8 +11,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import {
   SIMULATE,
   call,
@@ -119,4 +120,29 @@ test('works as the linked command of an installed package', (t) => {
   });
   assert.match(stdout.toString(), /t-cms/);
   assert.equal(stderr, ''); // not even Node's remark about WASI
+});
+
+test('serve runs a native program in PATH, and says what is missing where there is none', (t) => {
+  const folder = temporaryFolder(t);
+  const script = fileURLToPath(new URL('../js/shoal.js', import.meta.url));
+  const serve = (/** @type {string[]} */ ...path) =>
+    spawnSync(process.execPath, [script, 'serve', '--config', 'x.json'], {
+      encoding: 'utf8',
+      env: { PATH: path.join(delimiter) },
+    });
+  // What npm puts in front is a command in WebAssembly, which has no server.
+  const [bin, scripts, own] = ['node_modules/.bin', 'scripts', 'own'].map((name) => {
+    mkdirSync(join(folder, name), { recursive: true });
+    return join(folder, name);
+  });
+  copyFileSync('/bin/false', join(bin, 'shoal'));
+  writeFileSync(join(scripts, 'shoal'), '#!/bin/false\n', { mode: 0o755 });
+  const missing = serve(bin, scripts, '.');
+  assert.equal(missing.status, 1);
+  assert.match(
+    missing.stderr,
+    /^shoal: serve: needs the native program.*\n.*npm install shoal-linux-x64/,
+  );
+  copyFileSync('/bin/echo', join(own, 'shoal'));
+  assert.equal(serve(bin, scripts, own).stdout, 'serve --config x.json\n');
 });

@@ -438,3 +438,33 @@ test('send.pick and numbers follow the options', (t) => {
     /"http:\/\/127\.0\.0\.1:8472\/"/,
   );
 });
+
+test('what is printed to be copied is one word of a shell, whatever the folder is called', (t) => {
+  const folder = makeFolder(t);
+  const name = "it's $(touch hit) `touch hit`";
+  const done = init(folder, name, '--yes');
+  assert.equal(done.code, 0, done.err);
+  const [, line] = /\n( {2}cd .+)\n/.exec(done.out) ?? [];
+  const went = spawnSync('sh', ['-c', `${line} && pwd`], { cwd: folder, encoding: 'utf8' });
+  assert.equal(went.stdout, `${join(folder, name)}\n`);
+  assert.deepEqual(readdirSync(folder), [name]);
+});
+
+test('verify gets the folder, and the operator a way to the edge past the proxy', (t) => {
+  const folder = makeFolder(t);
+  assert.equal(init(folder, 'a', '--yes').code, 0);
+  const read = (/** @type {string} */ name) => readFileSync(join(folder, 'a', name), 'utf8');
+  assert.match(JSON.parse(read('package.json')).scripts.verify, / --config \.$/);
+  const [, published] = /"127\.0\.0\.1:8472:(\d+)"/.exec(read('compose.yaml')) ?? [];
+  const site = new RegExp(
+    `http://:${published} \\{\\s+bind \\{\\$SHOAL_RESULTS_BIND:127\\.0\\.0\\.1\\}\\s+reverse_proxy 127\\.0\\.0\\.1:8472 `,
+  );
+  assert.match(read('Caddyfile'), site);
+});
+
+test('a range that cannot be says which can', (t) => {
+  const folder = makeFolder(t);
+  const done = init(folder, 'a', '--yes', '--what', 'numbers', '--low', '0', '--high', '1e9');
+  assert.equal(done.code, 2);
+  assert.match(done.err, /no exponent, at most 9 digits before the point and 6 after/);
+});
