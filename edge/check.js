@@ -2,9 +2,9 @@
 // `shoal-edge --check`: reads everything that a configuration names, and reports every problem, not
 // only the first. It opens no port, sends nothing and writes nothing.
 
-import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { CheckReport } from 'shoal-relay/check-report';
+import { readFile } from 'shoal-relay/reload';
 import { FIELDS, parse, readConfig, readRecipes, readSecret } from './config.js';
 import { Gateway } from './gateway.js';
 import { pinRecipes } from './recipes.js';
@@ -84,7 +84,10 @@ async function checkConfig(report, config, recipes) {
   const { gateway, log, origins, aggregator } = config;
   if (gateway) await report.attempt(() => Gateway.open(gateway), 'gateway');
   for (const name of log === undefined ? [] : ['checkpoint', 'keys'])
-    await report.attempt(() => readFile(join(/** @type {string} */ (log), name)), `log ${name}`);
+    await report.attempt(
+      () => readFile(join(/** @type {string} */ (log), name), 'utf8'),
+      `log ${name}`,
+    );
   const { protocol, hostname } = new URL(aggregator);
   if (protocol === 'http:' && !LOOPBACK.test(hostname))
     report.note(

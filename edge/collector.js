@@ -112,6 +112,11 @@ const BACKOFF_MS = 1000;
 const BACKOFF_MAX_MS = 300_000;
 const RETRY_AFTER_MAX_S = 3600;
 
+// The recipe of `shoal verify` closes a batch and a block a second, and anybody may report to it. This
+// keeps somebody who does so all day from filling the aggregator's disk with blocks.
+const PROBE = 'shoal-probe';
+const PROBES_AN_HOUR = 240;
+
 const DEFAULTS = { batchBytes: 4 << 20, storeBytes: 256 << 20, keyGraceS: 86_400 };
 
 /**
@@ -134,6 +139,8 @@ export class Collector {
   #cap;
   /** @type {Promise<CryptoKey> | null} */ #hashKey = null;
   /** @type {Promise<void> | null} */ #running = null;
+  /** Probes that were taken. */
+  #probes = { hour: -1, taken: 0 };
 
   /** @param {CollectorDeps} deps */
   constructor(deps) {
@@ -157,6 +164,7 @@ export class Collector {
     const { recipe, store, now } = this.#deps;
     const size = recipe.recordSize;
     if (now() >= this.#expiresAt()) return keys.map(() => 'expired');
+    if (this.#isOverProbed(keys.length)) return keys.map(() => 'full');
     const hashes = await Promise.all(keys.map((key) => this.#hash(key)));
     /** @type {Outcome[]} */
     const outcomes = [];
@@ -177,6 +185,16 @@ export class Collector {
       if (added > 0) await this.#afterAdd();
     }
     return outcomes;
+  }
+
+  /** Counts probes, and says whether they are too many. @param {number} more */
+  #isOverProbed(more) {
+    if (this.#deps.recipe.id !== PROBE) return false;
+    const hour = Math.floor(this.#deps.now() / HOUR_MS);
+    if (hour !== this.#probes.hour) this.#probes = { hour, taken: 0 };
+    if (this.#probes.taken + more > PROBES_AN_HOUR) return true;
+    this.#probes.taken += more;
+    return false;
   }
 
   /**

@@ -2,10 +2,10 @@
 // `shoal-relay --check`: reads everything that a configuration names, and reports every problem, not
 // only the first. It opens no port and sends nothing.
 
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CheckReport } from './check_report.js';
 import { NODE_FIELDS, parse, readConfig, readSecret } from './config.js';
+import { readFile } from './reload.js';
 import { FIELDS } from './settings.js';
 
 const ALL = Object.fromEntries(

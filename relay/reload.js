@@ -11,7 +11,8 @@
 // left alone. Files may be replaced by renaming.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { readFile as systemReadFile, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { counterBy, gauge } from './exposition.js';
 
 /** @typedef {Map<string, string>} Looks  how each file looked, by path; "" where there was none */
@@ -19,6 +20,7 @@ import { counterBy, gauge } from './exposition.js';
 /** @type {AsyncLocalStorage<Looks>} */
 const reading = new AsyncLocalStorage();
 const LOOK_EVERY_MS = 500;
+const FILE_MAX = 16 << 20;
 
 /** How a file looks: it changes whenever the file is written or replaced. @param {string} path */
 async function lookAt(path) {
@@ -30,6 +32,27 @@ async function lookAt(path) {
   }
 }
 
+/** @param {string} path @param {string} why */
+const refused = (path, why) => new Error(`${path} ${why}`);
+
+/**
+ * Reads a whole regular file. A pipe would hold a reload up until somebody writes into it, and a
+ * device may have no end.
+ * @param {string} path
+ * @param {'utf8'} encoding
+ */
+async function readRegular(path, encoding) {
+  const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const about = await file.stat();
+    if (!about.isFile()) throw refused(path, 'is a folder, a pipe or a device, and no file');
+    if (about.size > FILE_MAX) throw refused(path, `has more than ${FILE_MAX} bytes`);
+    return await file.readFile(encoding);
+  } finally {
+    await file.close();
+  }
+}
+
 /**
  * Reads a file as text. Whoever reloads is told of every file that is read so.
  * @param {string} path
@@ -38,7 +61,7 @@ async function lookAt(path) {
 export async function readFile(path, encoding) {
   const looks = reading.getStore();
   if (looks !== undefined && !looks.has(path)) looks.set(path, await lookAt(path)); // before the bytes
-  return systemReadFile(path, encoding);
+  return readRegular(path, encoding);
 }
 
 /** @param {any} error @returns {string} */

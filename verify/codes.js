@@ -191,7 +191,7 @@ const OTHERS = {
   },
   'edge-full': {
     what: 'the edge worker has no room for reports: {detail}',
-    mend: 'free the disk of its `spool`, or raise `store_bytes`; then see why batches are not forwarded',
+    mend: 'free the disk of its `spool`, or raise `store_bytes`; then see why batches are not forwarded. It also takes at most 240 probes an hour: try again in the next',
   },
   'edge-store': {
     what: 'the edge worker cannot store reports: {detail}',

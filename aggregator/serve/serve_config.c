@@ -286,6 +286,30 @@ static agg_err read_object(serve_config_reader *r, const cJSON *json)
     return err;
 }
 
+// Refuses a file that is none: a pipe would hold a reload up until somebody writes into it.
+static agg_err check_file(agg_error *error, const char *path)
+{
+    if (path == NULL || !agg_file_is_special(path)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: is a folder, a pipe or a device, no file",
+                    path);
+}
+
+static agg_err check_files(agg_error *error, const serve_config *config)
+{
+    const char *const single[] = {config->batch_secret_file, config->read_token_file,
+                                  config->admin_token_file};
+    agg_err err = SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < sizeof single / sizeof *single; i++)
+        err = check_file(error, single[i]);
+    for (size_t i = 0; err == SHOAL_OK && i < config->n_recipes; i++)
+        err = check_file(error, config->recipes[i]);
+    for (size_t i = 0; err == SHOAL_OK && i < config->n_dictionaries; i++)
+        err = check_file(error, config->dictionaries[i].path);
+    for (size_t i = 0; err == SHOAL_OK && i < config->n_readers; i++)
+        err = check_file(error, config->readers[i].token_file);
+    return err;
+}
+
 agg_err serve_config_load(serve_config *config, agg_error *error, const char *path)
 {
     *config = (serve_config){.period = AGG_PERIOD_DAY,
@@ -307,6 +331,7 @@ agg_err serve_config_load(serve_config *config, agg_error *error, const char *pa
     err = json == NULL ? error->code : read_object(&r, json);
     cJSON_Delete(json);
     free(bytes.data);
+    if (err == SHOAL_OK) err = check_files(error, config);
     if (err == SHOAL_OK) return SHOAL_OK;
     agg_error_prefix(error, "%s", path);
     serve_config_release(config);

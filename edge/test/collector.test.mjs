@@ -482,3 +482,15 @@ test('many reports at once are added in pieces: none larger than a value of SQLi
     assert.deepEqual(pieces, wanted);
   }
 });
+
+test('probes that anybody may send are so many an hour, and no more', async (t) => {
+  const w = await setUp(t, { change: { recipe: 'shoal-probe' } });
+  const record = w.recipe.recordFromText(newRecord(w.recipe));
+  const send = () => w.accept(record);
+  for (let i = 0; i < 240; i++) assert.equal(await send(), 'accepted');
+  assert.equal(await send(), 'full');
+  w.now += 3_600_000;
+  assert.equal(await send(), 'accepted');
+  const other = await setUp(t, {});
+  for (let i = 0; i < 241; i++) assert.equal(await other.accept(record), 'accepted');
+});

@@ -179,7 +179,11 @@ const WRONG = [
     },
     /ELOOP.*one\.json/,
   ],
-  ['a folder for a secret', ({ configure }) => configure({ batch_secret_file: '.' }), /EISDIR/],
+  [
+    'a folder for a secret',
+    ({ configure }) => configure({ batch_secret_file: '.' }),
+    /is a folder, a pipe or a device/,
+  ],
   ['a short secret', ({ write }) => write('secret', 'short\n'), /secret: a secret of at least 16/],
   [
     'another port',

@@ -2,7 +2,7 @@
 // The relay takes new routes while it runs, whole or not at all; and it says that it drains before it ends.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,6 +28,7 @@ test('routes come and go; what is wrong changes nothing', async (t) => {
   const url = `http://${listen}`;
   const route = (path) => ({ path, gateway: 'http://127.0.0.1:9/ohttp' });
   await writeFile(join(dir, 'token'), 'a-token-of-the-tests\n');
+  execFileSync('mkfifo', [join(dir, 'pipe')]);
   const configure = (change) =>
     writeFile(
       join(dir, 'relay.json'),
@@ -61,6 +62,8 @@ test('routes come and go; what is wrong changes nothing', async (t) => {
     [{ routes: [] }, /routes: a list/],
     [{ max_bytes: 2048 }, /max_bytes, held_bytes or a timeout: changed/],
     [{ admin_token_file: 'none' }, /none: there is no such file/],
+    [{ admin_token_file: 'pipe' }, /pipe is a folder, a pipe or a device, and no file/],
+    [{ admin_token_file: '/dev/zero' }, /zero is a folder, a pipe or a device, and no file/],
   ]) {
     await configure(change);
     const line = await reload();

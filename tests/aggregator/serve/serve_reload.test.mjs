@@ -2,6 +2,7 @@
 // `shoal serve` takes a new configuration while it runs: on SIGHUP, and with --watch when a file changes. Batches and
 // questions go on meanwhile, and count once. A configuration that is wrong anywhere changes nothing.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -145,6 +146,14 @@ test(
 
 /** What is wrong, and what the log must name. @type {[string, (folder: string) => void, RegExp][]} */
 const WRONG = [
+  [
+    'a pipe, for which a reload would wait',
+    (folder) => {
+      rmSync(join(folder, 'recipe-0.json'));
+      execFileSync('mkfifo', [join(folder, 'recipe-0.json')]);
+    },
+    /recipe-0\.json: is a folder, a pipe or a device, no file/,
+  ],
   [
     'JSON cut off',
     (folder) => writeFileSync(join(folder, 'config.json'), '{"listen": '),
