@@ -6,6 +6,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef __wasi__
+#include <sys/stat.h>
+#endif
 #include <unistd.h>
 
 #include "agg_error.h"
@@ -55,13 +58,26 @@ int external_run(const char *name, int argc, char **argv)
 
 #else
 
+static bool is_own(const struct stat *status)
+{
+    return status->st_uid == geteuid() || status->st_uid == 0;
+}
+
+// Whether the program and its link belong to this user or to root. In a folder such as /tmp/x
+// anybody may have put /tmp/node_modules there.
+static bool is_trusted(const char *path)
+{
+    struct stat link, target;
+    return lstat(path, &link) == 0 && stat(path, &target) == 0 && is_own(&link) && is_own(&target);
+}
+
 // Runs node_modules/.bin/PROGRAM of `folder`, which is shortened to the folders above it.
 static void run_above(char *folder, const char *program, char **argv)
 {
     for (;;) {
         char path[PATH_MAX + PROGRAM_SIZE + sizeof "/node_modules/.bin/"];
         snprintf(path, sizeof path, "%s/node_modules/.bin/%s", folder, program);
-        if (access(path, X_OK) == 0) execv(path, argv);
+        if (access(path, X_OK) == 0 && is_trusted(path)) execv(path, argv);
         char *slash = strrchr(folder, '/');
         if (slash == NULL) return;
         *slash = '\0';

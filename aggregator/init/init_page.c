@@ -103,7 +103,7 @@ const char *const init_page_js[] = {
     "}\n"
     "\n"
     "const SAID = {\n"
-    "  queued: 'It became a private record. It leaves after a random delay of up to a day.',\n"
+    "  queued: 'It became a private record, and leaves by itself. When, is said below.',\n"
     "  entered: 'It may be the one event that your report of this window answers for.',\n"
     "  fresh: 'Storage here is new, so reports begin tomorrow (UTC).',\n"
     "  budget: 'Your report of today is spent. Come back tomorrow (UTC).',\n"

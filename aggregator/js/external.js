@@ -3,7 +3,7 @@
 // `shoal verify` runs shoal-verify. A WebAssembly module cannot start a program, so this happens
 // before the module is loaded.
 import { spawn } from 'node:child_process';
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readFileSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 const NAMES = ['verify', 'dev'];
@@ -18,29 +18,43 @@ export function externalOf(words) {
   return isHelp ? [words[1], '--help'] : null;
 }
 
-/** Folders where the program may lie: node_modules/.bin from a folder upwards, then PATH. @param {string} folder */
-function places(folder) {
+/** node_modules/.bin from a folder upwards. @param {string} folder */
+function above(folder) {
   const found = [];
   for (let at = folder; ; at = dirname(at)) {
     found.push(join(at, 'node_modules', '.bin'));
-    if (dirname(at) === at) break;
+    if (dirname(at) === at) return found;
   }
-  return [...found, ...(process.env.PATH ?? '').split(delimiter).filter((path) => path !== '')];
+}
+
+/** @param {string} path */
+function canRun(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Whether a program and its link belong to this user or to root. In a folder such as /tmp/x anybody
+ * may have put /tmp/node_modules there.
+ * @param {string} path
+ */
+function isTrusted(path) {
+  const own = process.geteuid?.();
+  if (own === undefined) return true; // Windows, where folders of all users are not writable for all
+  return [lstatSync(path), statSync(path)].every(({ uid }) => uid === own || uid === 0);
 }
 
 /** @param {string} program @returns {string | undefined} */
 function find(program) {
   const names = process.platform === 'win32' ? [`${program}.cmd`, program] : [program];
-  return places(process.cwd())
-    .flatMap((folder) => names.map((name) => join(folder, name)))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+  const among = (/** @type {string[]} */ folders) =>
+    folders.flatMap((folder) => names.map((name) => join(folder, name))).filter(canRun);
+  const path = (process.env.PATH ?? '').split(delimiter).filter((each) => each !== '');
+  return among(above(process.cwd())).find(isTrusted) ?? among(path)[0];
 }
 
 /**

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -215,6 +216,13 @@ test(
       assert.equal(stdout, 'ran https://x.example --format json\n');
       assert.equal(status, 3);
       assert.equal(run(command, 'help', 'verify').stdout, 'ran --help\n');
+    }
+    if (process.getuid?.() !== 0) return t.diagnostic('not root: no file of another user');
+    chownSync(join(bin, 'shoal-verify'), 12345, 12345); // as /tmp/node_modules above /tmp/x
+    for (const command of commands) {
+      const { status, stdout } = run(command, 'verify', 'https://x.example');
+      assert.equal(status, 1, 'a program that somebody else put there is not run');
+      assert.equal(stdout, '');
     }
   },
 );
