@@ -93,6 +93,7 @@ export async function restore(config, path, { createCore }) {
   await checkEmpty(spool);
   const partial = `${spool.replace(/[/\\]+$/, '')}.restoring`;
   await rm(partial, { recursive: true, force: true }); // what a killed restore left
+  await mkdir(dirname(partial), { recursive: true, mode: 0o700 }); // the machine may be a new one
   await mkdir(partial, { mode: 0o700 });
   try {
     /** @type {Uint8Array | null} */

@@ -25,6 +25,7 @@ import { keptMs, spendsTokens } from './tokens.js';
 
 /**
  * @typedef {object} Recipe  the part of core.js's recipe that batching needs
+ * @property {string} [id]
  * @property {number} recordSize
  * @property {{minimum: number, maxAgeS: number}} batch
  * @property {number} expiresDay

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tests/ports.mjs';
+import { writeBackup } from '../backup_file.js';
 import { RealAggregator } from './real_aggregator.mjs';
 import { SECRET, eventually, makeRecipe, newKey, newReport, reportInit } from './support.mjs';
 
@@ -186,6 +187,16 @@ test('it replaces nothing, refuses damage, and carries the gateway keys', async 
     assert.equal((await run('backup', '-c', at('edge.json'), '-o', at('c'))).code, 1);
     await chmod(at('spool'), 0o700);
   }
+});
+
+test('a new machine needs no folder made by hand', async (t) => {
+  const { at, write } = await folder(t, 'http://127.0.0.1:1');
+  await write('edge.json', 'data/edge/spool');
+  await writeBackup(at('edge.backup'), 0, async () => {});
+  const done = await run('restore', '--config', at('edge.json'), at('edge.backup'));
+  assert.equal(done.code, 0, done.stderr);
+  assert.deepEqual(await readdir(at('data/edge')), ['spool']);
+  assert.equal((await stat(at('data'))).mode & 0o777, 0o700);
 });
 
 test(`killed ${KILLS} times, a backup or a restore is there whole or not at all`, async (t) => {
