@@ -34,6 +34,9 @@ char *agg_folder_join(agg_error *error, const char *folder, const char *name)
 agg_err agg_folder_make(agg_error *error, const char *path)
 {
     if (mkdir(path, 0700) == 0 || errno == EEXIST) return SHOAL_OK;
+    if (errno == ENOENT)
+        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO,
+                        "%s: cannot be made: make the folder above it first", path);
     return fail_errno(error, path);
 }
 
