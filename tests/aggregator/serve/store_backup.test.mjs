@@ -94,14 +94,14 @@ for (const aggregation of [undefined, { protocol: 'sum' }]) {
     const lostBlocks = blocksAnswered(at(folder));
     await server.end('SIGKILL');
 
-    const lost = run(
+    const nowhere = run(
       'store',
       'restore',
       '--store',
       at(folder, 'no/such'),
       at(folder, 'one.backup'),
     );
-    assert.match(lost.stderr, /cannot be made: make the folder above it first/);
+    assert.match(nowhere.stderr, /cannot be made: make the folder above it first/);
     const back = restore(folder, 'one.backup');
     assert.equal(back.status, 0, back.stderr);
     assert.match(back.stdout, /1 recipes, [1-3] closed blocks, 300 records\nno --audit-log/);
