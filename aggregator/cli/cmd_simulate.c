@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch.h"
 #include "commands.h"
 #include "memory_option.h"
 #include "options.h"
+#include "period.h"
 #include "recipe.h"
 #include "result_options.h"
 #include "simulate_devices.h"
@@ -45,7 +47,8 @@ static const char help_text[] =
     "                     the recipe has an encoding, contributions if it is a trie; under\n"
     "                     send.pick uniform the sum of the value's shares over the windows of the\n"
     "                     reports, and in a third column the crowd's average of that sum\n"
-    "  --format FORMAT    batch (default) or ndjson\n"
+    "  --format FORMAT    batch (default), batch-1 (version 1, for an older aggregator) or ndjson\n"
+    "  --sealed DATE      the day that batches say they were sealed on; default 2000-01-01\n"
     "  --threads T        default: all cores\n"
     "  --memory SIZE      take at most this much memory, such as 256M or 2G; refuse if that is "
     "not\n"
@@ -68,15 +71,28 @@ static const char help_windows[] =
 
 typedef struct arguments {
     const char *recipe, *counts, *devices, *seed, *output, *truth, *format, *threads, *first,
-        *events, *epochs, *memory, *active, *days, *openings, *favourites, *gone, *killed;
+        *events, *epochs, *memory, *active, *days, *openings, *favourites, *gone, *killed, *sealed;
     uint64_t n_devices, n_first, n_epochs, memory_limit; // 0: not given
     unsigned n_threads;
-    bool is_ndjson;
+    uint32_t day; // 0: not given
+    bool is_ndjson, is_batch_v1;
 } arguments;
+
+static agg_err read_sealed(arguments *a, agg_error *error)
+{
+    int32_t day = 0;
+    if (!agg_day_parse(&day, a->sealed) || day < 1 || (uint32_t)day > SHOAL_BATCH_DAY_MAX)
+        return command_refuse(error, "--sealed is a day from 1970-01-02 to 2200-12-31");
+    if (a->is_ndjson || a->is_batch_v1)
+        return command_refuse(error, "--sealed goes with --format batch: only batches of version 2 "
+                                     "have a day");
+    a->day = (uint32_t)day;
+    return SHOAL_OK;
+}
 
 static agg_err read_arguments(arguments *a, agg_error *error)
 {
-    static const char *const formats[] = {"batch", "ndjson", NULL};
+    static const char *const formats[] = {"batch", "ndjson", "batch-1", NULL};
     agg_err err = SHOAL_OK;
     if (a->devices != NULL)
         err = cli_read_whole(&a->n_devices, error, "devices", a->devices, 1, 1000000000000u);
@@ -88,9 +104,11 @@ static agg_err read_arguments(arguments *a, agg_error *error)
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     size_t format = 0;
     if (err == SHOAL_OK)
-        err = command_read_name(&format, error, formats, a->format, "--format is batch or ndjson");
+        err = command_read_name(&format, error, formats, a->format,
+                                "--format is batch, batch-1 or ndjson");
     a->is_ndjson = format == 1;
-    return err;
+    a->is_batch_v1 = format == 2;
+    return err == SHOAL_OK && a->sealed != NULL ? read_sealed(a, error) : err;
 }
 
 static bool states_windows(const arguments *a)
@@ -110,9 +128,10 @@ static agg_err run_epochs(agg_error *error, const arguments *a, const agg_recipe
                                              .n_threads = a->n_threads,
                                              .memory_limit = a->memory_limit};
     if (states_windows(a)) return command_refuse(error, "a run over epochs has no windows");
-    if (a->first != NULL || a->events != NULL || a->truth != NULL || a->format != NULL)
-        return command_refuse(
-            error, "--first, --events, --truth and --format do not go with a run over epochs");
+    if (a->first != NULL || a->events != NULL || a->truth != NULL || a->format != NULL ||
+        a->sealed != NULL)
+        return command_refuse(error, "--first, --events, --truth, --format and --sealed do not go "
+                                     "with a run over epochs");
     return simulate_epochs(error, recipe, &options);
 }
 
@@ -186,6 +205,8 @@ static agg_err run_devices(agg_error *error, const arguments *a, const agg_recip
                                         .n_devices = a->n_devices,
                                         .first = a->n_first,
                                         .is_ndjson = a->is_ndjson,
+                                        .is_batch_v1 = a->is_batch_v1,
+                                        .day = a->day,
                                         .n_threads = a->n_threads,
                                         .memory_limit = a->memory_limit};
     if (a->epochs != NULL)
@@ -233,6 +254,7 @@ static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
                                          OPTION("favourites", favourites),
                                          OPTION("gone", gone),
                                          OPTION("killed", killed),
+                                         OPTION("sealed", sealed),
                                          LAST_OPTION};
 
 const cli_command cmd_simulate = {

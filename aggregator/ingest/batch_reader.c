@@ -2,7 +2,7 @@
 // Batches, on one thread or several; see batch_reader.h.
 #include "batch_reader.h"
 
-#include "batch.h"
+#include "agg_batch.h"
 
 // A group may be so much larger where batches are so large that some thread would get none.
 #define GROUP_BYTES_MORE ((size_t)8 << 20)
@@ -27,7 +27,7 @@ typedef struct opened {
 static void open_batch(opened *o, const shoal_recipe *recipe)
 {
     o->bad = UINT32_MAX;
-    o->err = shoal_batch_open(&o->batch, o->bytes, (size_t)o->batch.size, recipe, &o->bad);
+    o->err = agg_batch_open(&o->batch, o->bytes, (size_t)o->batch.size, recipe, &o->bad);
 }
 
 // Passes the batches before the first that is refused, gives them out unless threads did, and fails
@@ -38,7 +38,7 @@ static agg_err give_batches(agg_reading *r, const opened *batches, uint32_t n, b
     uint32_t n_good = 0;
     for (; n_good < n && batches[n_good].err == SHOAL_OK; n_good++) {
         const opened *o = &batches[n_good];
-        runs[n_good] = (agg_run){o->batch.id, o->bytes + SHOAL_BATCH_HEADER, o->batch.count};
+        runs[n_good] = (agg_run){o->batch.id, o->bytes + o->batch.header, o->batch.count};
         r->window.start += (size_t)o->batch.size;
         if (were_shared) r->count->records += o->batch.count;
     }
@@ -86,7 +86,7 @@ static void share_part(void *context, unsigned part, unsigned n_parts)
     for (uint32_t first, end; agg_read_queue_take(&first, &end, &group->queue);) {
         const opened *last = &group->batches[end - 1];
         for (opened *o = &group->batches[first]; o <= last; o++) {
-            const agg_run run = {o->batch.id, o->bytes + SHOAL_BATCH_HEADER, o->batch.count};
+            const agg_run run = {o->batch.id, o->bytes + o->batch.header, o->batch.count};
             open_batch(o, group->recipe);
             if (o->err != SHOAL_OK) agg_read_queue_stop(&group->queue);
             if (o->err != SHOAL_OK || agg_read_queue_give(&group->queue, part, &run) != SHOAL_OK)
@@ -140,7 +140,7 @@ static agg_err take_batches(agg_reading *r)
 agg_err agg_batch_reader_run(agg_reading *r)
 {
     for (;;) {
-        agg_err err = agg_reading_fill(r, SHOAL_BATCH_HEADER);
+        agg_err err = agg_reading_fill(r, SHOAL_BATCH_HEADER_V1);
         if (err != SHOAL_OK || agg_reading_has(r) == 0) return err;
         err = r->n_threads > 1 ? take_batches(r) : take_batch(r);
         if (err != SHOAL_OK) return err;

@@ -23,7 +23,7 @@ uint64_t cli_file_bytes(const char *path)
 // Returns: the size of a file's first batch; 0 where it holds none.
 static uint64_t first_batch_bytes(const char *path)
 {
-    uint8_t head[SHOAL_BATCH_HEADER];
+    uint8_t head[SHOAL_BATCH_HEADER_V1];
     shoal_batch batch = {.size = 0};
     FILE *stream = cli_file_bytes(path) > 0 ? fopen(path, "rb") : NULL;
     size_t len = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;

@@ -90,7 +90,7 @@ static agg_err take_parts(agg_input_print *print, agg_error *error, const char *
 static agg_err take_file(agg_input_print *print, bool *has_lines, agg_error *error,
                          const char *path, FILE *stream)
 {
-    uint8_t first[SHOAL_BATCH_HEADER];
+    uint8_t first[SHOAL_BATCH_HEADER_V1];
     shoal_batch batch;
     struct stat about;
     size_t len = fread(first, 1, sizeof first, stream);

@@ -35,7 +35,7 @@ agg_err agg_reader_window(agg_read_count *count, agg_error *error, const agg_rea
     if (window->stream == NULL && n_threads > 1) r.n_threads = n_threads;
     if (r.n_threads > 1 && share != NULL && agg_lock_init(&r.guard)) r.share = share;
     r.span = span > 0 ? span : 1;
-    agg_err err = agg_reading_fill(&r, SHOAL_BATCH_HEADER);
+    agg_err err = agg_reading_fill(&r, SHOAL_BATCH_HEADER_V1);
     if (err == SHOAL_OK && agg_reading_has(&r) > 0) {
         agg_err kind = shoal_batch_peek(&head, r.window.bytes, agg_reading_has(&r));
         err = kind == SHOAL_ERR_MAGIC ? read_lines(&r) : agg_batch_reader_run(&r);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "batch.h"
 #include "period.h"
 #include "recipe.h"
 #include "result_page.h"
@@ -94,13 +93,6 @@ static void close_table(FILE *stream)
     fputs("</tbody></table></section>\n", stream);
 }
 
-// Returns: the records in the batches that wait: their bytes without headers and trailers.
-static uint64_t waiting_records(const agg_store_stats *stats, const shoal_recipe *recipe)
-{
-    uint64_t frames = stats->waiting_batches * (SHOAL_BATCH_HEADER + SHOAL_BATCH_TRAILER);
-    return (stats->waiting_bytes - frames) / recipe->record_size;
-}
-
 static void put_open(FILE *stream, const serve_collection *one, uint64_t open)
 {
     char meaning[MEANING_MAX], tick[TIME_MAX];
@@ -130,7 +122,7 @@ static void put_collection(FILE *stream, const serve_collection *one, const agg_
              known);
     put_count(stream, "In", atomic_load(&one->live->counters[COUNT_RECORDS_STORED]), meaning,
               false);
-    put_count(stream, "Waiting", waiting_records(stats, one->recipe.recipe),
+    put_count(stream, "Waiting", stats->waiting_records,
               is_failing
                   ? "The last fold failed: the server's standard error says why. A full disk "
                     "is the usual cause. Nothing is lost."

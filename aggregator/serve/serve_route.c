@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "batch.h"
+#include "agg_batch.h"
 #include "bytes.h"
 #include "checksum.h"
 #include "delivery_page.h"
@@ -110,6 +110,9 @@ void serve_route_start(serve_request *r, const char *method, const char *url)
     if (r->x.answer.status == 0 && r->person == NULL) count_request(r);
 }
 
+// A batch may be sealed on the next day: clocks differ, and midnight comes while it is on its way.
+#define DAYS_AHEAD 1u
+
 static void refuse_batch(serve_request *r, agg_err err, uint32_t bad_record)
 {
     char message[160];
@@ -176,10 +179,12 @@ static void answer_batch(serve_request *r)
         r->x.len == 0 ? SHOAL_ERR_TRUNCATED : shoal_batch_peek(&batch, r->x.body, r->x.len);
     if (err == SHOAL_OK) {
         collection = serve_collection_by_hash(&r->set->collections, batch.recipe_hash);
-        err = collection != NULL ? shoal_batch_open(&batch, r->x.body, r->x.len,
-                                                    collection->recipe.recipe, &bad_record)
+        err = collection != NULL ? agg_batch_open(&batch, r->x.body, r->x.len,
+                                                  collection->recipe.recipe, &bad_record)
                                  : check_damage(&batch, r->x.body, r->x.len);
         if (err == SHOAL_OK && collection == NULL) err = SHOAL_ERR_RECIPE_HASH;
+        if (err == SHOAL_OK && batch.day > (uint32_t)(time(NULL) / 86400) + DAYS_AHEAD)
+            err = SHOAL_ERR_DAY_LATE;
     }
     if (err != SHOAL_OK) {
         refuse_batch(r, err, bad_record);

@@ -161,6 +161,8 @@ static agg_err simulate_to(FILE *stream, agg_error *error, const simulate_device
                         .n_events = a->n_events,
                         .windows = a->windows,
                         .n_threads = a->n_threads,
+                        .day = a->day,
+                        .is_batch_v1 = a->is_batch_v1,
                         .progress = agg_progress_show,
                         .progress_context = &progress};
     agg_drawn drawn;

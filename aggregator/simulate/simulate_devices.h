@@ -19,7 +19,8 @@ typedef struct simulate_devices_options {
     const char *openings;       // file of value<TAB>count lines, or NULL
     uint64_t n_devices, first;
     uint32_t n_events; // events of one device
-    bool is_ndjson;
+    bool is_ndjson, is_batch_v1;
+    uint32_t day; // on which the batches are sealed; 0: AGG_SIMULATION_DAY
     unsigned n_threads;
     uint64_t memory_limit; // bytes, 0: no limit
 } simulate_devices_options;

@@ -41,7 +41,8 @@ static void derive_seed(uint8_t seed[32], const agg_simulation *s, const char *l
     shoal_sha256_final(seed, &sha);
 }
 
-static void batch_id(uint8_t id[16], const agg_simulation *s, uint64_t number)
+// Writes the salt of a batch, or its id in version 1.
+static void batch_salt(uint8_t salt[16], const agg_simulation *s, uint64_t number)
 {
     static const char label[] = "shoal simulate batch";
     uint8_t digest[32], eight[8];
@@ -55,7 +56,20 @@ static void batch_id(uint8_t id[16], const agg_simulation *s, uint64_t number)
     store64_le(eight, s->first);
     if (s->first > 0) shoal_sha256_update(&sha, eight, sizeof eight);
     shoal_sha256_final(digest, &sha);
-    memcpy(id, digest, 16);
+    memcpy(salt, digest, 16);
+}
+
+// Seals the records at *batch + SHOAL_BATCH_HEADER. A batch of version 1 has a shorter header, so
+// it begins later.
+static shoal_err seal(uint8_t **batch, size_t *len, const agg_simulation *s, uint32_t count,
+                      const uint8_t salt[16])
+{
+    const shoal_recipe *recipe = s->recipe->recipe;
+    uint32_t day = s->day > 0 ? s->day : AGG_SIMULATION_DAY;
+    *len = s->is_batch_v1 ? shoal_batch_size_v1(recipe, count) : shoal_batch_size(recipe, count);
+    if (!s->is_batch_v1) return shoal_batch_seal(*batch, *len, recipe, count, day, salt);
+    *batch += SHOAL_BATCH_HEADER - SHOAL_BATCH_HEADER_V1;
+    return shoal_batch_seal_v1(*batch, *len, recipe, count, salt);
 }
 
 // Values of `drawn` for devices that drew no cell, besides those of window_simulation.h:
@@ -228,7 +242,7 @@ static agg_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, ui
                          uint64_t number, agg_batch_sink sink, void *sink_context)
 {
     const agg_simulation *s = r->simulation;
-    uint8_t id[16];
+    uint8_t salt[16];
     memset(r->err, 0, sizeof r->err);
     agg_parallel(s->n_threads, run_devices, r);
     for (unsigned t = 0; t < AGG_THREADS_MAX; t++)
@@ -236,9 +250,9 @@ static agg_err run_round(agg_drawn *drawn, agg_error *error, device_round *r, ui
     uint32_t count = settle(drawn, r);
     drawn->n_reports += count;
     if (count == 0) return SHOAL_OK;
-    size_t len = shoal_batch_size(s->recipe->recipe, count);
-    batch_id(id, s, number);
-    agg_err err = shoal_batch_seal(batch, len, s->recipe->recipe, count, id);
+    size_t len;
+    batch_salt(salt, s, number);
+    agg_err err = seal(&batch, &len, s, count, salt);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_RUNTIME);
     return sink(sink_context, error, batch, len, count);
 }

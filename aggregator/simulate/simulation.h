@@ -26,12 +26,17 @@
 #ifndef SIMULATION_H
 #define SIMULATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agg_error.h"
 #include "dictionary.h"
 #include "recipe_json.h"
 #include "window_simulation.h"
+
+// The day on which batches are sealed unless another one is stated, 2000-01-01. It is not today, so
+// that the same simulation gives the same bytes on every day.
+#define AGG_SIMULATION_DAY 10957u
 
 typedef struct agg_simulation {
     const agg_recipe *recipe;
@@ -41,6 +46,8 @@ typedef struct agg_simulation {
     uint32_t n_events;          // events of a device, 1 .. AGG_EVENTS_MAX; 1 without an encoding
     const agg_windows *windows; // NULL: a device is one event, or n_events of them
     unsigned n_threads;
+    uint32_t day;     // on which its batches are sealed; 0: AGG_SIMULATION_DAY
+    bool is_batch_v1; // batches of version 1, which has no day
     void (*progress)(void *context, uint64_t devices); // may be NULL
     void *progress_context;
 } agg_simulation;
@@ -60,7 +67,8 @@ typedef struct agg_drawn {
 // Returns: the length of agg_drawn's counts.
 size_t agg_drawn_size(const agg_simulation *simulation);
 
-// Takes one sealed batch of `count` records.
+// Takes one sealed batch of `count` records, which begin at SHOAL_BATCH_HEADER, or at
+// SHOAL_BATCH_HEADER_V1 with is_batch_v1.
 typedef agg_err (*agg_batch_sink)(void *context, agg_error *error, const uint8_t *batch, size_t len,
                                   uint32_t count);
 

@@ -152,14 +152,45 @@ static agg_err read_pair(agg_store *store, uint64_t pair[2], agg_error *error,
     return err;
 }
 
+// Counts the records of the batches that wait. It reads their headers alone.
+static agg_err count_waiting(agg_store *store, uint64_t *records, agg_error *error,
+                             int64_t collection)
+{
+    sqlite3_blob *body = NULL;
+    bool is_row = true;
+    sqlite3_stmt *next =
+        agg_database_bind(&store->database, STATEMENT_STATISTICS_NUMBERS, &collection, 1);
+    agg_err err = SHOAL_OK;
+    while (err == SHOAL_OK) {
+        uint8_t head[SHOAL_BATCH_HEADER_V1];
+        shoal_batch batch;
+        err = agg_database_step(&store->database, &is_row, error, next, "count reports");
+        if (err != SHOAL_OK || !is_row) break;
+        int64_t number = sqlite3_column_int64(next, 0);
+        int result = body != NULL ? sqlite3_blob_reopen(body, number)
+                                  : sqlite3_blob_open(store->database.db, "main", "waiting", "body",
+                                                      number, 0, &body);
+        if (result == SQLITE_OK) result = sqlite3_blob_read(body, head, sizeof head, 0);
+        if (result == SQLITE_OK && shoal_batch_peek(&batch, head, sizeof head) == SHOAL_OK)
+            *records += batch.count; // the fold tells of a damaged batch
+        if (result == SQLITE_OK) continue;
+        sqlite3_blob_close(body);
+        body = NULL;
+    }
+    sqlite3_blob_close(body);
+    agg_statement_end(next);
+    return err;
+}
+
 agg_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error *error,
                              int64_t collection)
 {
-    uint64_t batches[2] = {0}, waiting[2] = {0}, folded[2] = {0}, released[2] = {0};
+    uint64_t batches[2] = {0}, waiting[2] = {0}, records = 0, folded[2] = {0}, released[2] = {0};
     pthread_mutex_lock(&store->db_mutex);
     agg_err err = read_pair(store, batches, error, STATEMENT_STATISTICS_BATCHES, collection);
     if (err == SHOAL_OK)
         err = read_pair(store, waiting, error, STATEMENT_STATISTICS_WAITING, collection);
+    if (err == SHOAL_OK) err = count_waiting(store, &records, error, collection);
     if (err == SHOAL_OK)
         err = read_pair(store, folded, error, STATEMENT_STATISTICS_FOLDED, collection);
     if (err == SHOAL_OK)
@@ -169,6 +200,7 @@ agg_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error
         *stats = (agg_store_stats){.batches = batches[0],
                                    .waiting_batches = waiting[0],
                                    .waiting_bytes = waiting[1],
+                                   .waiting_records = records,
                                    .records = folded[0],
                                    .blocks = released[1],
                                    .released = released[0]};

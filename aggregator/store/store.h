@@ -60,6 +60,7 @@ typedef struct agg_store_stats {
     uint64_t batches;         // ids known: every batch ever acknowledged
     uint64_t waiting_batches; // not folded yet
     uint64_t waiting_bytes;
+    uint64_t waiting_records;
     uint64_t records;  // folded, in all blocks
     uint64_t blocks;   // closed
     uint64_t released; // records in closed blocks

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "agg_batch.h"
 #include "agg_file.h"
-#include "batch.h"
 #include "compound.h"
 #include "folder.h"
 #include "recipe.h"
@@ -69,7 +69,7 @@ static agg_err add_batch(fold *f, agg_folder *folder, agg_error *error, agg_byte
                          int64_t number)
 {
     shoal_batch batch;
-    agg_err err = shoal_batch_open(&batch, bytes.data, bytes.len, f->recipe, NULL);
+    agg_err err = agg_batch_open(&batch, bytes.data, bytes.len, f->recipe, NULL);
     if (err != SHOAL_OK) {
         agg_fail_core(error, err, AGG_EXIT_IO);
         agg_error_prefix(error, "store %s: waiting batch %" PRId64, f->store->database.folder,
@@ -77,9 +77,8 @@ static agg_err add_batch(fold *f, agg_folder *folder, agg_error *error, agg_byte
         return err;
     }
     f->n_batches++;
-    if (f->table != NULL)
-        agg_copies_add(&f->table->copies, bytes.data + SHOAL_BATCH_HEADER, batch.count);
-    return agg_folder_add(folder, error, bytes.data + SHOAL_BATCH_HEADER, batch.count);
+    if (f->table != NULL) agg_copies_add(&f->table->copies, bytes.data + batch.header, batch.count);
+    return agg_folder_add(folder, error, bytes.data + batch.header, batch.count);
 }
 
 static agg_err add_batches(fold *f, agg_folder *folder, agg_error *error)

@@ -127,6 +127,7 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
     [STATEMENT_STATISTICS_BATCHES] = "SELECT count(*) FROM known WHERE collection = ?1",
     [STATEMENT_STATISTICS_WAITING] =
         "SELECT count(*), ifnull(sum(length(body)), 0) FROM waiting WHERE collection = ?1",
+    [STATEMENT_STATISTICS_NUMBERS] = "SELECT number FROM waiting WHERE collection = ?1",
     [STATEMENT_STATISTICS_FOLDED] =
         "SELECT ifnull(sum(records), 0) FROM blocks WHERE collection = ?1",
     [STATEMENT_STATISTICS_RELEASED] =

@@ -220,12 +220,12 @@ static agg_err sum_batch(agg_sum_put *own, const uint8_t *bytes, size_t len)
     shoal_batch batch;
     agg_err err = shoal_batch_peek(&batch, bytes, len); // the caller has opened it
     if (err != SHOAL_OK) return agg_fail_core(own->error, err, AGG_EXIT_IO);
-    own->records = bytes + SHOAL_BATCH_HEADER;
+    own->records = bytes + batch.header;
     own->n_records = batch.count;
     err = agg_accumulator_init(&own->sum, own->error, own->recipe);
-    return err == SHOAL_OK ? agg_accumulator_add(&own->sum, own->error, bytes + SHOAL_BATCH_HEADER,
-                                                 batch.count, 1)
-                           : err;
+    return err == SHOAL_OK
+               ? agg_accumulator_add(&own->sum, own->error, bytes + batch.header, batch.count, 1)
+               : err;
 }
 
 agg_err agg_store_put_sum(agg_store *store, bool *is_known, agg_error *error, int64_t collection,

@@ -43,6 +43,10 @@ static const struct {
     [SHOAL_ERR_RECIPE_HASH] = {"recipe-hash", TEXT("The bytes belong to another recipe.")},
     [SHOAL_ERR_OVERFLOW] = {"overflow", TEXT("A count would no longer be exact.")},
     [SHOAL_ERR_EXTRA] = {"extra", TEXT("Bytes follow where the end should be.")},
+    [SHOAL_ERR_BATCH_ID] = {"batch-id", TEXT("The id is not the hash of the batch.")},
+    [SHOAL_ERR_DAY_ZERO] = {"day-zero", TEXT("The day on which the batch was sealed is missing.")},
+    [SHOAL_ERR_DAY_LATE] = {"day-late",
+                            TEXT("The day on which the batch was sealed is in the future.")},
 #endif
 };
 

@@ -33,6 +33,9 @@ typedef enum shoal_err {
     SHOAL_ERR_OVERFLOW = 19,     // a count would no longer be exact
     SHOAL_ERR_EXTRA = 20,        // bytes follow the end
     SHOAL_ERR_CAP = 21,          // the site's budget leaves nothing for this
+    SHOAL_ERR_BATCH_ID = 22,     // a batch whose id is not the hash of its bytes
+    SHOAL_ERR_DAY_ZERO = 23,     // a batch whose sealed day is missing
+    SHOAL_ERR_DAY_LATE = 24,     // a batch whose sealed day no clock can have shown yet
     SHOAL_ERR_COUNT              // the number of errors; not an error itself
 } shoal_err;
 

@@ -161,7 +161,7 @@ static void make_batch(parse *p)
     p->batches = bench_alloc(p->batch_size, 1);
     memcpy(p->batches + SHOAL_BATCH_HEADER, p->records,
            (size_t)REPORTS * shoal_record_size(p->recipe.recipe));
-    bench_check(shoal_batch_seal(p->batches, p->batch_size, p->recipe.recipe, REPORTS, id),
+    bench_check(shoal_batch_seal(p->batches, p->batch_size, p->recipe.recipe, REPORTS, 20780, id),
                 "the batch is refused");
 }
 

@@ -265,7 +265,8 @@ static void write_batches(const pipeline *p, FILE *stream)
         store32_le(id, first);
         size_t len = shoal_batch_size(p->recipe.recipe, some);
         memcpy(batch + SHOAL_BATCH_HEADER, p->records + first * record_size, some * record_size);
-        bench_check(shoal_batch_seal(batch, len, p->recipe.recipe, some, id), "a batch is refused");
+        bench_check(shoal_batch_seal(batch, len, p->recipe.recipe, some, 20780, id),
+                    "a batch is refused");
         put(stream, batch, len);
     }
     free(batch);

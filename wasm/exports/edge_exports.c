@@ -48,23 +48,23 @@ EXPORT(record_check) uint32_t export_record_check(uint32_t handle, uint32_t reco
     return shoal_record_check(r, at(record));
 }
 
-// Returns: length of a batch of `count` records.
+// Returns: length of a batch of version 1 of `count` records.
 EXPORT(batch_size) int32_t export_batch_size(uint32_t handle, uint32_t count)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r) return failed(SHOAL_ERR_ARGUMENT);
-    size_t size = shoal_batch_size(r, count);
+    size_t size = shoal_batch_size_v1(r, count);
     return size ? (int32_t)size : failed(SHOAL_ERR_RANGE);
 }
 
-// Seals a batch around the records that lie at bytes + SHOAL_BATCH_HEADER.
+// Seals a batch of version 1 around the records that lie at bytes + SHOAL_BATCH_HEADER_V1.
 EXPORT(batch_seal)
 uint32_t export_batch_seal(uint32_t bytes, uint32_t len, uint32_t handle, uint32_t count,
                            uint32_t id)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r || !inside(bytes, len) || !inside(id, 16)) return SHOAL_ERR_ARGUMENT;
-    return shoal_batch_seal(at(bytes), len, r, count, at(id));
+    return shoal_batch_seal_v1(at(bytes), len, r, count, at(id));
 }
 
 // Checks a batch. Returns: its number of records.

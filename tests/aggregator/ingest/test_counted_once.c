@@ -157,7 +157,7 @@ static void make_input(uint32_t index)
     assert_non_null(in->bytes);
     if (index < N_BATCHES) {
         memcpy(in->bytes + SHOAL_BATCH_HEADER, records, in->n * size);
-        assert_ok(shoal_batch_seal(in->bytes, in->len, recipe.recipe, in->n, id));
+        assert_ok(shoal_batch_seal(in->bytes, in->len, recipe.recipe, in->n, 20780, id));
     } else {
         for (uint32_t i = 0; i < in->n; i++) {
             char *at = (char *)in->bytes + i * line;

@@ -265,7 +265,7 @@ static size_t make_batches(uint8_t *out, const agg_recipe *recipe, const uint8_t
         uint8_t id[16] = {(uint8_t)i};
         size_t size = shoal_batch_size(recipe->recipe, counts[i]);
         memcpy(out + len + SHOAL_BATCH_HEADER, records + first * 8, counts[i] * 8);
-        assert_ok(shoal_batch_seal(out + len, size, recipe->recipe, counts[i], id));
+        assert_ok(shoal_batch_seal(out + len, size, recipe->recipe, counts[i], 20780, id));
         len += size;
         first += counts[i];
     }
@@ -289,8 +289,8 @@ static void batches_are_read(void **state)
     assert_int_equal(count.bytes, len);
     assert_int_equal(c.len, 46 * 8);
     assert_memory_equal(c.bytes, records, c.len);
-    size_t starts[] = {0, 120, 208, len};
-    assert_int_equal(len, 208 + 72 + 320 + 8);
+    size_t starts[] = {0, 136, 240, len};
+    assert_int_equal(len, 240 + 88 + 320 + 8);
     for (size_t cut = 1; cut < len; cut++) {
         agg_err err = read_stream(&c, &count, &error, &recipe, stream, cut);
         size_t whole = 0;
@@ -304,7 +304,7 @@ static void batches_are_read(void **state)
     for (size_t bit = 0; bit < 8 * len; bit++) {
         stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
         agg_err err = read_stream(&c, &count, &error, &recipe, stream, len);
-        size_t whole = bit / 8 < 120 ? 0 : bit / 8 < 208 ? 1 : 2;
+        size_t whole = bit / 8 < 136 ? 0 : bit / 8 < 240 ? 1 : 2;
         // A stream that does not start with the magic is taken for lines, and every one is bad.
         if (bit / 8 < 8)
             assert_true(err == SHOAL_OK && count.rejected == count.lines && count.records == 0);
@@ -312,7 +312,7 @@ static void batches_are_read(void **state)
             assert_true(err != SHOAL_OK && count.batches == whole);
         stream[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
-    stream[120 + 80] ^= 1;
+    stream[136 + 96] ^= 1;
     assert_err(read_stream(&c, &count, &error, &recipe, stream, len), SHOAL_ERR_CHECKSUM);
     assert_non_null(strstr(error.text, "stream: batch 2: "));
     free(records);
@@ -606,7 +606,7 @@ static void threads_and_files_change_nothing(void **state)
         uint8_t id[16] = {(uint8_t)i, (uint8_t)(i >> 8)};
         size_t size = shoal_batch_size(recipe.recipe, n);
         memcpy(to + SHOAL_BATCH_HEADER, records + first * 8, n * 8);
-        assert_ok(shoal_batch_seal(to, size, recipe.recipe, n, id));
+        assert_ok(shoal_batch_seal(to, size, recipe.recipe, n, 20780, id));
         if (i == 411) damaged = to;
         first += n;
         to += size;
@@ -615,9 +615,9 @@ static void threads_and_files_change_nothing(void **state)
     same_by_any_way(&recipe, stream, len, SHOAL_OK);
     same_by_any_way(&recipe, stream, len - 1, SHOAL_ERR_TRUNCATED);
     same_by_any_way(&recipe, stream, len - 70, SHOAL_ERR_TRUNCATED);
-    damaged[20] = 1;
-    same_by_any_way(&recipe, stream, len, SHOAL_ERR_RANGE);
-    damaged[20] = 0;
+    damaged[23] = 1;
+    same_by_any_way(&recipe, stream, len, SHOAL_ERR_DAY_LATE);
+    damaged[23] = 0;
     damaged[60] ^= 1;
     same_by_any_way(&recipe, stream, len, SHOAL_ERR_CHECKSUM);
     free(stream);

@@ -83,7 +83,8 @@ export function run(...args) {
 }
 
 /**
- * Batches of simulated devices, about `perBatch` records each, with ids of their own.
+ * Batches of simulated devices, about `perBatch` records each, with ids of their own: of version 1,
+ * whose id is not bound to its bytes.
  * @param {string} recipeFile @param {string} counts text of a counts file @param {number} devices @param {number} perBatch
  */
 export function simulate(recipeFile, counts, devices, perBatch, seed = 'tests') {
@@ -100,6 +101,8 @@ export function simulate(recipeFile, counts, devices, perBatch, seed = 'tests') 
     String(devices),
     '--seed',
     seed,
+    '--format',
+    'batch-1',
     '-o',
     out,
   );

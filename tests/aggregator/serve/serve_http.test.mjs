@@ -27,6 +27,7 @@ import {
 import { readExposition } from '../../exposition.mjs';
 
 const KIT = '../../../deploy/';
+const DAY_MS = 86_400_000;
 const COUNTS = 'light\t700\ndark\t300\n';
 const WORDS = 'the\t500\nof\t300\nand\t150\ntea\t50\n';
 
@@ -49,6 +50,20 @@ async function start(t, changes = {}, minimum = 500) {
     theme: simulate(join(folder, 'recipe-0.json'), COUNTS, 500, 100),
     words: simulate(join(folder, 'recipe-1.json'), WORDS, 3000, 500),
   };
+}
+
+/**
+ * The records of a batch of version 1 as a batch of version 2.
+ * @param {Buffer} batch @param {number} day
+ */
+function secondVersion(batch, day) {
+  const body = batch.subarray(72, -8);
+  const made = Buffer.concat([batch.subarray(0, 72), Buffer.alloc(16, day), body, Buffer.alloc(8)]);
+  made.writeUInt32LE(2, 8);
+  made.writeUInt32LE(day, 20);
+  const hash = createHash('sha256').update('shoal batch\0').update(made.subarray(0, 56));
+  hash.update(made.subarray(72, -8)).digest().copy(made, 56, 0, 16);
+  return seal(made);
 }
 
 /** @param {{status: number, json: any}} answer @param {number} status @param {string} code @param {number} number */
@@ -151,6 +166,30 @@ test('the release threshold withholds rows', async (t) => {
   const result = await resultOf(`${server.url}/v1/results/theme`, 500);
   assert.ok(result.rows.length >= 1 && result.rows.length < 4);
   assert.ok(result.rows.every((/** @type {{count: number}} */ row) => row.count >= 250));
+});
+
+test('batches of version 2 count once; a wrong id or day is refused with its own number', async (t) => {
+  const { url, words } = await start(t);
+  const today = Math.floor(Date.now() / DAY_MS);
+  const good = secondVersion(words[0], today);
+  assert.equal((await post(url, good)).status, 201);
+  assert.deepEqual((await post(url, good)).json, { status: 'known' });
+  assert.equal((await post(url, secondVersion(words[1], today + 1))).status, 201); // clocks differ
+  assert.equal((await post(url, secondVersion(words[2], 1))).status, 201); // it waited long
+  for (const [day, name, number] of /** @type {const} */ ([
+    [0, 'day-zero', 23],
+    [today + 3, 'day-late', 24],
+    [84371, 'day-late', 24],
+  ]))
+    assertRefused(await post(url, secondVersion(words[3], day)), 400, name, number);
+  for (const at of [56, 72, 87, 92]) {
+    const other = Buffer.from(good);
+    other[at] ^= 1;
+    const { status, json } = await post(url, seal(other));
+    assert.equal(status, 400);
+    assert.ok(['batch-id', 'record'].includes(json.error.code), JSON.stringify(json));
+    if (at < 88) assert.equal(json.error.number, 22);
+  }
 });
 
 test("damaged batches are refused with the core's numbers and leave nothing", async (t) => {

@@ -76,18 +76,18 @@ static inline fixture_batch fixture_batch_make(const shoal_recipe *recipe, uint3
     const uint8_t seed[32] = {7};
     shoal_rng rng;
     shoal_rng_init_stream(&rng, seed, i);
-    batch.len = shoal_batch_size(recipe, batch.count);
+    batch.len = shoal_batch_size_v1(recipe, batch.count);
     batch.bytes = calloc(1, batch.len);
     assert_non_null(batch.bytes);
     for (uint32_t r = 0; r < batch.count; r++) {
         uint64_t item = shoal_rng_below(&rng, 5);
-        assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER +
+        assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER_V1 +
                                                     (size_t)r * shoal_record_size(recipe),
                                                 recipe, &item, 1, NULL, &rng),
                          SHOAL_OK);
     }
     shoal_rng_bytes(&rng, batch.id, 16);
-    assert_int_equal(shoal_batch_seal(batch.bytes, batch.len, recipe, batch.count, batch.id),
+    assert_int_equal(shoal_batch_seal_v1(batch.bytes, batch.len, recipe, batch.count, batch.id),
                      SHOAL_OK);
     return batch;
 }
@@ -135,7 +135,7 @@ static inline void fixture_expect(const agg_accumulator *acc, const shoal_recipe
     agg_accumulator expected;
     must(agg_accumulator_init(&expected, &error, recipe), &error);
     for (size_t i = 0; i < n; i++) {
-        must(agg_accumulator_add(&expected, &error, batches[i].bytes + SHOAL_BATCH_HEADER,
+        must(agg_accumulator_add(&expected, &error, batches[i].bytes + SHOAL_BATCH_HEADER_V1,
                                  batches[i].count, 1),
              &error);
     }

@@ -451,18 +451,18 @@ static fixture_batch joint_batch(const shoal_recipe *recipe, uint8_t i)
     const uint8_t seed[32] = {11, i};
     shoal_rng rng;
     shoal_rng_init(&rng, seed);
-    batch.len = shoal_batch_size(recipe, batch.count);
+    batch.len = shoal_batch_size_v1(recipe, batch.count);
     batch.bytes = calloc(1, batch.len);
     assert_non_null(batch.bytes);
     for (uint32_t r = 0; r < batch.count; r++) {
         const uint64_t items[2] = {r % 5, r % 3};
-        assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER +
+        assert_int_equal(shoal_record_randomize(batch.bytes + SHOAL_BATCH_HEADER_V1 +
                                                     (size_t)r * shoal_record_size(recipe),
                                                 recipe, items, 2, NULL, &rng),
                          SHOAL_OK);
     }
     shoal_rng_bytes(&rng, batch.id, 16);
-    assert_int_equal(shoal_batch_seal(batch.bytes, batch.len, recipe, batch.count, batch.id),
+    assert_int_equal(shoal_batch_seal_v1(batch.bytes, batch.len, recipe, batch.count, batch.id),
                      SHOAL_OK);
     return batch;
 }

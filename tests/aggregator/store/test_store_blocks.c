@@ -93,13 +93,13 @@ static agg_put put(bench *b, unsigned i, uint32_t count, int32_t day)
     agg_error error;
     agg_put result;
     uint8_t id[16] = {(uint8_t)i, 1};
-    size_t len = shoal_batch_size(b->recipe, count);
+    size_t len = shoal_batch_size_v1(b->recipe, count);
     uint8_t *bytes = calloc(1, len);
     assert_non_null(bytes);
     assert_int_equal(b->recipe->record_size, 8);
     for (uint32_t r = 0; r < count; r++)
-        bytes[SHOAL_BATCH_HEADER + 8 * (size_t)r + i / 8] = (uint8_t)(1u << i % 8);
-    assert_int_equal(shoal_batch_seal(bytes, len, b->recipe, count, id), SHOAL_OK);
+        bytes[SHOAL_BATCH_HEADER_V1 + 8 * (size_t)r + i / 8] = (uint8_t)(1u << i % 8);
+    assert_int_equal(shoal_batch_seal_v1(bytes, len, b->recipe, count, id), SHOAL_OK);
     must(agg_store_put(b->store, &result, &error, b->collection, b->recipe, day, id, bytes, len),
          &error);
     free(bytes);
@@ -314,10 +314,10 @@ static void a_year_stays_small_and_old_days_get_coarser(void **state)
     for (int32_t day = first; day < first + 366; day++) {
         uint8_t id[16] = {(uint8_t)day, (uint8_t)(day >> 8), 2};
         agg_put result;
-        size_t len = shoal_batch_size(b->recipe, MINIMUM);
+        size_t len = shoal_batch_size_v1(b->recipe, MINIMUM);
         uint8_t *bytes = calloc(1, len);
         assert_non_null(bytes);
-        assert_int_equal(shoal_batch_seal(bytes, len, b->recipe, MINIMUM, id), SHOAL_OK);
+        assert_int_equal(shoal_batch_seal_v1(bytes, len, b->recipe, MINIMUM, id), SHOAL_OK);
         must(
             agg_store_put(b->store, &result, &error, b->collection, b->recipe, day, id, bytes, len),
             &error);

@@ -76,10 +76,10 @@ static void copy_first(bench *b, int i)
 {
     fixture_batch *batch = &b->batches[i];
     size_t size = shoal_record_size(b->recipe.recipe);
-    uint8_t *records = batch->bytes + SHOAL_BATCH_HEADER;
+    uint8_t *records = batch->bytes + SHOAL_BATCH_HEADER_V1;
     for (uint32_t r = 1; r < batch->count; r++) memcpy(records + r * size, records, size);
     assert_int_equal(
-        shoal_batch_seal(batch->bytes, batch->len, b->recipe.recipe, batch->count, batch->id),
+        shoal_batch_seal_v1(batch->bytes, batch->len, b->recipe.recipe, batch->count, batch->id),
         SHOAL_OK);
 }
 

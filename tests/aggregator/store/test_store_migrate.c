@@ -86,7 +86,7 @@ static agg_accumulator sum_of(bench *b, unsigned first, unsigned last)
     agg_accumulator acc;
     must(agg_accumulator_init(&acc, &error, b->recipe.recipe), &error);
     for (unsigned i = first; i <= last; i++)
-        must(agg_accumulator_add(&acc, &error, b->batches[i].bytes + SHOAL_BATCH_HEADER,
+        must(agg_accumulator_add(&acc, &error, b->batches[i].bytes + SHOAL_BATCH_HEADER_V1,
                                  b->batches[i].count, 1),
              &error);
     return acc;

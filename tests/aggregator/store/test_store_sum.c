@@ -170,7 +170,7 @@ static agg_put put_anew(bench *b, shoal_rng *rng, int i, int32_t day)
     fixture_batch *batch = &b->batches[i];
     shoal_rng_bytes(rng, batch->id, 16);
     assert_int_equal(
-        shoal_batch_seal(batch->bytes, batch->len, b->recipe.recipe, batch->count, batch->id),
+        shoal_batch_seal_v1(batch->bytes, batch->len, b->recipe.recipe, batch->count, batch->id),
         SHOAL_OK);
     must(try_put(b, &result, &error, day, batch), &error);
     return result;
@@ -192,9 +192,9 @@ static void refuses_a_small_batch(bench *b)
     agg_put result;
     fixture_batch small = b->batches[0];
     small.count = 99;
-    small.len = shoal_batch_size(b->recipe.recipe, small.count);
+    small.len = shoal_batch_size_v1(b->recipe.recipe, small.count);
     assert_int_equal(
-        shoal_batch_seal(small.bytes, small.len, b->recipe.recipe, small.count, small.id),
+        shoal_batch_seal_v1(small.bytes, small.len, b->recipe.recipe, small.count, small.id),
         SHOAL_OK);
     assert_int_equal(try_put(b, &result, &error, today, &small), SHOAL_ERR_RANGE);
     assert_non_null(strstr(error.text, "batch.minimum, 100"));
@@ -221,9 +221,9 @@ static void a_small_batch_that_is_known_is_not_refused(void **state)
     char sql[120] = {0};
     fixture_batch small = b->batches[0];
     small.count = 99;
-    small.len = shoal_batch_size(b->recipe.recipe, small.count);
+    small.len = shoal_batch_size_v1(b->recipe.recipe, small.count);
     assert_int_equal(
-        shoal_batch_seal(small.bytes, small.len, b->recipe.recipe, small.count, small.id),
+        shoal_batch_seal_v1(small.bytes, small.len, b->recipe.recipe, small.count, small.id),
         SHOAL_OK);
     int at = snprintf(sql, sizeof sql, "INSERT INTO known VALUES(%d, x'", (int)b->collection);
     for (int i = 0; i < 16; i++) at += sprintf(sql + at, "%02x", small.id[i]);
@@ -299,7 +299,8 @@ static int count_on_disk(bench *b)
     size_t size = b->recipe.recipe->record_size;
     for (int i = 0; i < N; i++) {
         for (uint32_t r = 0; r < b->batches[i].count; r++)
-            n += folder_holds(b->folder, b->batches[i].bytes + SHOAL_BATCH_HEADER + r * size, size);
+            n += folder_holds(b->folder, b->batches[i].bytes + SHOAL_BATCH_HEADER_V1 + r * size,
+                              size);
     }
     return n;
 }

@@ -64,10 +64,10 @@ static void sampled_records(void)
 
 static void batches(const shoal_recipe *recipe)
 {
-    uint8_t bytes[200] = {0}, id[16] = {0};
+    uint8_t bytes[216] = {0}, salt[16] = {0};
     shoal_batch batch;
     size_t len = shoal_batch_size(recipe, 3);
-    CHECK(len <= sizeof bytes && shoal_batch_seal(bytes, len, recipe, 3, id) == SHOAL_OK);
+    CHECK(len <= sizeof bytes && shoal_batch_seal(bytes, len, recipe, 3, 20780, salt) == SHOAL_OK);
     for (size_t n = 0; n <= len; n++) {
         shoal_err expected = n == len ? SHOAL_OK : SHOAL_ERR_TRUNCATED;
         CHECK(shoal_batch_open(&batch, at_end(bytes, n), n, recipe, NULL) == expected);
