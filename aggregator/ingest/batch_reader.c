@@ -34,11 +34,12 @@ static void open_batch(opened *o, const shoal_recipe *recipe)
 // with that one.
 static agg_err give_batches(agg_reading *r, const opened *batches, uint32_t n, bool were_shared)
 {
-    agg_run runs[AGG_RUNS_MAX] = {{NULL, NULL, 0}};
+    agg_run runs[AGG_RUNS_MAX] = {{NULL, NULL, 0, 0}};
     uint32_t n_good = 0;
     for (; n_good < n && batches[n_good].err == SHOAL_OK; n_good++) {
         const opened *o = &batches[n_good];
-        runs[n_good] = (agg_run){o->batch.id, o->bytes + o->batch.header, o->batch.count};
+        runs[n_good] =
+            (agg_run){o->batch.id, o->bytes + o->batch.header, o->batch.count, o->batch.version};
         r->window.start += (size_t)o->batch.size;
         if (were_shared) r->count->records += o->batch.count;
     }
@@ -86,7 +87,8 @@ static void share_part(void *context, unsigned part, unsigned n_parts)
     for (uint32_t first, end; agg_read_queue_take(&first, &end, &group->queue);) {
         const opened *last = &group->batches[end - 1];
         for (opened *o = &group->batches[first]; o <= last; o++) {
-            const agg_run run = {o->batch.id, o->bytes + o->batch.header, o->batch.count};
+            const agg_run run = {o->batch.id, o->bytes + o->batch.header, o->batch.count,
+                                 o->batch.version};
             open_batch(o, group->recipe);
             if (o->err != SHOAL_OK) agg_read_queue_stop(&group->queue);
             if (o->err != SHOAL_OK || agg_read_queue_give(&group->queue, part, &run) != SHOAL_OK)

@@ -25,6 +25,7 @@ typedef struct agg_run {
     const uint8_t *batch_id; // 16 bytes, or NULL for records of NDJSON lines
     const uint8_t *records;
     uint32_t count;
+    uint32_t version; // of the batch; 0 for records of NDJSON lines
 } agg_run;
 
 #define AGG_RUNS_MAX 256u // runs of one call of a sink

@@ -32,7 +32,7 @@ agg_err agg_reading_give(agg_reading *r, const agg_run *runs, uint32_t n_runs)
 
 agg_err agg_reading_tell_barrier(agg_reading *r)
 {
-    const agg_run none = {NULL, NULL, 0};
+    const agg_run none = {NULL, NULL, 0, 0};
     return r->reader->sink(r->reader->sink_context, r->error, &none, 0);
 }
 
