@@ -3,17 +3,21 @@
 #include "batch_reader.h"
 
 #include "agg_batch.h"
+#include "claims.h"
 
 // A group may be so much larger where batches are so large that some thread would get none.
 #define GROUP_BYTES_MORE ((size_t)8 << 20)
 
-static agg_err batch_failed(agg_reading *r, agg_err err, uint32_t bad)
+//   id: of the batch; NULL where its header cannot be read
+static agg_err batch_failed(agg_reading *r, agg_err err, uint32_t bad, const uint8_t id[AGG_CLAIM])
 {
-    char detail[32] = "";
+    char detail[32] = "", named[AGG_CLAIM_TEXT + 8] = "", text[AGG_CLAIM_TEXT];
     int exit_code = err == SHOAL_ERR_RECIPE_HASH ? AGG_EXIT_RUNTIME : AGG_EXIT_IO;
     if (bad != UINT32_MAX) snprintf(detail, sizeof detail, "record %u: ", bad + 1);
-    return agg_fail(r->error, err, exit_code, "%s: batch %llu: %s%s", r->name,
-                    (unsigned long long)(r->n_batches + 1), detail, shoal_err_text(err));
+    if (id != NULL && (err == SHOAL_ERR_BATCH_ID || err == SHOAL_ERR_CHECKSUM))
+        snprintf(named, sizeof named, " (id %s)", agg_claim_print(text, id));
+    return agg_fail(r->error, err, exit_code, "%s: batch %llu: %s%s%s", r->name,
+                    (unsigned long long)(r->n_batches + 1), detail, shoal_err_text(err), named);
 }
 
 // A batch that is whole, and the result of checking it.
@@ -47,17 +51,20 @@ static agg_err give_batches(agg_reading *r, const opened *batches, uint32_t n, b
     if (err != SHOAL_OK) return err;
     r->n_batches += n_good;
     r->count->batches += n_good;
-    return n_good < n ? batch_failed(r, batches[n_good].err, batches[n_good].bad) : SHOAL_OK;
+    return n_good < n
+               ? batch_failed(r, batches[n_good].err, batches[n_good].bad, batches[n_good].batch.id)
+               : SHOAL_OK;
 }
 
 static agg_err take_batch(agg_reading *r)
 {
     opened o;
     agg_err err = shoal_batch_peek(&o.batch, r->window.bytes + r->window.start, agg_reading_has(r));
-    if (err != SHOAL_OK) return batch_failed(r, err, UINT32_MAX);
+    if (err != SHOAL_OK) return batch_failed(r, err, UINT32_MAX, NULL);
     err = agg_reading_fill(r, (size_t)o.batch.size);
     if (err != SHOAL_OK) return err;
-    if (agg_reading_has(r) < o.batch.size) return batch_failed(r, SHOAL_ERR_TRUNCATED, UINT32_MAX);
+    if (agg_reading_has(r) < o.batch.size)
+        return batch_failed(r, SHOAL_ERR_TRUNCATED, UINT32_MAX, o.batch.id);
     o.bytes = r->window.bytes + r->window.start;
     open_batch(&o, r->reader->recipe->recipe);
     return give_batches(r, &o, 1, false);

@@ -204,6 +204,20 @@ bool agg_shard_claims_equal(const agg_shard_claims *a, const agg_shard_claims *b
     return true;
 }
 
+bool agg_shard_claims_hold(const agg_shard_claims *claims, const agg_shard_claims *one)
+{
+    const agg_shard_claim *wanted = &one->list[0];
+    for (size_t i = 0; i < claims->n; i++) {
+        const agg_shard_claim *claim = &claims->list[i];
+        bool is_held = claim->n_shards == wanted->n_shards &&
+                       memcmp(claim->manifest, wanted->manifest, 32) == 0;
+        for (size_t j = 0; is_held && j < agg_shard_bits(claim->n_shards); j++)
+            is_held = (wanted->held[j] & ~claim->held[j]) == 0;
+        if (is_held) return true;
+    }
+    return false;
+}
+
 agg_err agg_shard_claims_check_whole(const agg_shard_claims *claims, agg_error *error)
 {
     char name[AGG_MANIFEST_TEXT], missing[16 * NAMED_MAX] = "";

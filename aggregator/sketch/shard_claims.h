@@ -73,6 +73,10 @@ agg_err agg_shard_claims_unite(agg_shard_claims *sum, agg_error *error, const ag
 // Returns: whether two lists are equal.
 bool agg_shard_claims_equal(const agg_shard_claims *a, const agg_shard_claims *b);
 
+// Returns: whether a list holds the one shard of another one, by the same split.
+//   one: of agg_shard_claims_of
+bool agg_shard_claims_hold(const agg_shard_claims *claims, const agg_shard_claims *one);
+
 // Checks that every shard of every manifest is held.
 // Returns: AGG_ERR_INCOMPLETE, naming the manifest and its first missing shards.
 agg_err agg_shard_claims_check_whole(const agg_shard_claims *claims,
