@@ -142,6 +142,9 @@ static agg_err add_shards(agg_shard_claim *into, agg_error *error, const agg_sha
 {
     char text[AGG_MANIFEST_TEXT];
     agg_manifest_print(text, into->manifest);
+    if ((into->n_shards == 1) != (from->n_shards == 1))
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_RUNTIME,
+                        "one counts all of manifest %s, and the other shards of it", text);
     if (into->n_shards != from->n_shards)
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_RUNTIME,
                         "manifest %s is split into %u shards in one and into %u in the other", text,
@@ -151,6 +154,10 @@ static agg_err add_shards(agg_shard_claim *into, agg_error *error, const agg_sha
             return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_RUNTIME,
                             "both count shard %u/%u of manifest %s", shard, into->n_shards, text);
     for (size_t i = 0; i < agg_shard_bits(into->n_shards); i++) into->held[i] |= from->held[i];
+    if (agg_shard_claim_count(into) == into->n_shards) {
+        into->n_shards = 1; // so that the split does not show in what is whole
+        into->held[0] = 1;
+    }
     return SHOAL_OK;
 }
 
@@ -209,13 +216,24 @@ bool agg_shard_claims_hold(const agg_shard_claims *claims, const agg_shard_claim
     const agg_shard_claim *wanted = &one->list[0];
     for (size_t i = 0; i < claims->n; i++) {
         const agg_shard_claim *claim = &claims->list[i];
-        bool is_held = claim->n_shards == wanted->n_shards &&
-                       memcmp(claim->manifest, wanted->manifest, 32) == 0;
+        bool is_held = memcmp(claim->manifest, wanted->manifest, 32) == 0;
+        if (is_held && claim->n_shards == 1) return true; // all of it
+        is_held = is_held && claim->n_shards == wanted->n_shards;
         for (size_t j = 0; is_held && j < agg_shard_bits(claim->n_shards); j++)
             is_held = (wanted->held[j] & ~claim->held[j]) == 0;
         if (is_held) return true;
     }
     return false;
+}
+
+agg_shards_about agg_shard_claims_about(const agg_shard_claims *claims)
+{
+    agg_shards_about about = {0, 0};
+    for (size_t i = 0; i < claims->n; i++) {
+        about.n += claims->list[i].n_shards;
+        about.missing += claims->list[i].n_shards - agg_shard_claim_count(&claims->list[i]);
+    }
+    return about;
 }
 
 agg_err agg_shard_claims_check_whole(const agg_shard_claims *claims, agg_error *error)
@@ -273,7 +291,8 @@ static bool is_sound(const agg_shard_claim *claim)
     for (uint32_t i = 1; i < claim->n_earlier; i++)
         if (memcmp(claim->earlier[i - 1], claim->earlier[i], 32) >= 0) return false;
     if (n_last > 0 && claim->held[claim->n_shards / 8] >> n_last != 0) return false;
-    return agg_shard_claim_count(claim) > 0;
+    uint32_t n = agg_shard_claim_count(claim);
+    return n > 0 && (n < claim->n_shards || n == 1);
 }
 
 agg_err agg_shard_claims_check_read(const agg_shard_claims *claims)

@@ -2,7 +2,8 @@
 // Shard claims list what an accumulator counts by manifests (ingest/manifest.h), where machines
 // share one collection: for each manifest its name, into how many shards its batches were split,
 // and which of the shards are counted. A list of ids would grow with the batches; this one does
-// not.
+// not. Once all shards are counted, the claim is that of one shard of 1: what is whole has the same
+// bytes however it was split.
 //
 // Two accumulators that count the same shard share batches, and uniting their claims is refused. So
 // is uniting shards of different splits of one manifest, and uniting two manifests of which neither
@@ -77,6 +78,12 @@ bool agg_shard_claims_equal(const agg_shard_claims *a, const agg_shard_claims *b
 //   one: of agg_shard_claims_of
 bool agg_shard_claims_hold(const agg_shard_claims *claims, const agg_shard_claims *one);
 
+// How many shards the manifests of a list have in all, and how many of them are not held.
+typedef struct agg_shards_about {
+    uint64_t n, missing;
+} agg_shards_about;
+agg_shards_about agg_shard_claims_about(const agg_shard_claims *claims);
+
 // Checks that every shard of every manifest is held.
 // Returns: AGG_ERR_INCOMPLETE, naming the manifest and its first missing shards.
 agg_err agg_shard_claims_check_whole(const agg_shard_claims *claims,
@@ -95,8 +102,8 @@ agg_err agg_shard_claim_read_head(agg_shard_claim *claim, agg_error *error,
                                   const uint8_t bytes[AGG_SHARD_CLAIM_HEAD]) SHOAL_MUST_CHECK;
 
 // Checks a list that was read: its order, the order of the earlier manifests, at least one shard
-// for each manifest, no bits beyond the last shard, and that the manifests name one another.
-// Returns: SHOAL_ERR_RANGE.
+// for each manifest, all of them only where there is one, no bits beyond the last shard, and that
+// the manifests name one another. Returns: SHOAL_ERR_RANGE.
 agg_err agg_shard_claims_check_read(const agg_shard_claims *claims) SHOAL_MUST_CHECK;
 
 #define AGG_MANIFEST_TEXT 65 // characters of a printed name, NUL included
