@@ -220,12 +220,12 @@ static agg_err ingest_file(ingesting *in, agg_error *error, const agg_recipe *re
 }
 
 // Bytes that all files hold: no record takes fewer there than in memory. UINT64_MAX where one is a
-// pipe.
+// pipe or compressed.
 static uint64_t input_bytes(const agg_ingest_options *a)
 {
     uint64_t sum = 0;
     for (int i = 0; i < a->n_files; i++) {
-        uint64_t size = cli_file_bytes(a->files[i]);
+        uint64_t size = cli_plain_bytes(a->files[i]);
         if (size == 0) return UINT64_MAX;
         sum += size;
     }

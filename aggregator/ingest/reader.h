@@ -2,6 +2,9 @@
 // A reader turns a stream of reports into runs of checked binary records. A stream is batches one
 // after another (magic "shoalbat") or NDJSON, one report a line; its first bytes tell which.
 //
+// Batches may be compressed as a whole (expander.h), and then one thread reads them. Memory is
+// bounded by the largest batch that a header may announce, whatever the bytes expand to.
+//
 // A damaged batch stops the stream with an error that names the batch; none of its records is given
 // out. A bad NDJSON line is counted, its reason is logged for the first few, and the stream goes
 // on: the caller decides how many are too many.
