@@ -2,6 +2,8 @@
 // Ids and waiting batches; see store_batch.h.
 #include "store_batch.h"
 
+#include "store_import.h"
+
 static sqlite3_stmt *bind_id(agg_store *store, enum statement number, int64_t collection,
                              const uint8_t id[16])
 {
@@ -34,7 +36,8 @@ static agg_err add_waiting(agg_store *store, bool *is_known, agg_error *error, i
 {
     agg_err err = agg_store_find_id(store, is_known, error, collection, id);
     if (err != SHOAL_OK || *is_known) return err;
-    err = agg_store_add_id(store, error, collection, id);
+    err = agg_store_check_unimported(store, error, collection);
+    if (err == SHOAL_OK) err = agg_store_add_id(store, error, collection, id);
     if (err != SHOAL_OK) return err;
     const int64_t integers[] = {collection, today};
     sqlite3_stmt *add = agg_database_bind(&store->database, STATEMENT_WAITING_ADD, integers, 2);
