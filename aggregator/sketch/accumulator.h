@@ -134,8 +134,9 @@ agg_err agg_accumulator_claim_all(agg_accumulator *acc, agg_error *error,
 agg_err agg_accumulator_check_shards(const agg_accumulator *acc, agg_error *error,
                                      const agg_shard_claims *shards) SHOAL_MUST_CHECK;
 
-// Notes that the accumulator counts these shards, whose records were added.
-// Returns: as agg_accumulator_check_shards; nothing is noted then.
+// Notes that the accumulator counts these shards, whose records were added since
+// agg_accumulator_check_shards allowed it.
+// Returns: as agg_shard_claims_unite; nothing is noted then.
 agg_err agg_accumulator_claim_shards(agg_accumulator *acc, agg_error *error,
                                      const agg_shard_claims *shards) SHOAL_MUST_CHECK;
 

@@ -129,7 +129,7 @@ static agg_err check_day(agg_store *store, agg_error *error, int64_t collection,
     agg_err err = count(store, &last, error, STATEMENT_BLOCK_LAST_DAY, collection);
     if (err != SHOAL_OK) return err;
     if (day < 1 || day > today)
-        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "--period: the day is not over");
+        return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "--period: the day has not come");
     if (day > last) return SHOAL_OK;
     agg_day_print(text, (int32_t)last);
     return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_PRIVACY,
