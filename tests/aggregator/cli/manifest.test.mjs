@@ -494,6 +494,7 @@ function zstd(content, repeat = 0) {
   const size = repeat || content.length;
   const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0]);
   head.writeUInt32LE(size, 5);
+  /** @type {Buffer[]} */
   const blocks = [head];
   for (let at = 0; at < size; at += 1 << 17) {
     const some = Math.min(1 << 17, size - at);
