@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal merge: accumulators of one recipe into one.
-#include <ctype.h>
-#include <stdlib.h>
-
 #include "commands.h"
 #include "memory_option.h"
 #include "merge_files.h"
+#include "merge_rows.h"
 
 static const char help_text[] =
     "Usage: shoal merge [--rows A-B] -o ACC ACC...\n"
@@ -13,7 +11,7 @@ static const char help_text[] =
     "Adds accumulators of one recipe. Their order does not change a byte of the result. Two that\n"
     "count the same batch or file of reports are refused, and nothing is written. Accumulators of\n"
     "older versions do not list what they count: they are merged with a warning. Those of shards\n"
-    "(shoal ingest --manifest) merge with one another only, each shard once.\n"
+    "(shoal manifest) merge with one another only, each shard once.\n"
     "\n"
     "  -o, --output ACC   the accumulator to write, replaced if it exists\n"
     "  --rows A-B         merge only rows A to B of the sketches, so that no process holds them "
@@ -28,32 +26,13 @@ typedef struct arguments {
     const char *output, *rows, *memory;
 } arguments;
 
-// Reads "A-B" with 1 <= A <= B.
-static agg_err read_rows(agg_rows *rows, agg_error *error, const char *text)
-{
-    char *end = NULL;
-    unsigned long first = 0, last = 0;
-    *rows = (agg_rows){0, 0};
-    if (text == NULL) return SHOAL_OK;
-    if (isdigit((unsigned char)*text)) first = strtoul(text, &end, 10);
-    if (first > 0 && *end == '-' && isdigit((unsigned char)end[1])) {
-        last = strtoul(end + 1, &end, 10);
-        if (*end != '\0') last = 0;
-    }
-    if (first == 0 || last < first || last > UINT32_MAX)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--rows: not A-B with 1 <= A <= B: %s", text);
-    *rows = (agg_rows){(uint32_t)first, (uint32_t)last};
-    return SHOAL_OK;
-}
-
 static agg_err run(agg_error *error, void *context, const command_words *words)
 {
     const arguments *a = context;
     uint64_t limit = 0;
     agg_rows rows;
     agg_err err = cli_read_memory(&limit, error, a->memory);
-    if (err == SHOAL_OK) err = read_rows(&rows, error, a->rows);
+    if (err == SHOAL_OK) err = agg_merge_rows_parse(&rows, error, a->rows);
     if (err != SHOAL_OK) return err;
     return agg_merge_files(error, a->output, words->texts, words->n, rows, limit);
 }

@@ -65,7 +65,7 @@ static agg_err take_ids(void *context, agg_error *error, const agg_run *runs, ui
         if (runs[i].version == 1 && !in->allows_version_1)
             return agg_fail(error, SHOAL_ERR_VERSION, AGG_EXIT_USAGE,
                             "%s: batch %s is of version 1: its sender drew the id, which does not "
-                            "prove its content (--allow-version-1 lists it all the same)",
+                            "prove its content (--allow-old lists it all the same)",
                             in->path, agg_claim_print(text, runs[i].batch_id));
         in->gathered->has_version_1 |= runs[i].version == 1;
         err = add_id(in->gathered, error, runs[i].batch_id);

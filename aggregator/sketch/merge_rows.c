@@ -3,10 +3,29 @@
 // beside the whole.
 #include "merge_rows.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agg_size.h"
+
+agg_err agg_merge_rows_parse(agg_rows *rows, agg_error *error, const char *text)
+{
+    char *end = NULL;
+    unsigned long first = 0, last = 0;
+    *rows = (agg_rows){0, 0};
+    if (text == NULL) return SHOAL_OK;
+    if (isdigit((unsigned char)*text)) first = strtoul(text, &end, 10);
+    if (first > 0 && *end == '-' && isdigit((unsigned char)end[1])) {
+        last = strtoul(end + 1, &end, 10);
+        if (*end != '\0') last = 0;
+    }
+    if (first == 0 || last < first || last > UINT32_MAX)
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                        "--rows: not A-B with 1 <= A <= B: %s", text);
+    *rows = (agg_rows){(uint32_t)first, (uint32_t)last};
+    return SHOAL_OK;
+}
 
 typedef struct held {
     agg_rows rows;

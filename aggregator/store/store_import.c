@@ -22,16 +22,6 @@ static agg_err count(agg_store *store, int64_t *n, agg_error *error, enum statem
                                      "count imports");
 }
 
-agg_err agg_store_check_unimported(agg_store *store, agg_error *error, int64_t collection)
-{
-    int64_t n = 0;
-    agg_err err = count(store, &n, error, STATEMENT_IMPORTS_COUNT, collection);
-    if (err != SHOAL_OK || n == 0) return err;
-    return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME,
-                    "the results of this collection are imported (shoal store import): its batches "
-                    "go to the object store that manifests list");
-}
-
 // Refuses an accumulator that the store must not take, before it reads the database.
 static agg_err check_accumulator(agg_error *error, const shoal_recipe *recipe,
                                  const agg_accumulator *acc)

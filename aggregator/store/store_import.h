@@ -25,8 +25,4 @@ agg_err agg_store_import(agg_store *store, int64_t *number, agg_error *error, in
                          const shoal_recipe *recipe, agg_accumulator *acc, int32_t day,
                          int32_t today) SHOAL_MUST_CHECK;
 
-// Refuses a new batch for a collection that is fed by imports. Call with db_mutex held.
-agg_err agg_store_check_unimported(agg_store *store, agg_error *error,
-                                   int64_t collection) SHOAL_MUST_CHECK;
-
 #endif

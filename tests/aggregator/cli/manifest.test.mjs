@@ -235,8 +235,8 @@ test('what a manifest must not list is refused', () => {
     /"sum", which promises that no report is stored/,
     ...['manifest', 'make', '--recipe', 'sum.json', '-o', 'x.man', 'b0.batch'],
   );
-  good(...make, '--allow-version-1', 'v1.batch');
-  const again = good(...make, '--allow-version-1', 'v1.batch', 'v1.batch');
+  good(...make, '--allow-old', 'v1.batch');
+  const again = good(...make, '--allow-old', 'v1.batch', 'v1.batch');
   assert.match(again.err, /listed once/);
   assert.match(good('manifest', 'print', 'x.man').out.toString(), /some of version 1/);
 });
