@@ -234,6 +234,8 @@ agg_err agg_accumulator_load(agg_accumulator *acc, agg_error *error,
 //   rows: {0, 0}: all that the file holds
 // Returns: also SHOAL_ERR_ARGUMENT for a file of other rows, for rows that the sketches do not
 // have, and for a file that keeps records.
+agg_err agg_accumulator_read_rows(agg_accumulator *acc, agg_error *error, const char *name,
+                                  FILE *stream, agg_rows rows) SHOAL_MUST_CHECK;
 agg_err agg_accumulator_load_rows(agg_accumulator *acc, agg_error *error, const char *path,
                                   agg_rows rows) SHOAL_MUST_CHECK;
 

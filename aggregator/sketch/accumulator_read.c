@@ -341,8 +341,8 @@ static agg_err choose_rows(agg_accumulator *acc, agg_error *error, const head *h
     return SHOAL_OK;
 }
 
-static agg_err read_rows(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream,
-                         const agg_rows *rows)
+static agg_err read_chosen(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream,
+                           const agg_rows *rows)
 {
     incoming in = {.stream = stream};
     head h = {.n_parts = 0};
@@ -362,7 +362,13 @@ static agg_err read_rows(agg_accumulator *acc, agg_error *error, const char *nam
 
 agg_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream)
 {
-    return read_rows(acc, error, name, stream, NULL);
+    return read_chosen(acc, error, name, stream, NULL);
+}
+
+agg_err agg_accumulator_read_rows(agg_accumulator *acc, agg_error *error, const char *name,
+                                  FILE *stream, agg_rows rows)
+{
+    return read_chosen(acc, error, name, stream, &rows);
 }
 
 static FILE *open_file(agg_error *error, const char *path)
@@ -377,10 +383,10 @@ static agg_err load_rows(agg_accumulator *acc, agg_error *error, const char *pat
                          const agg_rows *rows)
 {
     memset(acc, 0, sizeof *acc);
-    if (strcmp(path, "-") == 0) return read_rows(acc, error, "standard input", stdin, rows);
+    if (strcmp(path, "-") == 0) return read_chosen(acc, error, "standard input", stdin, rows);
     FILE *stream = open_file(error, path);
     if (stream == NULL) return AGG_ERR_IO;
-    agg_err err = read_rows(acc, error, path, stream, rows);
+    agg_err err = read_chosen(acc, error, path, stream, rows);
     fclose(stream);
     return err;
 }
