@@ -253,6 +253,7 @@ static uint64_t fixed_bytes(const agg_accumulator *acc, const agg_ingest_options
              bytes =
                  cli_reader_memory(a->files, a->n_files, recipe, a->n_threads) + claims_bytes(a);
     bytes += a->n_threads * agg_copies_memory(recipe->recipe);
+    if (a->manifest != NULL) bytes += 2 * cli_file_bytes(a->manifest); // and what came of it
     for (uint32_t i = 0; i < acc->n_parts; i++)
         bytes += 4 * (acc->parts[i].n_cells + acc->parts[i].n_rows);
     if (agg_accumulator_keeps_records(acc))
