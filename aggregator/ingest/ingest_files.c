@@ -371,6 +371,11 @@ static agg_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_error 
                                 const agg_ingest_options *a, const agg_recipe *recipe)
 {
     bool exists = strcmp(a->output, "-") != 0 && access(a->output, F_OK) == 0;
+    if (exists && !a->is_appending && a->manifest != NULL)
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
+                        "%s exists, and is not what shard %u/%u of %s gives: remove it, or "
+                        "--append to it",
+                        a->output, a->shard, a->n_shards, a->manifest);
     if (exists && !a->is_appending)
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
                         "%s exists; --append adds to it", a->output);
