@@ -30,6 +30,7 @@ agg_compression agg_compression_of_file(const char *path)
 #ifdef SHOAL_WITH_COMPRESSION
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define INPUT ((size_t)128 << 10)
 #define WINDOW_LOG 24 // 16 MiB; level 19 has 8
@@ -40,6 +41,7 @@ struct agg_expander {
     z_stream gzip;
     size_t start, end; // of the input that is left
     bool is_within;    // the stream may not end here
+    bool is_wide;      // the window is larger than what is allowed
     bool is_over;      // all of the stream was read
     uint8_t input[INPUT];
 };
@@ -89,6 +91,7 @@ static bool expand(agg_expander *e, size_t *got, uint8_t *out, size_t cap)
         e->start += in.pos;
         *got = made.pos;
         e->is_within = left != 0;
+        e->is_wide = ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge;
         return !ZSTD_isError(left);
     }
     e->gzip.next_in = e->input + e->start;
@@ -122,8 +125,10 @@ agg_err agg_expander_read(agg_expander *e, size_t *got, agg_error *error, uint8_
         if (err != SHOAL_OK) return err;
         if (e->is_over && !e->is_within) return SHOAL_OK;
         if (!expand(e, got, out, cap))
-            return agg_fail(error, SHOAL_ERR_CHECKSUM, AGG_EXIT_IO,
-                            "the compressed bytes are damaged");
+            return agg_fail(error, SHOAL_ERR_CHECKSUM, AGG_EXIT_IO, "%s",
+                            e->is_wide ? "the window of zstd is larger than 16 MiB: use a level up "
+                                         "to 19"
+                                       : "the compressed bytes are damaged");
         if (*got == 0 && e->is_over)
             return agg_fail(error, SHOAL_ERR_TRUNCATED, AGG_EXIT_IO,
                             "the compressed bytes end too early");

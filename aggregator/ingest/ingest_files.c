@@ -407,7 +407,9 @@ static agg_err ingest(agg_error *error, const agg_ingest_options *a, const agg_r
     if (err != SHOAL_OK) return err;
     if (shard != NULL) {
         err = agg_accumulator_check_shards(&acc, error, &shard->claims);
-        if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->output);
+        if (err != SHOAL_OK)
+            agg_error_prefix(error, "%s and shard %u/%u of %s", a->output, a->shard, a->n_shards,
+                             a->manifest);
     } else {
         say_unclaimed(&acc, a->output);
         agg_accumulator_begin_claims(&acc);

@@ -543,6 +543,8 @@ test('batches in gzip and zstd are read as they are, and bombs take no memory', 
     gzipSync(bytes('lines.ndjson')),
     /holds no batches; only batches may be compressed/,
   );
+  const wide = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 15 << 3, 1, 0, 0]); // a window of 2^25
+  refuse('wide', wide, /wide: the window of zstd is larger than 16 MiB/);
   // 1 GiB of zeros behind a header that is good, and nothing but zeros.
   refuse('bomb', zstd(Buffer.from([0]), 16 << 20), /holds no batches/);
   const long = Buffer.from(bytes('b0.batch').subarray(0, 88));
@@ -555,12 +557,23 @@ test('accumulators that older versions wrote keep their bytes', () => {
     ['cms.acc', 1],
     ['cms_claims.acc', 3],
     ['joint_claims.acc', 3],
+    ['cms_shard.acc', 4],
   ])) {
     const old = readFileSync(join(golden, name));
     assert.equal(old.readUInt32LE(8), version);
     good('merge', '-o', 'old.acc', join(golden, name));
     assert.deepEqual(bytes('old.acc'), old, name);
   }
+  const manifest = ['manifest', 'print', '--format', 'json', join(golden, 'cms.man')];
+  assert.deepEqual(JSON.parse(good(...manifest).out.toString()), {
+    manifest: '7634ea498975b514baee1bf8c1b9985f402bd9c3c5b11690ae277fedad51e7a9',
+    version: 1,
+    recipe: 'c3ca71941942bc3aa5528aa477a9ac9482973d1f507aef9b49bb834b4cbe5eb6',
+    generation: 1,
+    batches: 2,
+    has_version_1: false,
+    earlier: [],
+  });
   bad(
     2,
     /it keeps records, which have no rows/,
