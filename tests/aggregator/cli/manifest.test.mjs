@@ -2,7 +2,8 @@
 // Several machines share one collection: manifests, shards, merges by rows, and the import into a server's store. Whatever
 // the split, the bytes are one process's; and whatever would count twice or leave something out is refused by name.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
@@ -286,6 +287,28 @@ test('a shard is folded again with the same bytes', () => {
     ingest(1, 4, 'again.acc', '--append', '--skip-held').err,
     /counts shard 1\/4 of m1\.man already/,
   );
+});
+
+test('a twin that runs at the same time, and workers that are killed, change no byte', async () => {
+  const own = batches.filter((name) => shardOf(name, 4) === 1);
+  const args = ['ingest', '--recipe', 'r.json', '--manifest', 'm1.man', '--shard', '1/4'];
+  const start = () => spawn(bin, [...args, '-o', 'twin.acc', ...own], { cwd: folder });
+  /** @param {import('node:child_process').ChildProcess} child */
+  const code = async (child) => (await once(child, 'exit'))[0];
+  for (let i = 0; i < 5; i++) {
+    assert.deepEqual(await Promise.all([start(), start(), start()].map(code)), [0, 0, 0]);
+    assert.deepEqual(bytes('twin.acc'), bytes('s4-1.acc'));
+    rmSync(at('twin.acc'));
+  }
+  for (let i = 0; i < 20; i++) {
+    const child = start();
+    setTimeout(() => child.kill('SIGKILL'), i / 2);
+    await code(child);
+    if (existsSync(at('twin.acc'))) assert.deepEqual(bytes('twin.acc'), bytes('s4-1.acc'));
+    assert.equal(await code(start()), 0, 'the rerun succeeds');
+    assert.deepEqual(bytes('twin.acc'), bytes('s4-1.acc'));
+    rmSync(at('twin.acc'));
+  }
 });
 
 test('a foreign batch, a missing one and other bytes under a known id are refused by name', () => {
