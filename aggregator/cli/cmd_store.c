@@ -61,7 +61,8 @@ static const char forget_help[] =
 static const char import_help[] =
     "Usage: shoal store import --store FOLDER --recipe R --period DATE [--audit-log FOLDER] ACC\n"
     "\n"
-    "Enters what several machines counted by manifests (shoal manifest) as a closed block, which the\n"
+    "Enters what several machines counted by manifests (shoal manifest) as a closed block, which "
+    "the\n"
     "server then serves like its own. A manifest is imported once. ACC must count all shards of\n"
     "its manifests, and as many reports as a block has at least. A recipe whose results are\n"
     "imported takes no batches by the server.\n"

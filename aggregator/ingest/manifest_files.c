@@ -19,30 +19,30 @@
 static void print_json(const agg_manifest *m, bool with_ids)
 {
     char text[AGG_MANIFEST_TEXT];
-    printf("{\"manifest\":\"%s\",\"version\":1,", agg_manifest_print(text, m->name));
-    printf("\"recipe\":\"%s\",", agg_manifest_print(text, m->recipe_hash));
-    printf("\"generation\":%u,\"batches\":%u,\"has_version_1\":%s,\"earlier\":[", m->generation,
-           m->n_ids, m->has_version_1 ? "true" : "false");
+    fprintf(stdout, "{\"manifest\":\"%s\",\"version\":1,", agg_manifest_print(text, m->name));
+    fprintf(stdout, "\"recipe\":\"%s\",", agg_manifest_print(text, m->recipe_hash));
+    fprintf(stdout, "\"generation\":%u,\"batches\":%u,\"has_version_1\":%s,\"earlier\":[",
+            m->generation, m->n_ids, m->has_version_1 ? "true" : "false");
     for (uint32_t i = 0; i < m->n_earlier; i++)
-        printf("%s\"%s\"", i > 0 ? "," : "", agg_manifest_print(text, m->earlier[i]));
-    printf("]");
+        fprintf(stdout, "%s\"%s\"", i > 0 ? "," : "", agg_manifest_print(text, m->earlier[i]));
+    fprintf(stdout, "]");
     for (uint32_t i = 0; with_ids && i < m->n_ids; i++)
-        printf("%s\"%s\"", i > 0 ? "," : ",\"ids\":[", agg_claim_print(text, m->ids[i]));
-    printf(with_ids ? "]}\n" : "}\n");
+        fprintf(stdout, "%s\"%s\"", i > 0 ? "," : ",\"ids\":[", agg_claim_print(text, m->ids[i]));
+    fprintf(stdout, with_ids ? "]}\n" : "}\n");
 }
 
 static void print_table(const agg_manifest *m, bool with_ids)
 {
     char text[AGG_MANIFEST_TEXT];
-    printf("manifest    %s\n", agg_manifest_print(text, m->name));
-    printf("recipe      %s\n", agg_manifest_print(text, m->recipe_hash));
-    printf("generation  %u\n", m->generation);
-    printf("batches     %s%s\n", agg_whole(m->n_ids).text,
-           m->has_version_1 ? ", some of version 1" : "");
+    fprintf(stdout, "manifest    %s\n", agg_manifest_print(text, m->name));
+    fprintf(stdout, "recipe      %s\n", agg_manifest_print(text, m->recipe_hash));
+    fprintf(stdout, "generation  %u\n", m->generation);
+    fprintf(stdout, "batches     %s%s\n", agg_whole(m->n_ids).text,
+            m->has_version_1 ? ", some of version 1" : "");
     for (uint32_t i = 0; i < m->n_earlier; i++)
-        printf("after       %s\n", agg_manifest_print(text, m->earlier[i]));
+        fprintf(stdout, "after       %s\n", agg_manifest_print(text, m->earlier[i]));
     for (uint32_t i = 0; with_ids && i < m->n_ids; i++)
-        printf("%s\n", agg_claim_print(text, m->ids[i]));
+        fprintf(stdout, "%s\n", agg_claim_print(text, m->ids[i]));
 }
 
 // ---- several manifests ----
@@ -78,10 +78,10 @@ agg_err agg_manifest_check_files(agg_error *error, const char *const *files, siz
     if (err == SHOAL_OK) err = agg_manifest_check_chain(error, all.list, files, all.n);
     for (size_t i = 0; err == SHOAL_OK && i < all.n; i++) n_ids += all.list[i].n_ids;
     if (err == SHOAL_OK && is_json)
-        printf("{\"manifests\":%zu,\"batches\":%llu}\n", all.n, (unsigned long long)n_ids);
+        fprintf(stdout, "{\"manifests\":%zu,\"batches\":%llu}\n", all.n, (unsigned long long)n_ids);
     else if (err == SHOAL_OK)
-        printf("%zu %s: good, %s batches\n", all.n, all.n == 1 ? "manifest" : "manifests",
-               agg_whole(n_ids).text);
+        fprintf(stdout, "%zu %s: good, %s batches\n", all.n, all.n == 1 ? "manifest" : "manifests",
+                agg_whole(n_ids).text);
     release_all(&all);
     return err;
 }
@@ -147,8 +147,8 @@ static void say_made(const agg_manifest_options *a, const agg_manifest *m, const
         agg_log_line(command, line);
     }
     if (strcmp(a->output, "-") == 0) return;
-    printf("%s: generation %u, %s batches\n", agg_manifest_print(name, m->name), m->generation,
-           agg_whole(m->n_ids).text);
+    fprintf(stdout, "%s: generation %u, %s batches\n", agg_manifest_print(name, m->name),
+            m->generation, agg_whole(m->n_ids).text);
 }
 
 static agg_err gather(agg_gathered *found, agg_error *error, const agg_manifest_options *a,
