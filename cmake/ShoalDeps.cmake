@@ -3,6 +3,7 @@
 #   shoal_cjson      <cjson/cJSON.h>
 #   shoal_utf8proc   <utf8proc.h>
 #   shoal_libcrypto  <openssl/evp.h>, native only
+#   shoal_compression  <zstd.h> and <zlib.h>, native only
 # Native builds use the system's libraries, by pkg-config. WASI builds link statically from the
 # sources that scripts/fetch-sources.sh put into SHOAL_DEPS_DIR.
 add_library(shoal_cjson INTERFACE)
@@ -15,6 +16,10 @@ if(SHOAL_NATIVE)
     pkg_check_modules(libcrypto REQUIRED IMPORTED_TARGET libcrypto>=3)
     add_library(shoal_libcrypto INTERFACE)
     target_link_libraries(shoal_libcrypto INTERFACE PkgConfig::libcrypto)
+    pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
+    pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
+    add_library(shoal_compression INTERFACE)
+    target_link_libraries(shoal_compression INTERFACE PkgConfig::libzstd PkgConfig::zlib)
     target_link_libraries(shoal_cjson INTERFACE PkgConfig::libcjson)
     target_link_libraries(shoal_utf8proc INTERFACE PkgConfig::libutf8proc)
     return()

@@ -35,7 +35,7 @@ fi
 [ ! -e "$sysroot/.complete" ] || exit 0
 
 # The libraries of the native build (setup.sh), for the other architecture.
-packages=(libc6-dev libcjson-dev libutf8proc-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libcurl4-openssl-dev libcmocka-dev)
+packages=(libc6-dev libcjson-dev libutf8proc-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libzstd-dev zlib1g-dev libcurl4-openssl-dev libcmocka-dev)
 
 # A package manager with its own empty state finds all packages that these need.
 work=$(mktemp -d)

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 packages=(
     gcc libc6-dev make cmake ninja-build pkg-config                        # the native build
     clang-14 clang-format-14 llvm-14 libclang-rt-14-dev valgrind           # sanitizers, format, taint check
-    libcjson-dev libutf8proc-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libcurl4-openssl-dev # the aggregator's libraries
+    libcjson-dev libutf8proc-dev libmicrohttpd-dev libsqlite3-dev libssl-dev libcurl4-openssl-dev libzstd-dev zlib1g-dev # the aggregator's libraries
     libcmocka-dev                                                          # its tests
     lld-14 wasi-libc libclang-rt-14-dev-wasm32 dpkg-dev patch              # the WASI build
     emscripten binaryen                                                    # the page's module
@@ -49,7 +49,7 @@ tell_other_system() {
     [ ${#missing[@]} -gt 0 ] || return 0
     say "this is not Debian 12, so nothing is installed by itself. Missing commands: ${missing[*]}"
     say "needed are CMake 3.25, Ninja, GCC, clang 14 with its sanitizers and clang-format, lld, valgrind, pkg-config,"
-    say "cJSON, utf8proc, libmicrohttpd, SQLite, OpenSSL 3, libcurl and cmocka with headers, wasi-libc with compiler-rt for wasm32,"
+    say "cJSON, utf8proc, libmicrohttpd, SQLite, OpenSSL 3, libcurl, zstd, zlib and cmocka with headers, wasi-libc with compiler-rt for wasm32,"
     say "Emscripten 3.1.6 or later, Chromium, curl, Spin 6.5. On Debian 12 their packages are:"
     say "${packages[*]}"
     exit 1

@@ -45,8 +45,8 @@ void agg_error_prefix(agg_error *error, const char *format, ...)
 
 const char *agg_err_name(agg_err code)
 {
-    static const char *const names[] = {"io",       "memory", "json",      "cohort",
-                                        "rejected", "usage",  "signature", "alarm"};
+    static const char *const names[] = {"io",    "memory",    "json",  "cohort",    "rejected",
+                                        "usage", "signature", "alarm", "incomplete"};
     if (code >= AGG_ERR_IO && code - AGG_ERR_IO < sizeof names / sizeof names[0])
         return names[code - AGG_ERR_IO];
     return shoal_err_name((shoal_err)code);

@@ -22,7 +22,8 @@ enum {
     AGG_ERR_REJECTED = 104,  // too many rejected reports
     AGG_ERR_USAGE = 105,     // the command line is wrong
     AGG_ERR_SIGNATURE = 106, // a recipe's signature is missing, wrong, or made by another key
-    AGG_ERR_ALARM = 107      // a result raised an alarm, and the caller asked for failure
+    AGG_ERR_ALARM = 107,     // a result raised an alarm, and the caller asked for failure
+    AGG_ERR_INCOMPLETE = 108 // shards or rows of an accumulator are missing
 };
 
 // The exit codes of all commands.
@@ -65,8 +66,8 @@ agg_err agg_fail_core(agg_error *error, agg_err code, int exit_code);
 //   error: may be NULL
 void agg_error_prefix(agg_error *error, const char *format, ...) AGG_PRINTF(2, 3);
 
-// Returns: a short name: "io", "memory", "json", "cohort", "rejected", "usage" or "signature" for
-// the aggregator's numbers, shoal_err_name for the core's.
+// Returns: a short name: "io", "memory", "json", "cohort", "rejected", "usage", "signature",
+// "alarm" or "incomplete" for the aggregator's numbers, shoal_err_name for the core's.
 const char *agg_err_name(agg_err code);
 
 #endif

@@ -72,7 +72,7 @@ static agg_err read_arguments(arguments *a, agg_error *error, const command_word
 
 static agg_err load_accumulator(loaded *l, agg_error *error, const char *accumulator)
 {
-    agg_err err = agg_accumulator_load(&l->acc, error, accumulator);
+    agg_err err = agg_accumulator_load_whole(&l->acc, error, accumulator);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_check_recipe(&l->acc, error, l->recipe.recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", accumulator);

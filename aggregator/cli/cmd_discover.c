@@ -160,7 +160,7 @@ typedef struct loaded_round {
 static agg_err load_accumulator(agg_accumulator *acc, agg_error *error, const agg_recipe *recipe,
                                 const char *path)
 {
-    agg_err err = agg_accumulator_load(acc, error, path);
+    agg_err err = agg_accumulator_load_whole(acc, error, path);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_check_recipe(acc, error, recipe->recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", path);

@@ -40,6 +40,7 @@ static const char help_text[] =
     "  --block N           state that nobody is shown a part of fewer than N reports\n"
     "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
     "                      guarantee needs both options\n"
+    "  --incomplete        show the result though shards of a manifest are missing; it says so\n"
     "  --fail-on-alarm     exit with code 6, after the result, if an alarm is raised\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
@@ -53,7 +54,7 @@ typedef struct arguments {
     cli_result_options result;
     agg_post rule;
     uint64_t memory_limit; // bytes; 0: no limit
-    bool fails_on_alarm;
+    bool fails_on_alarm, is_incomplete;
 } arguments;
 
 static agg_err read_post(agg_post *post, agg_error *error, const char *name, const char *total_text)
@@ -113,6 +114,13 @@ static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate
     estimate->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, estimate, a->result.format);
     say_post(&estimate->post, a->result.format, command);
+    if (estimate->shards.missing > 0 && a->result.format != AGG_TABLE &&
+        a->result.format != AGG_JSON) {
+        snprintf(text, sizeof text, "incomplete: %llu of %llu shards are missing",
+                 (unsigned long long)estimate->shards.missing,
+                 (unsigned long long)estimate->shards.n);
+        agg_log_line(command, text);
+    }
     if (estimate->n_withheld > 0) {
         snprintf(text, sizeof text,
                  "%zu of %zu values are below the release threshold and were withheld",
@@ -171,6 +179,11 @@ static agg_err answer(agg_error *error, const arguments *a, const question *q,
 {
     agg_estimate estimate;
     agg_err err = agg_accumulator_check_recipe(acc, error, q->recipe->recipe);
+    if (err != SHOAL_OK) {
+        agg_error_prefix(error, "%s", a->accumulator);
+        return err;
+    }
+    err = a->is_incomplete ? SHOAL_OK : agg_accumulator_check_whole(acc, error);
     if (err != SHOAL_OK) {
         agg_error_prefix(error, "%s", a->accumulator);
         return err;
@@ -251,6 +264,7 @@ static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
                                          OPTION("post", post),
                                          OPTION("total", total),
                                          OPTION("memory", memory),
+                                         OPTION("incomplete", is_incomplete),
                                          OPTION("fail-on-alarm", fails_on_alarm),
                                          RESULT_OPTIONS(texts),
                                          LAST_OPTION};

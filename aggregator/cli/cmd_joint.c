@@ -348,7 +348,7 @@ static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc
 static agg_err open_accumulator(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     agg_accumulator acc;
-    agg_err err = agg_accumulator_load(&acc, error, a->accumulator);
+    agg_err err = agg_accumulator_load_whole(&acc, error, a->accumulator);
     if (err != SHOAL_OK) return err;
     err = agg_accumulator_check_recipe(&acc, error, recipe->recipe);
     if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);

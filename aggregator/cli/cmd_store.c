@@ -10,6 +10,7 @@
 #include "audit_forgets.h"
 #include "audit_log.h"
 #include "commands.h"
+#include "recipe_json.h"
 #include "store.h"
 #include "store_backup.h"
 
@@ -17,6 +18,7 @@ static const char help_text[] =
     "Usage: shoal store backup --store FOLDER -o FILE\n"
     "       shoal store restore --store FOLDER [--audit-log FOLDER] FILE\n"
     "       shoal store forget --store FOLDER [--audit-log FOLDER] ID\n"
+    "       shoal store import --store FOLDER --recipe R --period DATE ACC\n"
     "\n"
     "Works on the folder in which shoal serve keeps its state. Stop the server first, except for\n"
     "a backup.\n";
@@ -56,8 +58,23 @@ static const char forget_help[] =
     "  --audit-log FOLDER  its \"audit_log\", where it names one: the log gets a line of this, "
     "too\n";
 
+static const char import_help[] =
+    "Usage: shoal store import --store FOLDER --recipe R --period DATE [--audit-log FOLDER] ACC\n"
+    "\n"
+    "Enters what several machines counted by manifests (shoal manifest) as a closed block, which "
+    "the\n"
+    "server then serves like its own. A manifest is imported once. ACC must count all shards of\n"
+    "its manifests, and as many reports as a block has at least. A recipe whose results are\n"
+    "imported takes no batches by the server.\n"
+    "\n"
+    "  --store FOLDER      \"store\" of the server's configuration\n"
+    "  --recipe FILE       the collection's recipe (JSON)\n"
+    "  --period DATE       the day of the block, YYYY-MM-DD: later than every released one\n"
+    "  --audit-log FOLDER  the server's \"audit_log\", where it names one: the log gets a line of\n"
+    "                      this, too\n";
+
 typedef struct arguments {
-    const char *store, *audit_log, *output;
+    const char *store, *audit_log, *output, *recipe, *period;
 } arguments;
 
 // Writes the line of the audit log, before anything goes.
@@ -103,6 +120,46 @@ static agg_err run_forget(agg_error *error, void *context, const command_words *
 {
     const arguments *a = context;
     return forget(error, a->store, a->audit_log, words->texts[0]);
+}
+
+static agg_err import(agg_error *error, const arguments *a, const agg_recipe *recipe,
+                      agg_accumulator *acc, int32_t day)
+{
+    agg_store *store;
+    int64_t collection = 0, number = 0;
+    int32_t today = (int32_t)(time(NULL) / 86400);
+    agg_err err = agg_store_open(&store, error, a->store);
+    if (err != SHOAL_OK) return err;
+    err = agg_store_collection(store, &collection, error, recipe->recipe, today);
+    if (err == SHOAL_OK) err = note(error, a->store, a->audit_log, "store-import", recipe->id);
+    if (err == SHOAL_OK)
+        err = agg_store_import(store, &number, error, collection, recipe->recipe, acc, day, today);
+    agg_store_close(store);
+    if (err != SHOAL_OK) return err;
+    printf("imported %s: %" PRIu64 " records of %zu manifests as block %" PRId64 " of %s\n",
+           recipe->id, acc->n, acc->shards.n, number, a->period);
+    return SHOAL_OK;
+}
+
+static agg_err run_import(agg_error *error, void *context, const command_words *words)
+{
+    const arguments *a = context;
+    agg_recipe recipe;
+    agg_accumulator acc;
+    int32_t day = 0;
+    if (!agg_day_parse(&day, a->period))
+        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--period: not a day YYYY-MM-DD: %s",
+                        a->period);
+    agg_err err = agg_recipe_from_file(&recipe, error, a->recipe);
+    if (err != SHOAL_OK) return err;
+    err = agg_accumulator_load(&acc, error, words->texts[0]);
+    if (err == SHOAL_OK) {
+        err = import(error, a, &recipe, &acc, day);
+        if (err != SHOAL_OK) agg_error_prefix(error, "%s", words->texts[0]);
+        agg_accumulator_release(&acc);
+    }
+    agg_recipe_release(&recipe);
+    return err;
 }
 
 static void print_moment(char text[32], int64_t time_s)
@@ -210,10 +267,31 @@ static const cli_command restore_action = {
     .words_refused = "one file of a backup is needed",
     .run = run_restore};
 
-static const cli_command *const actions[] = {&backup_action, &restore_action, &forget_action, NULL};
+static const command_option import_options[] = {
+    REQUIRED_OPTION("store", store), REQUIRED_OPTION("recipe", recipe),
+    REQUIRED_OPTION("period", period), OPTION("audit-log", audit_log), LAST_OPTION};
+
+static const cli_command import_action = {
+    .name = "import",
+    .summary = "enter the result of several machines as a block",
+    .help = import_help,
+    .example = "  shoal manifest make --recipe fish.json -o day1.man fish.batches\n"
+               "  shoal ingest --recipe fish.json --manifest day1.man -o day1.acc fish.batches\n"
+               "  shoal store import --store imported --recipe fish.json --period 2026-01-05 "
+               "day1.acc\n",
+    .options = import_options,
+    .arguments_size = sizeof(arguments),
+    .least_words = 1,
+    .most_words = 1,
+    .words_refused = "one accumulator is needed",
+    .run = run_import};
+
+static const cli_command *const actions[] = {&backup_action, &restore_action, &forget_action,
+                                             &import_action, NULL};
 
 const cli_command cmd_store = {.name = "store",
-                               .summary = "the server's durable state: backup, restore, forget",
+                               .summary =
+                                   "the server's durable state: backup, restore, forget, import",
                                .help = help_text,
                                .example = "  shoal serve --config serve.json --check\n"
                                           "  shoal store backup --store store -o store.backup\n"

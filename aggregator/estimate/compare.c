@@ -172,6 +172,22 @@ static bool is_same_sketch(const agg_sketch *x, const agg_sketch *y)
            memcmp(x->cells.ones, y->cells.ones, (size_t)x->n_cells * sizeof *x->cells.ones) == 0;
 }
 
+// Refuses two accumulators that count batches of the same manifest.
+static agg_err check_manifests(agg_error *error, const agg_compare_side *a,
+                               const agg_compare_side *b)
+{
+    char text[AGG_MANIFEST_TEXT];
+    const agg_shard_claims *x = &a->acc->shards, *y = &b->acc->shards;
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t j = 0; j < y->n; j++)
+            if (memcmp(x->list[i].manifest, y->list[j].manifest, 32) == 0)
+                return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                                "the two accumulators of recipe %s hold the same reports, those of "
+                                "manifest %s: a difference needs two collections that share none",
+                                a->recipe->id, agg_manifest_print(text, x->list[i].manifest));
+    return SHOAL_OK;
+}
+
 // Refuses two accumulators that contain the same reports. Claims tell where both list what they
 // count. Else, two different collections never agree in all cells, except in a sketch with a single
 // cell.
@@ -185,6 +201,8 @@ static agg_err check_apart(agg_error *error, const agg_compare_side *a, const ag
                         "the two accumulators of recipe %s hold the same reports, those of the "
                         "batch or file %s: a difference needs two collections that share none",
                         a->recipe->id, agg_claim_print(text, shared));
+    agg_err err = check_manifests(error, a, b);
+    if (err != SHOAL_OK) return err;
     bool is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 &&
                    x->n == y->n && x->n > 0;
     uint64_t n_cells = 0;

@@ -234,6 +234,7 @@ agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_rec
     memset(estimate, 0, sizeof *estimate);
     estimate->recipe = recipe;
     estimate->n = acc->n;
+    estimate->shards = agg_shard_claims_about(&acc->shards);
     estimate->epsilon = recipe->recipe->cost_micro / 1e6;
     estimate->confidence = options->confidence > 0 ? options->confidence : 0.95;
     estimate->multiple = options->multiple;

@@ -74,6 +74,7 @@ typedef struct agg_estimate {
     agg_estimate_row *rows;            // by falling count, then by falling raw count, then by value
     agg_alarms alarms;                 // of the whole accumulator
     const agg_estimate_blocks *blocks; // printed with the result; NULL for files
+    agg_shards_about shards; // of the manifests that the accumulator counts; zeros without any
     const struct agg_guarantee *guarantee; // printed with the result (guarantee.h); may be NULL
 } agg_estimate;
 

@@ -3,17 +3,21 @@
 #include "batch_reader.h"
 
 #include "agg_batch.h"
+#include "claims.h"
 
 // A group may be so much larger where batches are so large that some thread would get none.
 #define GROUP_BYTES_MORE ((size_t)8 << 20)
 
-static agg_err batch_failed(agg_reading *r, agg_err err, uint32_t bad)
+//   id: of the batch; NULL where its header cannot be read
+static agg_err batch_failed(agg_reading *r, agg_err err, uint32_t bad, const uint8_t id[AGG_CLAIM])
 {
-    char detail[32] = "";
+    char detail[32] = "", named[AGG_CLAIM_TEXT + 8] = "", text[AGG_CLAIM_TEXT];
     int exit_code = err == SHOAL_ERR_RECIPE_HASH ? AGG_EXIT_RUNTIME : AGG_EXIT_IO;
     if (bad != UINT32_MAX) snprintf(detail, sizeof detail, "record %u: ", bad + 1);
-    return agg_fail(r->error, err, exit_code, "%s: batch %llu: %s%s", r->name,
-                    (unsigned long long)(r->n_batches + 1), detail, shoal_err_text(err));
+    if (id != NULL && (err == SHOAL_ERR_BATCH_ID || err == SHOAL_ERR_CHECKSUM))
+        snprintf(named, sizeof named, " (id %s)", agg_claim_print(text, id));
+    return agg_fail(r->error, err, exit_code, "%s: batch %llu: %s%s%s", r->name,
+                    (unsigned long long)(r->n_batches + 1), detail, shoal_err_text(err), named);
 }
 
 // A batch that is whole, and the result of checking it.
@@ -34,11 +38,12 @@ static void open_batch(opened *o, const shoal_recipe *recipe)
 // with that one.
 static agg_err give_batches(agg_reading *r, const opened *batches, uint32_t n, bool were_shared)
 {
-    agg_run runs[AGG_RUNS_MAX] = {{NULL, NULL, 0}};
+    agg_run runs[AGG_RUNS_MAX] = {{NULL, NULL, 0, 0}};
     uint32_t n_good = 0;
     for (; n_good < n && batches[n_good].err == SHOAL_OK; n_good++) {
         const opened *o = &batches[n_good];
-        runs[n_good] = (agg_run){o->batch.id, o->bytes + o->batch.header, o->batch.count};
+        runs[n_good] =
+            (agg_run){o->batch.id, o->bytes + o->batch.header, o->batch.count, o->batch.version};
         r->window.start += (size_t)o->batch.size;
         if (were_shared) r->count->records += o->batch.count;
     }
@@ -46,17 +51,20 @@ static agg_err give_batches(agg_reading *r, const opened *batches, uint32_t n, b
     if (err != SHOAL_OK) return err;
     r->n_batches += n_good;
     r->count->batches += n_good;
-    return n_good < n ? batch_failed(r, batches[n_good].err, batches[n_good].bad) : SHOAL_OK;
+    return n_good < n
+               ? batch_failed(r, batches[n_good].err, batches[n_good].bad, batches[n_good].batch.id)
+               : SHOAL_OK;
 }
 
 static agg_err take_batch(agg_reading *r)
 {
     opened o;
     agg_err err = shoal_batch_peek(&o.batch, r->window.bytes + r->window.start, agg_reading_has(r));
-    if (err != SHOAL_OK) return batch_failed(r, err, UINT32_MAX);
+    if (err != SHOAL_OK) return batch_failed(r, err, UINT32_MAX, NULL);
     err = agg_reading_fill(r, (size_t)o.batch.size);
     if (err != SHOAL_OK) return err;
-    if (agg_reading_has(r) < o.batch.size) return batch_failed(r, SHOAL_ERR_TRUNCATED, UINT32_MAX);
+    if (agg_reading_has(r) < o.batch.size)
+        return batch_failed(r, SHOAL_ERR_TRUNCATED, UINT32_MAX, o.batch.id);
     o.bytes = r->window.bytes + r->window.start;
     open_batch(&o, r->reader->recipe->recipe);
     return give_batches(r, &o, 1, false);
@@ -86,7 +94,8 @@ static void share_part(void *context, unsigned part, unsigned n_parts)
     for (uint32_t first, end; agg_read_queue_take(&first, &end, &group->queue);) {
         const opened *last = &group->batches[end - 1];
         for (opened *o = &group->batches[first]; o <= last; o++) {
-            const agg_run run = {o->batch.id, o->bytes + o->batch.header, o->batch.count};
+            const agg_run run = {o->batch.id, o->bytes + o->batch.header, o->batch.count,
+                                 o->batch.version};
             open_batch(o, group->recipe);
             if (o->err != SHOAL_OK) agg_read_queue_stop(&group->queue);
             if (o->err != SHOAL_OK || agg_read_queue_give(&group->queue, part, &run) != SHOAL_OK)

@@ -20,6 +20,7 @@
 #include "memory_option.h"
 #include "read_window.h"
 #include "reader.h"
+#include "shard_input.h"
 
 #define LEAST_BUFFER ((size_t)64 << 10) // below it --memory is refused
 
@@ -28,7 +29,8 @@ typedef struct ingesting {
     const agg_claims *held; // what the accumulator counts from before
     const char *path;       // of the file that is read
     agg_folder folder;
-    agg_batch_ids ids; // claims of this call
+    agg_shard_input *shard; // NULL where no manifest says what is to be folded
+    agg_batch_ids ids;      // claims of this call
     uint64_t n_repeated, n_held;
     agg_lock guard;               // of these three, where threads take runs at the same time
     agg_copies *copies;           // a table for each thread
@@ -55,6 +57,8 @@ static agg_err note_batch(ingesting *in, agg_error *error, const agg_run *run, b
     char text[AGG_CLAIM_TEXT];
     bool was_there = false;
     *is_fresh = true;
+    if (in->shard != NULL)
+        return agg_shard_input_take(in->shard, error, run, name_of(in->path), is_fresh);
     if (run->batch_id == NULL) return SHOAL_OK;
     if (agg_claims_have(in->held, run->batch_id)) {
         *is_fresh = false;
@@ -216,12 +220,12 @@ static agg_err ingest_file(ingesting *in, agg_error *error, const agg_recipe *re
 }
 
 // Bytes that all files hold: no record takes fewer there than in memory. UINT64_MAX where one is a
-// pipe.
+// pipe or compressed.
 static uint64_t input_bytes(const agg_ingest_options *a)
 {
     uint64_t sum = 0;
     for (int i = 0; i < a->n_files; i++) {
-        uint64_t size = cli_file_bytes(a->files[i]);
+        uint64_t size = cli_plain_bytes(a->files[i]);
         if (size == 0) return UINT64_MAX;
         sum += size;
     }
@@ -249,6 +253,7 @@ static uint64_t fixed_bytes(const agg_accumulator *acc, const agg_ingest_options
              bytes =
                  cli_reader_memory(a->files, a->n_files, recipe, a->n_threads) + claims_bytes(a);
     bytes += a->n_threads * agg_copies_memory(recipe->recipe);
+    if (a->manifest != NULL) bytes += 2 * cli_file_bytes(a->manifest); // and what came of it
     for (uint32_t i = 0; i < acc->n_parts; i++)
         bytes += 4 * (acc->parts[i].n_cells + acc->parts[i].n_rows);
     if (agg_accumulator_keeps_records(acc))
@@ -319,14 +324,19 @@ static agg_err fold_files(ingesting *in, agg_accumulator *acc, agg_error *error,
         err = ingest_file(in, error, recipe, i);
     if (err == SHOAL_OK) err = agg_folder_flush(&in->folder, error);
     if (err != SHOAL_OK) return err;
+    if (in->shard != NULL) {
+        in->n_repeated = in->shard->n_repeated;
+        err = agg_shard_input_check_all(in->shard, error);
+        return err == SHOAL_OK ? agg_accumulator_claim_shards(acc, error, &in->shard->claims) : err;
+    }
     agg_batch_ids_pack(&in->ids);
     return agg_accumulator_claim(acc, error, (const uint8_t(*)[AGG_CLAIM])in->ids.ids, in->ids.n);
 }
 
 static agg_err ingest_files(agg_accumulator *acc, agg_error *error, const agg_ingest_options *a,
-                            const agg_recipe *recipe, size_t buffer)
+                            const agg_recipe *recipe, agg_shard_input *shard, size_t buffer)
 {
-    ingesting in = {.options = a, .held = &acc->claims};
+    ingesting in = {.options = a, .held = &acc->claims, .shard = shard};
     if (!agg_lock_init(&in.guard))
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no lock for the threads");
     in.prints = agg_alloc(error, (size_t)a->n_files, sizeof *in.prints);
@@ -361,6 +371,11 @@ static agg_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_error 
                                 const agg_ingest_options *a, const agg_recipe *recipe)
 {
     bool exists = strcmp(a->output, "-") != 0 && access(a->output, F_OK) == 0;
+    if (exists && !a->is_appending && a->manifest != NULL)
+        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
+                        "%s exists, and is not what shard %u/%u of %s gives: remove it, or "
+                        "--append to it",
+                        a->output, a->shard, a->n_shards, a->manifest);
     if (exists && !a->is_appending)
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
                         "%s exists; --append adds to it", a->output);
@@ -383,17 +398,55 @@ static void say_unclaimed(const agg_accumulator *acc, const char *path)
     agg_log_line(command, text);
 }
 
-static agg_err ingest(agg_error *error, const agg_ingest_options *a, const agg_recipe *recipe)
+static agg_err ingest(agg_error *error, const agg_ingest_options *a, const agg_recipe *recipe,
+                      agg_shard_input *shard)
 {
     agg_accumulator acc;
     size_t buffer = 0;
     agg_err err = open_accumulator(&acc, &buffer, error, a, recipe);
     if (err != SHOAL_OK) return err;
-    say_unclaimed(&acc, a->output);
-    agg_accumulator_begin_claims(&acc);
-    err = ingest_files(&acc, error, a, recipe, buffer);
+    if (shard != NULL) {
+        err = agg_accumulator_check_shards(&acc, error, &shard->claims);
+        if (err != SHOAL_OK)
+            agg_error_prefix(error, "%s and shard %u/%u of %s", a->output, a->shard, a->n_shards,
+                             a->manifest);
+    } else {
+        say_unclaimed(&acc, a->output);
+        agg_accumulator_begin_claims(&acc);
+    }
+    if (err == SHOAL_OK) err = ingest_files(&acc, error, a, recipe, shard, buffer);
     if (err == SHOAL_OK) err = agg_accumulator_save_by(&acc, error, a->output, a->n_threads);
     agg_accumulator_release(&acc);
+    return err;
+}
+
+// Finds whether the output counts the shard already, and nothing else unless it is appended to: an
+// earlier run ended well. A file that cannot be read whole is not such a file.
+static bool is_done(const agg_ingest_options *a, const agg_recipe *recipe,
+                    const agg_shard_input *shard)
+{
+    char text[512], command[] = "ingest";
+    agg_accumulator acc;
+    agg_error ignored;
+    if (strcmp(a->output, "-") == 0 || cli_file_bytes(a->output) == 0 ||
+        (a->is_appending && !a->skips_held) ||
+        load_accumulator(&acc, &ignored, a->output, recipe) != SHOAL_OK)
+        return false;
+    bool is = agg_shard_claims_equal(&acc.shards, &shard->claims);
+    if (a->is_appending) is = agg_shard_claims_hold(&acc.shards, &shard->claims);
+    agg_accumulator_release(&acc);
+    snprintf(text, sizeof text, "%s counts shard %u/%u of %s already and was left as it is",
+             a->output, a->shard, a->n_shards, a->manifest);
+    if (is) agg_log_line(command, text);
+    return is;
+}
+
+static agg_err ingest_shard(agg_error *error, const agg_ingest_options *a, const agg_recipe *recipe)
+{
+    agg_shard_input shard;
+    agg_err err = agg_shard_input_open(&shard, error, recipe, a->manifest, a->shard, a->n_shards);
+    if (err == SHOAL_OK && !is_done(a, recipe, &shard)) err = ingest(error, a, recipe, &shard);
+    agg_shard_input_release(&shard);
     return err;
 }
 
@@ -406,7 +459,8 @@ agg_err agg_ingest_files(agg_error *error, const agg_ingest_options *options)
     if (err != SHOAL_OK) return err;
     err = agg_file_lock_take(&lock, error, command, options->output);
     if (err == SHOAL_OK) {
-        err = ingest(error, options, &recipe);
+        err = options->manifest != NULL ? ingest_shard(error, options, &recipe)
+                                        : ingest(error, options, &recipe, NULL);
         agg_file_lock_release(&lock);
     }
     agg_recipe_release(&recipe);

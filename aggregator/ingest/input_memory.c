@@ -9,6 +9,7 @@
 
 #include "batch.h"
 #include "compound.h"
+#include "read_window.h"
 #include "reader.h"
 #include "recipe.h"
 #include "sketch.h"
@@ -20,6 +21,28 @@ uint64_t cli_file_bytes(const char *path)
     return (uint64_t)about.st_size;
 }
 
+uint64_t cli_plain_bytes(const char *path)
+{
+    uint64_t bytes = cli_file_bytes(path);
+    return bytes > 0 && agg_compression_of_file(path) != AGG_COMPRESSION_NONE ? 0 : bytes;
+}
+
+// Reads the first bytes of a compressed file. Returns: how many there are, 0 after an error.
+static size_t expand_head(uint8_t *head, size_t size, FILE *stream)
+{
+    agg_read_window window;
+    agg_error ignored;
+    uint64_t n_read = 0;
+    size_t len = 0;
+    agg_read_window_open(&window, stream, false);
+    if (agg_read_window_fill(&window, &ignored, &n_read, size) == SHOAL_OK) {
+        len = agg_read_window_has(&window) < size ? agg_read_window_has(&window) : size;
+        memcpy(head, window.bytes + window.start, len);
+    }
+    agg_read_window_release(&window);
+    return len;
+}
+
 // Returns: the size of a file's first batch; 0 where it holds none.
 static uint64_t first_batch_bytes(const char *path)
 {
@@ -27,6 +50,10 @@ static uint64_t first_batch_bytes(const char *path)
     shoal_batch batch = {.size = 0};
     FILE *stream = cli_file_bytes(path) > 0 ? fopen(path, "rb") : NULL;
     size_t len = stream != NULL ? fread(head, 1, sizeof head, stream) : 0;
+    if (agg_compression_of(head, len) != AGG_COMPRESSION_NONE) {
+        rewind(stream);
+        len = expand_head(head, sizeof head, stream);
+    }
     if (stream != NULL) fclose(stream);
     return shoal_batch_peek(&batch, head, len) == SHOAL_OK ? batch.size : 0;
 }
@@ -37,8 +64,9 @@ uint64_t cli_reader_memory(const char *const *files, int n_files, const agg_reci
     uint64_t most = 0, input = 0;
     bool is_pipe = false;
     for (int i = 0; i < n_files; i++) {
-        uint64_t size = cli_file_bytes(files[i]);
+        uint64_t size = cli_plain_bytes(files[i]);
         uint64_t bytes = agg_reader_memory(recipe, n_threads, first_batch_bytes(files[i]));
+        if (size == 0 && cli_file_bytes(files[i]) > 0) bytes += AGG_EXPANDER_BYTES;
         if (bytes > most) most = bytes;
         if (size == 0) is_pipe = true;
         input += size;

@@ -13,6 +13,9 @@
 // is not known.
 uint64_t cli_file_bytes(const char *path);
 
+// The same of a file that is not compressed; 0 for one that is.
+uint64_t cli_plain_bytes(const char *path);
+
 // Returns: the bytes that reading reports takes, be they batches or lines. All batches of a file
 // are assumed to be as large as its first.
 uint64_t cli_reader_memory(const char *const *files, int n_files, const agg_recipe *recipe,

@@ -13,6 +13,7 @@
 #include "agg_size.h"
 #include "batch.h"
 #include "bytes.h"
+#include "expander.h"
 
 #define WHOLE ((uint64_t)256 << 10) // bytes at the start that count
 #define STRIDE ((uint64_t)1 << 20)  // between the parts behind them that count
@@ -96,7 +97,8 @@ static agg_err take_file(agg_input_print *print, bool *has_lines, agg_error *err
     size_t len = fread(first, 1, sizeof first, stream);
     if (ferror(stream) || stat(path, &about) != 0 || fseeko(stream, 0, SEEK_SET) != 0)
         return fail_io(error, path);
-    *has_lines = len > 0 && shoal_batch_peek(&batch, first, len) == SHOAL_ERR_MAGIC;
+    *has_lines = len > 0 && agg_compression_of(first, len) == AGG_COMPRESSION_NONE &&
+                 shoal_batch_peek(&batch, first, len) == SHOAL_ERR_MAGIC;
     if (!*has_lines) return SHOAL_OK;
     uint8_t *buffer = agg_alloc(error, (size_t)WHOLE, 1);
     if (buffer == NULL) return AGG_ERR_MEMORY;

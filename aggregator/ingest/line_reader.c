@@ -26,7 +26,7 @@ void agg_line_reader_release(agg_line_reader *lines)
 // Gives out the records that were read.
 static agg_err give_run(agg_line_reader *lines)
 {
-    const agg_run one = {NULL, lines->records, lines->count};
+    const agg_run one = {NULL, lines->records, lines->count, 0};
     agg_err err = agg_reading_give(lines->r, &one, lines->count > 0 ? 1 : 0);
     lines->count = 0;
     return err;

@@ -17,18 +17,40 @@ void agg_read_window_open(agg_read_window *window, FILE *stream, bool may_map)
 {
     agg_mapped_file mapped;
     if (may_map && agg_mapped_file_open(&mapped, stream)) {
-        agg_read_window_open_bytes(window, mapped.bytes, mapped.len);
-        window->mapped = mapped;
-        return;
+        if (agg_compression_of(mapped.bytes, mapped.len) == AGG_COMPRESSION_NONE) {
+            agg_read_window_open_bytes(window, mapped.bytes, mapped.len);
+            window->mapped = mapped;
+            return;
+        }
+        agg_mapped_file_close(&mapped);
     }
     *window = (agg_read_window){.stream = stream};
 }
 
 void agg_read_window_release(agg_read_window *window)
 {
+    agg_expander_close(window->expander);
     agg_mapped_file_close(&window->mapped);
     free(window->buffer);
     memset(window, 0, sizeof *window);
+}
+
+// Reads the next bytes of the stream, at most `cap`; *got is 0 at its end.
+//   cap: at least AGG_COMPRESSION_HEAD
+static agg_err read_some(agg_read_window *w, size_t *got, agg_error *error, uint8_t *bytes,
+                         size_t cap)
+{
+    if (!w->is_probed) {
+        *got = fread(bytes, 1, AGG_COMPRESSION_HEAD, w->stream);
+        w->is_probed = true;
+        agg_compression compression = agg_compression_of(bytes, *got);
+        if (compression == AGG_COMPRESSION_NONE) return SHOAL_OK;
+        agg_err err = agg_expander_open(&w->expander, error, compression, w->stream, bytes, *got);
+        if (err != SHOAL_OK) return err;
+    }
+    if (w->expander != NULL) return agg_expander_read(w->expander, got, error, bytes, cap);
+    *got = fread(bytes, 1, cap, w->stream);
+    return SHOAL_OK;
 }
 
 agg_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n_read, size_t needed)
@@ -45,7 +67,9 @@ agg_err agg_read_window_fill(agg_read_window *w, agg_error *error, uint64_t *n_r
         agg_err err = agg_grow(&buffer, &w->cap, w->end + more, 1, error);
         w->bytes = w->buffer = buffer;
         if (err != SHOAL_OK) return err;
-        size_t got = fread(w->buffer + w->end, 1, w->cap - w->end, w->stream);
+        size_t got = 0;
+        err = read_some(w, &got, error, w->buffer + w->end, w->cap - w->end);
+        if (err != SHOAL_OK) return err;
         if (w->print != NULL) agg_input_print_update(w->print, w->buffer + w->end, got);
         w->is_over = got == 0;
         w->end += got;

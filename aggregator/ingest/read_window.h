@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // A window is the part of a stream that a reader looks at: a buffer that moves along a pipe, or all
-// of a mapped file or of memory, where it lies. Private to ingest/.
+// of a mapped file or of memory, where it lies. A stream that is compressed is expanded as it is
+// read. Private to ingest/.
 #ifndef READ_WINDOW_H
 #define READ_WINDOW_H
 
 #include <stdbool.h>
 
 #include "agg_error.h"
+#include "expander.h"
 #include "input_print.h"
 #include "mapped_file.h"
 
 typedef struct agg_read_window {
-    FILE *stream; // NULL: the whole stream is in memory
+    FILE *stream;           // NULL: the whole stream is in memory
+    agg_expander *expander; // of the stream; NULL where it is not compressed
+    bool is_probed;         // whether it is compressed is known
     agg_mapped_file mapped;
     uint8_t *buffer; // where there is a stream
     size_t cap;

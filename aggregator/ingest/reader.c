@@ -38,7 +38,13 @@ agg_err agg_reader_window(agg_read_count *count, agg_error *error, const agg_rea
     agg_err err = agg_reading_fill(&r, SHOAL_BATCH_HEADER_V1);
     if (err == SHOAL_OK && agg_reading_has(&r) > 0) {
         agg_err kind = shoal_batch_peek(&head, r.window.bytes, agg_reading_has(&r));
-        err = kind == SHOAL_ERR_MAGIC ? read_lines(&r) : agg_batch_reader_run(&r);
+        if (kind != SHOAL_ERR_MAGIC)
+            err = agg_batch_reader_run(&r);
+        else if (r.window.expander == NULL)
+            err = read_lines(&r);
+        else
+            err = agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_IO,
+                           "%s: holds no batches; only batches may be compressed", name);
     }
     agg_read_window_release(&r.window);
     if (r.share != NULL) agg_lock_release(&r.guard);

@@ -2,6 +2,9 @@
 // A reader turns a stream of reports into runs of checked binary records. A stream is batches one
 // after another (magic "shoalbat") or NDJSON, one report a line; its first bytes tell which.
 //
+// Batches may be compressed as a whole (expander.h), and then one thread reads them. Memory is
+// bounded by the largest batch that a header may announce, whatever the bytes expand to.
+//
 // A damaged batch stops the stream with an error that names the batch; none of its records is given
 // out. A bad NDJSON line is counted, its reason is logged for the first few, and the stream goes
 // on: the caller decides how many are too many.
@@ -25,6 +28,7 @@ typedef struct agg_run {
     const uint8_t *batch_id; // 16 bytes, or NULL for records of NDJSON lines
     const uint8_t *records;
     uint32_t count;
+    uint32_t version; // of the batch; 0 for records of NDJSON lines
 } agg_run;
 
 #define AGG_RUNS_MAX 256u // runs of one call of a sink

@@ -14,7 +14,7 @@ agg_err agg_reading_fill(agg_reading *r, size_t needed)
 {
     uint64_t before = r->count->bytes;
     agg_err err = agg_read_window_fill(&r->window, r->error, &r->count->bytes, needed);
-    if (err == AGG_ERR_IO) agg_error_prefix(r->error, "%s", r->name);
+    if (err != SHOAL_OK && err != AGG_ERR_MEMORY) agg_error_prefix(r->error, "%s", r->name);
     report_progress(r, before);
     return err;
 }
@@ -32,7 +32,7 @@ agg_err agg_reading_give(agg_reading *r, const agg_run *runs, uint32_t n_runs)
 
 agg_err agg_reading_tell_barrier(agg_reading *r)
 {
-    const agg_run none = {NULL, NULL, 0};
+    const agg_run none = {NULL, NULL, 0, 0};
     return r->reader->sink(r->reader->sink_context, r->error, &none, 0);
 }
 

@@ -59,7 +59,7 @@ static void read_next(void *context, unsigned part, unsigned n_parts)
     (void)n_parts;
     for (uint32_t i, end; agg_read_queue_take(&i, &end, &shares->queue);) {
         read_share(shares, &shares->at[i], records_of(shares, part));
-        const agg_run run = {NULL, shares->at[i].records, shares->at[i].count};
+        const agg_run run = {NULL, shares->at[i].records, shares->at[i].count, 0};
         if (run.count > 0 && agg_read_queue_give(&shares->queue, part, &run) != SHOAL_OK) return;
     }
 }
@@ -111,7 +111,7 @@ static agg_err give_shares(agg_reading *r, agg_line_reader *rest, const line_sha
         if (r->share != NULL)
             r->count->records += share->count;
         else if (share->count > 0)
-            runs[n_runs++] = (agg_run){NULL, share->records, share->count};
+            runs[n_runs++] = (agg_run){NULL, share->records, share->count, 0};
         if (share->stop == share->end && i + 1 < shares->n && n_runs < AGG_RUNS_MAX) continue;
         agg_err err = agg_reading_give(r, runs, n_runs);
         if (err == SHOAL_OK) err = agg_line_reader_run(rest, share->end);

@@ -121,6 +121,9 @@ static void print_json(FILE *stream, const agg_estimate *e)
     if (e->blocks != NULL)
         fprintf(stream, "\"blocks\":{\"n\":%llu,\"first\":\"%s\",\"last\":\"%s\"},",
                 (unsigned long long)e->blocks->n, e->blocks->first, e->blocks->last);
+    if (e->shards.missing > 0)
+        fprintf(stream, "\"incomplete\":{\"shards\":%llu,\"missing\":%llu},",
+                (unsigned long long)e->shards.n, (unsigned long long)e->shards.missing);
     print_field(stream, "epsilon", e->epsilon);
     fputc(',', stream);
     print_field(stream, "confidence", e->confidence);
@@ -202,6 +205,9 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
     agg_alarms_print_raised(stream, &e->alarms);
     fprintf(stream, "%s: %s reports, epsilon %g, %g %% intervals", e->recipe->id,
             agg_whole(e->n).text, e->epsilon, 100 * e->confidence);
+    if (e->shards.missing > 0)
+        fprintf(stream, "\nincomplete: %s of %s shards are missing",
+                agg_whole(e->shards.missing).text, agg_whole(e->shards.n).text);
     if (variable != NULL) fprintf(stream, "\nvariable %.*s", (int)variable->len, variable->bytes);
     if (e->by > 0)
         fprintf(stream, "\nby %.*s, over all else", (int)r->encoding.fields[e->by - 1].field.len,

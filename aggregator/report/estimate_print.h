@@ -14,6 +14,8 @@
 //
 // JSON is one object and a newline: {"schema":1, "recipe", "recipe_hash", "n", "epsilon",
 // "confidence", "multiple", "rows":[...]}, and before "rows", if they apply:
+//   "incomplete":{"shards", "missing"}  where shards of a manifest are missing, and the caller
+//                             allowed that
 //   "post":{"name", "note"}   post-processing; rows then have "raw"
 //   "unit":"windows", "design_effect"  where reports answer for windows (window_picks.h); counts
 //   are

@@ -58,7 +58,7 @@ agg_err round_next(agg_error *error, const round_options *options)
     if (err != SHOAL_OK) return err;
     err = state_memory(&w, error);
     if (err == SHOAL_OK &&
-        (err = agg_accumulator_load(&w.acc, error, options->accumulator)) == SHOAL_OK) {
+        (err = agg_accumulator_load_whole(&w.acc, error, options->accumulator)) == SHOAL_OK) {
         err = run(&w, error);
         agg_accumulator_release(&w.acc);
     }

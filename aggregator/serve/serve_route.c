@@ -139,7 +139,7 @@ static agg_err check_damage(const shoal_batch *batch, const uint8_t *bytes, size
 // own log.
 static void refuse_put(serve_request *r, const agg_error *error)
 {
-    if (error->code == SHOAL_ERR_RANGE) {
+    if (error->code == SHOAL_ERR_RANGE || error->code == SHOAL_ERR_ARGUMENT) {
         agg_http_answer_fail(&r->x.answer, 400, error);
         return;
     }

@@ -13,10 +13,13 @@
 // It lists the batches and files of reports that it counts (claims.h), and merging two that share
 // one is refused. Who adds records says so: agg_accumulator_begin_claims before, and
 // agg_accumulator_claim for what was added. An accumulator of which nobody said so has no claims.
+// Where machines share a collection it lists shards of manifests instead (shard_claims.h). The two
+// kinds are not merged: nothing shows whether they overlap.
 //
 // File, little-endian:
 //     0    8  magic "shoalacc"
-//     8    4  version: 3 with claims; without, 2 where records are kept, else 1
+//     8    4  version: 4 where shards of manifests are claimed, and where only some rows are held;
+//              3 with claims of ids; without, 2 where records are kept, else 1
 //    12    4  number of parts, 1 .. 8
 //    16   32  recipe hash
 //    48    4  length of the recipe id
@@ -25,6 +28,11 @@
 //   124   12  per part: mechanism id, k, m
 //   version 3: flags (4 bytes): 1 where records are kept, 2 where some records are claimed by none
 //              of the ids; the number of ids (4 bytes); the ids (16 bytes each), ascending
+//   version 4: flags (4 bytes), as in version 3; the number of ids, the number of manifests, the
+//              first and the last row that the file holds (4 bytes each), both 0 for all rows; the
+//              ids; then for each manifest, ascending by name: its name (32 bytes), generation,
+//              number of shards and number of earlier manifests (4 bytes each), the names of these
+//              (32 bytes each, ascending), and a bit for each shard that is counted
 //   then, without records: per part: records per row (4 bytes each, only where the mechanism keeps
 //              them), then the cells (4 bytes each)
 //   with records: the number of distinct records (8 bytes); then each record, in ascending order of
@@ -41,11 +49,19 @@
 #include "name.h"
 #include "recipe_ref.h"
 #include "record_set.h"
+#include "shard_claims.h"
 #include "sketch.h"
 
 #define AGG_ACCUMULATOR_VERSION 1u
 #define AGG_ACCUMULATOR_VERSION_RECORDS 2u
 #define AGG_ACCUMULATOR_VERSION_CLAIMS 3u
+#define AGG_ACCUMULATOR_VERSION_SHARDS 4u
+
+// Rows first .. last of the sketches, both included. Rows are numbered from 1 through all parts; a
+// part whose sketch has one row counts as one. {0, 0}: all rows.
+typedef struct agg_rows {
+    uint32_t first, last;
+} agg_rows;
 
 typedef struct agg_accumulator {
     uint8_t recipe_hash[32];
@@ -56,6 +72,8 @@ typedef struct agg_accumulator {
     agg_sketch parts[SHOAL_PARTS_MAX];
     agg_record_set set; // record_size 0 where records are not kept
     agg_claims claims;
+    agg_shard_claims shards; // instead of claims
+    agg_rows rows;           // that the sketches hold; all but where a merge shares the work
 } agg_accumulator;
 
 // Returns: whether records are kept.
@@ -64,11 +82,11 @@ static inline bool agg_accumulator_keeps_records(const agg_accumulator *acc)
     return acc->set.record_size > 0;
 }
 
-// Returns: whether every record is claimed by an id of the list. An accumulator without records
-// has nothing that could be counted twice.
+// Returns: whether every record is claimed by an id of the list or by a shard. An accumulator
+// without records has nothing that could be counted twice.
 static inline bool agg_accumulator_is_claimed(const agg_accumulator *acc)
 {
-    return acc->claims.is_complete || acc->n == 0;
+    return acc->claims.is_complete || acc->shards.n > 0 || acc->n == 0;
 }
 
 // Makes an empty accumulator of a finished recipe, without claims. Memory: 4 k m bytes a part, at
@@ -109,14 +127,32 @@ agg_err agg_accumulator_claim(agg_accumulator *acc, agg_error *error,
 agg_err agg_accumulator_claim_all(agg_accumulator *acc, agg_error *error,
                                   const uint8_t (*ids)[AGG_CLAIM], size_t n) SHOAL_MUST_CHECK;
 
-// Checks that two accumulators are of one recipe, as merging does.
-// Returns: SHOAL_ERR_RECIPE_HASH, naming both recipes.
+// Checks that what the accumulator counts and more shards can be claimed together, before the
+// records of these are added.
+// Returns: as agg_shard_claims_unite; SHOAL_ERR_DUPLICATE where the accumulator counts something
+// else than shards.
+agg_err agg_accumulator_check_shards(const agg_accumulator *acc, agg_error *error,
+                                     const agg_shard_claims *shards) SHOAL_MUST_CHECK;
+
+// Notes that the accumulator counts these shards, whose records were added since
+// agg_accumulator_check_shards allowed it.
+// Returns: as agg_shard_claims_unite; nothing is noted then.
+agg_err agg_accumulator_claim_shards(agg_accumulator *acc, agg_error *error,
+                                     const agg_shard_claims *shards) SHOAL_MUST_CHECK;
+
+// Checks that the accumulator counts all shards of the manifests that it counts.
+// Returns: AGG_ERR_INCOMPLETE, naming the manifest and what is missing.
+agg_err agg_accumulator_check_whole(const agg_accumulator *acc, agg_error *error) SHOAL_MUST_CHECK;
+
+// Checks that two accumulators are of one recipe and hold the same rows, as merging does.
+// Returns: SHOAL_ERR_RECIPE_HASH, naming both recipes; SHOAL_ERR_ARGUMENT for other rows.
 agg_err agg_accumulator_check_alike(const agg_accumulator *into, agg_error *error,
                                     const agg_accumulator *from) SHOAL_MUST_CHECK;
 
 // Adds another accumulator of the same recipe, with its claims.
 // Returns: SHOAL_ERR_RECIPE_HASH, naming both recipes; SHOAL_ERR_DUPLICATE, naming the id, if both
-// claim the same; SHOAL_ERR_OVERFLOW. Nothing is added then.
+// claim the same, and where one counts shards and the other something else;
+// SHOAL_ERR_OVERFLOW. Nothing is added then.
 agg_err agg_accumulator_merge(agg_accumulator *into, agg_error *error,
                               const agg_accumulator *from) SHOAL_MUST_CHECK;
 
@@ -136,10 +172,12 @@ agg_err agg_accumulator_peek(bool *keeps_records, agg_error *error,
 agg_err agg_accumulator_read_head(uint8_t recipe_hash[32], uint64_t *n, const uint8_t *bytes,
                                   size_t len) SHOAL_MUST_CHECK;
 
-// What the head of an accumulator's file says of its claims.
+// What the head of an accumulator's file says of its claims, and which rows it holds.
 typedef struct agg_claims_about {
-    uint32_t n;
+    uint32_t n, n_manifests;
     bool is_complete;
+    agg_rows rows;
+    uint64_t n_rows; // that the sketches of the recipe have
 } agg_claims_about;
 
 // Finds how many claims a file lists. Reads its head only, and checks nothing else.
@@ -148,8 +186,8 @@ agg_err agg_accumulator_peek_claims(agg_claims_about *about, agg_error *error,
                                     const char *path) SHOAL_MUST_CHECK;
 
 // Reads the claims of a file and nothing behind them; the checksum is not checked. Release with
-// agg_claims_release.
-agg_err agg_accumulator_load_claims(agg_claims *claims, agg_error *error,
+// agg_claims_release and agg_shard_claims_release.
+agg_err agg_accumulator_load_claims(agg_claims *claims, agg_shard_claims *shards, agg_error *error,
                                     const char *path) SHOAL_MUST_CHECK;
 
 // Returns: bytes of the accumulator's file.
@@ -182,13 +220,41 @@ agg_err agg_accumulator_save_private(const agg_accumulator *acc, agg_error *erro
 agg_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, const char *path,
                                 unsigned n_threads) SHOAL_MUST_CHECK;
 
-// Reads an accumulator. Anything but exactly what agg_accumulator_write writes is refused. On error
-// nothing is left to release.
+// Reads an accumulator. Anything but exactly what agg_accumulator_write writes is refused, and so
+// is one that holds some rows only (AGG_ERR_INCOMPLETE). On error nothing is left to release.
 //   name: of the stream, for error messages
 agg_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name,
                              FILE *stream) SHOAL_MUST_CHECK;
 agg_err agg_accumulator_load(agg_accumulator *acc, agg_error *error,
                              const char *path) SHOAL_MUST_CHECK;
+
+// Reads some rows of an accumulator that holds all, or one that holds these rows and no others. All
+// of the file is read and its checksum checked. What it returns can be merged and written, and
+// nothing else.
+//   rows: {0, 0}: all that the file holds
+// Returns: also SHOAL_ERR_ARGUMENT for a file of other rows, for rows that the sketches do not
+// have, and for a file that keeps records.
+agg_err agg_accumulator_read_rows(agg_accumulator *acc, agg_error *error, const char *name,
+                                  FILE *stream, agg_rows rows) SHOAL_MUST_CHECK;
+agg_err agg_accumulator_load_rows(agg_accumulator *acc, agg_error *error, const char *path,
+                                  agg_rows rows) SHOAL_MUST_CHECK;
+
+// Copies the rows of one accumulator into another one that holds all rows.
+//   whole: of the same recipe
+void agg_accumulator_put_rows(agg_accumulator *whole, const agg_accumulator *from);
+
+// Makes an accumulator of the recipe, the count and the claims of another one, which are taken from
+// it. It holds all rows, which are zeros.
+agg_err agg_accumulator_init_like(agg_accumulator *acc, agg_error *error,
+                                  agg_accumulator *like) SHOAL_MUST_CHECK;
+
+// Returns: how many rows the sketches of an accumulator have, held or not.
+uint32_t agg_accumulator_row_count(const agg_accumulator *acc);
+
+// Reads an accumulator whose result is to be shown.
+// Returns: also AGG_ERR_INCOMPLETE, as agg_accumulator_check_whole.
+agg_err agg_accumulator_load_whole(agg_accumulator *acc, agg_error *error,
+                                   const char *path) SHOAL_MUST_CHECK;
 
 // Checks that the accumulator belongs to this recipe: its hash, and also the shapes of its
 // sketches, since a file may claim any hash and decoders read sketches as the recipe's parts say.

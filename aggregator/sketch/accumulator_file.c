@@ -27,8 +27,14 @@ static bool has_claims(const agg_accumulator *acc)
     return acc->claims.n > 0 || acc->claims.is_complete;
 }
 
+static bool has_shards(const agg_accumulator *acc)
+{
+    return acc->shards.n > 0 || acc->rows.first > 0;
+}
+
 static uint32_t version_of(const agg_accumulator *acc)
 {
+    if (has_shards(acc)) return AGG_ACCUMULATOR_VERSION_SHARDS;
     if (has_claims(acc)) return AGG_ACCUMULATOR_VERSION_CLAIMS;
     return agg_accumulator_keeps_records(acc) ? AGG_ACCUMULATOR_VERSION_RECORDS
                                               : AGG_ACCUMULATOR_VERSION;
@@ -37,7 +43,11 @@ static uint32_t version_of(const agg_accumulator *acc)
 uint64_t agg_accumulator_size(const agg_accumulator *acc)
 {
     uint64_t size = HEADER + SHAPE * (uint64_t)acc->n_parts + 8;
-    if (has_claims(acc)) size += AGG_ACCUMULATOR_CLAIMS_HEAD + AGG_CLAIM * (uint64_t)acc->claims.n;
+    if (has_shards(acc))
+        size += AGG_ACCUMULATOR_SHARDS_HEAD + AGG_CLAIM * (uint64_t)acc->claims.n;
+    else if (has_claims(acc))
+        size += AGG_ACCUMULATOR_CLAIMS_HEAD + AGG_CLAIM * (uint64_t)acc->claims.n;
+    for (size_t i = 0; i < acc->shards.n; i++) size += agg_shard_claim_size(&acc->shards.list[i]);
     if (agg_accumulator_keeps_records(acc))
         return size + 8 + acc->set.n_distinct * (acc->record_size + 4u);
     for (uint32_t i = 0; i < acc->n_parts; i++)
@@ -119,13 +129,33 @@ static void print_header(uint8_t header[HEADER], const agg_accumulator *acc)
 
 static bool put_claims(summed *out, const agg_accumulator *acc)
 {
-    uint8_t bytes[AGG_ACCUMULATOR_CLAIMS_HEAD];
+    uint8_t bytes[AGG_ACCUMULATOR_SHARDS_HEAD];
     const agg_claims *claims = &acc->claims;
-    store32_le(bytes, (agg_accumulator_keeps_records(acc) ? AGG_ACCUMULATOR_HAS_RECORDS : 0u) |
-                          (claims->is_complete ? 0u : AGG_ACCUMULATOR_IS_INCOMPLETE));
+    bool has_more = has_shards(acc);
+    store32_le(bytes,
+               (agg_accumulator_keeps_records(acc) ? AGG_ACCUMULATOR_HAS_RECORDS : 0u) |
+                   (claims->is_complete || acc->shards.n > 0 ? 0u : AGG_ACCUMULATOR_IS_INCOMPLETE));
     store32_le(bytes + 4, (uint32_t)claims->n);
-    return put(out, bytes, sizeof bytes) &&
+    store32_le(bytes + 8, (uint32_t)acc->shards.n);
+    store32_le(bytes + 12, acc->rows.first);
+    store32_le(bytes + 16, acc->rows.last);
+    return put(out, bytes, has_more ? sizeof bytes : AGG_ACCUMULATOR_CLAIMS_HEAD) &&
            (claims->n == 0 || put(out, claims->ids[0], AGG_CLAIM * claims->n));
+}
+
+static bool put_shards(summed *out, const agg_shard_claims *shards)
+{
+    uint8_t head[AGG_SHARD_CLAIM_HEAD];
+    bool ok = true;
+    for (size_t i = 0; ok && i < shards->n; i++) {
+        const agg_shard_claim *claim = &shards->list[i];
+        agg_shard_claim_print_head(head, claim);
+        ok =
+            put(out, head, sizeof head) &&
+            (claim->n_earlier == 0 || put(out, claim->earlier[0], 32 * (size_t)claim->n_earlier)) &&
+            put(out, claim->held, agg_shard_bits(claim->n_shards));
+    }
+    return ok;
 }
 
 static bool put_sums(summed *out, const agg_accumulator *acc)
@@ -162,7 +192,8 @@ static bool put_all(summed *out, const agg_accumulator *acc)
         store32_le(shape + 8, acc->parts[i].shape.m);
         ok = put(out, shape, SHAPE);
     }
-    if (ok && has_claims(acc)) ok = put_claims(out, acc);
+    if (ok && (has_claims(acc) || has_shards(acc))) ok = put_claims(out, acc);
+    if (ok) ok = put_shards(out, &acc->shards);
     return ok &&
            (agg_accumulator_keeps_records(acc) ? put_records(out, &acc->set) : put_sums(out, acc));
 }

@@ -23,7 +23,8 @@ typedef struct incoming {
 
 // What a file says before its sums, beside what the accumulator keeps.
 typedef struct head {
-    uint32_t version, n_parts, n_claims;
+    uint32_t version, n_parts, n_claims, n_manifests;
+    agg_rows rows; // that the file holds
     bool keeps_records;
     agg_shape shapes[SHOAL_PARTS_MAX];
 } head;
@@ -69,7 +70,7 @@ static agg_err get_header(agg_accumulator *acc, head *h, incoming *in)
     if (err != SHOAL_OK) return err;
     h->version = load32_le(header + 8);
     h->keeps_records = h->version == AGG_ACCUMULATOR_VERSION_RECORDS;
-    if (h->version < AGG_ACCUMULATOR_VERSION || h->version > AGG_ACCUMULATOR_VERSION_CLAIMS)
+    if (h->version < AGG_ACCUMULATOR_VERSION || h->version > AGG_ACCUMULATOR_VERSION_SHARDS)
         return SHOAL_ERR_VERSION;
     h->n_parts = load32_le(header + 12);
     uint32_t name_len = load32_le(header + 48);
@@ -92,22 +93,58 @@ static agg_err get_shapes(head *h, incoming *in)
     return SHOAL_OK;
 }
 
-// Reads what a file of version 3 says of its claims before it lists them.
+// Returns: the rows of all sketches; of a mechanism that nobody knows one.
+static uint64_t row_count(const head *h)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < h->n_parts; i++) {
+        const agg_sketch_kind *kind = agg_sketch_kind_of(h->shapes[i].mechanism);
+        n += kind == NULL || kind->is_one_row ? 1 : h->shapes[i].k;
+    }
+    return n;
+}
+
+// Checks what a file of version 4 says before it lists its claims. One that claims no shards holds
+// some rows only; else it would be of an older version.
+static agg_err check_shards_head(const head *h, const agg_claims *listed,
+                                 const agg_accumulator *acc)
+{
+    uint64_t n_rows = row_count(h);
+    if (h->rows.first == 0 ? h->rows.last != 0 || h->n_manifests == 0
+                           : h->rows.last < h->rows.first || h->rows.last > n_rows ||
+                                 h->rows.last - h->rows.first + 1 == n_rows || h->keeps_records)
+        return SHOAL_ERR_RANGE;
+    if (h->n_manifests > AGG_MANIFESTS_MAX) return SHOAL_ERR_RANGE;
+    if (h->n_manifests > 0)
+        return listed->n == 0 && listed->is_complete ? SHOAL_OK : SHOAL_ERR_RANGE;
+    if (listed->n == 0 && !listed->is_complete) return SHOAL_OK;
+    return agg_accumulator_claims_fit(listed, acc->n) ? SHOAL_OK : SHOAL_ERR_RANGE;
+}
+
+// Reads what a file of version 3 or 4 says of its claims before it lists them.
 static agg_err get_claims_head(agg_claims *claims, head *h, const agg_accumulator *acc,
                                incoming *in)
 {
-    uint8_t bytes[AGG_ACCUMULATOR_CLAIMS_HEAD];
-    if (h->version != AGG_ACCUMULATOR_VERSION_CLAIMS) return SHOAL_OK;
-    agg_err err = get(in, bytes, sizeof bytes);
+    uint8_t bytes[AGG_ACCUMULATOR_SHARDS_HEAD];
+    bool has_shards = h->version == AGG_ACCUMULATOR_VERSION_SHARDS;
+    if (h->version < AGG_ACCUMULATOR_VERSION_CLAIMS) return SHOAL_OK;
+    agg_err err = get(in, bytes, has_shards ? sizeof bytes : AGG_ACCUMULATOR_CLAIMS_HEAD);
     if (err != SHOAL_OK) return err;
     uint32_t flags = load32_le(bytes), n = load32_le(bytes + 4);
     if ((flags & ~(AGG_ACCUMULATOR_HAS_RECORDS | AGG_ACCUMULATOR_IS_INCOMPLETE)) != 0)
         return SHOAL_ERR_RANGE;
     h->keeps_records = (flags & AGG_ACCUMULATOR_HAS_RECORDS) != 0;
     const agg_claims listed = {.n = n, .is_complete = (flags & AGG_ACCUMULATOR_IS_INCOMPLETE) == 0};
-    if (!agg_accumulator_claims_fit(&listed, acc->n)) return SHOAL_ERR_RANGE;
-    claims->is_complete = listed.is_complete;
     h->n_claims = n;
+    if (has_shards) {
+        h->n_manifests = load32_le(bytes + 8);
+        h->rows = (agg_rows){load32_le(bytes + 12), load32_le(bytes + 16)};
+        err = check_shards_head(h, &listed, acc);
+        if (err != SHOAL_OK) return err;
+    } else if (!agg_accumulator_claims_fit(&listed, acc->n)) {
+        return SHOAL_ERR_RANGE;
+    }
+    claims->is_complete = listed.is_complete && h->n_manifests == 0;
     return SHOAL_OK;
 }
 
@@ -129,13 +166,73 @@ static agg_err get_ids(agg_claims *claims, agg_error *error, const head *h, inco
     return SHOAL_OK;
 }
 
+// Reads the manifests. Each allocates little before its bytes are read.
+static agg_err get_shards(agg_shard_claims *shards, agg_error *error, const head *h, incoming *in)
+{
+    uint8_t bytes[AGG_SHARD_CLAIM_HEAD];
+    while (shards->n < h->n_manifests) {
+        void *list = shards->list;
+        agg_err err = agg_grow(&list, &shards->cap, shards->n + 1, sizeof *shards->list, error);
+        shards->list = list;
+        if (err == SHOAL_OK) err = get(in, bytes, sizeof bytes);
+        if (err != SHOAL_OK) return err;
+        agg_shard_claim *claim = &shards->list[shards->n];
+        err = agg_shard_claim_read_head(claim, error, bytes);
+        if (err != SHOAL_OK) return err;
+        shards->n++;
+        if (claim->n_earlier > 0) err = get(in, claim->earlier[0], 32 * (size_t)claim->n_earlier);
+        if (err == SHOAL_OK) err = get(in, claim->held, agg_shard_bits(claim->n_shards));
+        if (err != SHOAL_OK) return err;
+    }
+    return agg_shard_claims_check_read(shards);
+}
+
 // Reads everything before the sums.
 static agg_err get_head(agg_accumulator *acc, agg_error *error, head *h, incoming *in)
 {
     agg_err err = get_header(acc, h, in);
     if (err == SHOAL_OK) err = get_shapes(h, in);
     if (err == SHOAL_OK) err = get_claims_head(&acc->claims, h, acc, in);
-    return err == SHOAL_OK ? get_ids(&acc->claims, error, h, in) : err;
+    if (err == SHOAL_OK) err = get_ids(&acc->claims, error, h, in);
+    return err == SHOAL_OK ? get_shards(&acc->shards, error, h, in) : err;
+}
+
+static agg_err skip(incoming *in, uint64_t n_bytes)
+{
+    uint8_t bytes[4 * CHUNK];
+    agg_err err = SHOAL_OK;
+    for (; err == SHOAL_OK && n_bytes > 0;) {
+        size_t some = n_bytes < sizeof bytes ? (size_t)n_bytes : sizeof bytes;
+        err = get(in, bytes, some);
+        n_bytes -= some;
+    }
+    return err;
+}
+
+// Reads the numbers of some rows among those of a file that holds them all.
+//   n: numbers to read
+static agg_err get_some(incoming *in, uint32_t *numbers, uint64_t n, uint64_t per_row,
+                        agg_part_rows rows)
+{
+    agg_err err = skip(in, 4 * per_row * rows.first);
+    if (err == SHOAL_OK) err = get_numbers(in, numbers, n);
+    return err == SHOAL_OK ? skip(in, 4 * per_row * (rows.n - rows.end)) : err;
+}
+
+// Reads the accumulator's rows of a file that holds all.
+static agg_err get_rows(agg_accumulator *acc, const head *h, incoming *in)
+{
+    for (uint32_t i = 0; i < acc->n_parts; i++) {
+        const agg_part_rows rows = agg_accumulator_part_rows(acc, h->shapes, i);
+        const agg_sketch_kind *kind = agg_sketch_kind_of(h->shapes[i].mechanism);
+        agg_sketch *sketch = &acc->parts[i];
+        uint64_t rows_per = kind->has_rows ? h->shapes[i].k / rows.n : 0;
+        agg_err err = get_some(in, sketch->rows, sketch->n_rows, rows_per, rows);
+        if (err == SHOAL_OK)
+            err = get_some(in, sketch->cells.ones, sketch->n_cells, h->shapes[i].m, rows);
+        if (err != SHOAL_OK) return err;
+    }
+    return SHOAL_OK;
 }
 
 static agg_err get_sums(agg_accumulator *acc, incoming *in)
@@ -192,11 +289,12 @@ static agg_err get_records(agg_accumulator *acc, agg_error *error, incoming *in)
     return n == acc->n ? SHOAL_OK : SHOAL_ERR_RANGE;
 }
 
-static agg_err get_body(agg_accumulator *acc, agg_error *error, incoming *in)
+static agg_err get_body(agg_accumulator *acc, agg_error *error, const head *h, incoming *in)
 {
     uint8_t trailer[8];
-    agg_err err =
-        agg_accumulator_keeps_records(acc) ? get_records(acc, error, in) : get_sums(acc, in);
+    agg_err err = agg_accumulator_keeps_records(acc) ? get_records(acc, error, in)
+                  : acc->rows.first == h->rows.first ? get_sums(acc, in)
+                                                     : get_rows(acc, h, in);
     if (err != SHOAL_OK) return err;
     uint64_t expected = shoal_checksum_value(&in->sum);
     err = get(in, trailer, sizeof trailer);
@@ -213,10 +311,38 @@ static agg_err fail_reading(agg_error *error, agg_err err, const agg_error *inne
                        : err == AGG_ERR_IO    ? strerror(errno)
                                               : shoal_err_text(err);
     int exit_code = err == AGG_ERR_MEMORY ? AGG_EXIT_RUNTIME : AGG_EXIT_IO;
+    if (err == AGG_ERR_INCOMPLETE || err == SHOAL_ERR_ARGUMENT) // the file is good
+        return agg_fail(error, err, inner->exit_code, "%s: %s", name, inner->text);
     return agg_fail(error, err, exit_code, "%s: accumulator cannot be read: %s", name, what);
 }
 
-agg_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream)
+// Decides which rows are read.
+//   rows: as for agg_accumulator_load_rows; NULL: all, and the file holds all
+static agg_err choose_rows(agg_accumulator *acc, agg_error *error, const head *h,
+                           const agg_rows *rows)
+{
+    uint64_t n_rows = row_count(h);
+    acc->rows = h->rows;
+    if (rows == NULL && h->rows.first > 0)
+        return agg_fail(error, AGG_ERR_INCOMPLETE, AGG_EXIT_RUNTIME,
+                        "incomplete: it holds only rows %u-%u; shoal merge puts rows together",
+                        h->rows.first, h->rows.last);
+    if (rows == NULL || rows->first == 0) return SHOAL_OK;
+    if (rows->last > n_rows)
+        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE, "it has %llu rows",
+                        (unsigned long long)n_rows);
+    if (h->keeps_records)
+        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE,
+                        "it keeps records, which have no rows: merge it without --rows");
+    if (h->rows.first > 0 && (h->rows.first != rows->first || h->rows.last != rows->last))
+        return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_USAGE, "it holds rows %u-%u",
+                        h->rows.first, h->rows.last);
+    if (rows->last - rows->first + 1 < n_rows) acc->rows = *rows;
+    return SHOAL_OK;
+}
+
+static agg_err read_chosen(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream,
+                           const agg_rows *rows)
 {
     incoming in = {.stream = stream};
     head h = {.n_parts = 0};
@@ -224,13 +350,25 @@ agg_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char 
     memset(acc, 0, sizeof *acc);
     shoal_checksum_init(&in.sum);
     agg_err err = get_head(acc, &inner, &h, &in);
+    if (err == SHOAL_OK) err = choose_rows(acc, &inner, &h, rows);
     if (err == SHOAL_OK) err = agg_accumulator_init_parts(acc, &inner, h.shapes, h.n_parts);
     if (err == SHOAL_OK) err = agg_accumulator_check_room(acc, &inner, 0);
     if (err == SHOAL_OK && h.keeps_records) agg_record_set_init(&acc->set, acc->record_size);
-    if (err == SHOAL_OK) err = get_body(acc, &inner, &in);
+    if (err == SHOAL_OK) err = get_body(acc, &inner, &h, &in);
     if (err == SHOAL_OK) return SHOAL_OK;
     agg_accumulator_release(acc);
     return fail_reading(error, err, &inner, name);
+}
+
+agg_err agg_accumulator_read(agg_accumulator *acc, agg_error *error, const char *name, FILE *stream)
+{
+    return read_chosen(acc, error, name, stream, NULL);
+}
+
+agg_err agg_accumulator_read_rows(agg_accumulator *acc, agg_error *error, const char *name,
+                                  FILE *stream, agg_rows rows)
+{
+    return read_chosen(acc, error, name, stream, &rows);
 }
 
 static FILE *open_file(agg_error *error, const char *path)
@@ -241,14 +379,37 @@ static FILE *open_file(agg_error *error, const char *path)
     return stream;
 }
 
-agg_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const char *path)
+static agg_err load_rows(agg_accumulator *acc, agg_error *error, const char *path,
+                         const agg_rows *rows)
 {
     memset(acc, 0, sizeof *acc);
-    if (strcmp(path, "-") == 0) return agg_accumulator_read(acc, error, "standard input", stdin);
+    if (strcmp(path, "-") == 0) return read_chosen(acc, error, "standard input", stdin, rows);
     FILE *stream = open_file(error, path);
     if (stream == NULL) return AGG_ERR_IO;
-    agg_err err = agg_accumulator_read(acc, error, path, stream);
+    agg_err err = read_chosen(acc, error, path, stream, rows);
     fclose(stream);
+    return err;
+}
+
+agg_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const char *path)
+{
+    return load_rows(acc, error, path, NULL);
+}
+
+agg_err agg_accumulator_load_rows(agg_accumulator *acc, agg_error *error, const char *path,
+                                  agg_rows rows)
+{
+    return load_rows(acc, error, path, &rows);
+}
+
+agg_err agg_accumulator_load_whole(agg_accumulator *acc, agg_error *error, const char *path)
+{
+    agg_err err = agg_accumulator_load(acc, error, path);
+    if (err != SHOAL_OK) return err;
+    err = agg_accumulator_check_whole(acc, error);
+    if (err == SHOAL_OK) return SHOAL_OK;
+    agg_error_prefix(error, "%s", path);
+    agg_accumulator_release(acc);
     return err;
 }
 
@@ -262,7 +423,7 @@ agg_err agg_accumulator_read_head(uint8_t recipe_hash[32], uint64_t *n, const ui
         return SHOAL_ERR_MAGIC;
     if (len < HEADER) return SHOAL_ERR_TRUNCATED;
     uint32_t version = load32_le(bytes + 8);
-    if (version < AGG_ACCUMULATOR_VERSION || version > AGG_ACCUMULATOR_VERSION_CLAIMS)
+    if (version < AGG_ACCUMULATOR_VERSION || version > AGG_ACCUMULATOR_VERSION_SHARDS)
         return SHOAL_ERR_VERSION;
     memcpy(recipe_hash, bytes + 16, 32);
     *n = load64_le(bytes + 116);
@@ -285,6 +446,7 @@ static agg_err peek(agg_accumulator *acc, head *h, agg_error *error, const char 
     if (err == SHOAL_OK) err = get_shapes(h, &in);
     if (err == SHOAL_OK) err = get_claims_head(&acc->claims, h, acc, &in);
     if (err == SHOAL_OK && with_ids) err = get_ids(&acc->claims, &inner, h, &in);
+    if (err == SHOAL_OK && with_ids) err = get_shards(&acc->shards, &inner, h, &in);
     if (err != SHOAL_OK) fail_reading(error, err, &inner, path);
     fclose(stream);
     return err;
@@ -305,19 +467,26 @@ agg_err agg_accumulator_peek_claims(agg_claims_about *about, agg_error *error, c
     agg_accumulator acc;
     head h = {.n_parts = 0};
     agg_err err = peek(&acc, &h, error, path, false);
-    if (err == SHOAL_OK) *about = (agg_claims_about){h.n_claims, agg_accumulator_is_claimed(&acc)};
+    if (err == SHOAL_OK)
+        *about = (agg_claims_about){h.n_claims, h.n_manifests,
+                                    h.n_manifests > 0 || agg_accumulator_is_claimed(&acc), h.rows,
+                                    row_count(&h)};
     agg_accumulator_release(&acc);
     return err;
 }
 
-agg_err agg_accumulator_load_claims(agg_claims *claims, agg_error *error, const char *path)
+agg_err agg_accumulator_load_claims(agg_claims *claims, agg_shard_claims *shards, agg_error *error,
+                                    const char *path)
 {
     agg_accumulator acc;
     head h = {.n_parts = 0};
     memset(claims, 0, sizeof *claims);
+    memset(shards, 0, sizeof *shards);
     agg_err err = peek(&acc, &h, error, path, true);
     if (err == SHOAL_OK) {
         *claims = acc.claims;
+        *shards = acc.shards;
+        memset(&acc.shards, 0, sizeof acc.shards);
         memset(&acc.claims, 0, sizeof acc.claims);
     }
     agg_accumulator_release(&acc);

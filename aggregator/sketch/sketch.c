@@ -24,6 +24,12 @@ const agg_sketch_kind *agg_sketch_kind_of(uint32_t mechanism)
 
 agg_err agg_sketch_init(agg_sketch *sketch, agg_error *error, const agg_shape *shape)
 {
+    return agg_sketch_init_rows(sketch, error, shape, (agg_part_rows){0, 1, 1});
+}
+
+agg_err agg_sketch_init_rows(agg_sketch *sketch, agg_error *error, const agg_shape *shape,
+                             agg_part_rows rows)
+{
     const agg_sketch_kind *kind = agg_sketch_kind_of(shape->mechanism);
     memset(sketch, 0, sizeof *sketch);
     if (kind == NULL) return agg_fail_core(error, SHOAL_ERR_MECHANISM, AGG_EXIT_RUNTIME);
@@ -32,10 +38,12 @@ agg_err agg_sketch_init(agg_sketch *sketch, agg_error *error, const agg_shape *s
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_RUNTIME,
                         "no sketch has %u rows of %u columns", shape->k, shape->m);
     sketch->shape = *shape;
+    n_cells = n_cells / rows.n * (rows.end - rows.first);
     sketch->n_cells = n_cells;
-    sketch->n_rows = kind->has_rows ? shape->k : 0;
+    sketch->n_rows = kind->has_rows ? shape->k / rows.n * (rows.end - rows.first) : 0;
     sketch->cells.ones = agg_alloc(error, (size_t)n_cells, sizeof *sketch->cells.ones);
-    if (kind->has_rows) sketch->rows = agg_alloc(error, shape->k, sizeof *sketch->rows);
+    if (kind->has_rows)
+        sketch->rows = agg_alloc(error, (size_t)sketch->n_rows, sizeof *sketch->rows);
     if (sketch->cells.ones == NULL || (kind->has_rows && sketch->rows == NULL)) {
         agg_sketch_release(sketch);
         return AGG_ERR_MEMORY;

@@ -64,6 +64,16 @@ agg_err agg_sketch_init(agg_sketch *sketch, agg_error *error,
                         const agg_shape *shape) SHOAL_MUST_CHECK;
 void agg_sketch_release(agg_sketch *sketch);
 
+// Rows first .. end - 1 of a sketch that has n of them; a sketch of is_one_row has one.
+typedef struct agg_part_rows {
+    uint64_t first, end, n;
+} agg_part_rows;
+
+// Makes an empty sketch that holds some rows only. It can be merged with one of the same rows,
+// saved and loaded; nothing else reads it.
+agg_err agg_sketch_init_rows(agg_sketch *sketch, agg_error *error, const agg_shape *shape,
+                             agg_part_rows rows) SHOAL_MUST_CHECK;
+
 // Adds the cells of another sketch of the same shape. The caller checks that the sum of their
 // records is at most n_max.
 void agg_sketch_merge(agg_sketch *into, const agg_sketch *from);

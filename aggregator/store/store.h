@@ -48,6 +48,7 @@
 #include "store_check.h"
 #include "store_close.h"
 #include "store_fold.h"
+#include "store_import.h"
 #include "store_merge.h"
 
 #define AGG_STORE_SUM_MAX ((uint64_t)16 << 20) // bytes of the largest sum that a recipe may have
@@ -91,7 +92,8 @@ agg_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *e
 //   put: whether the batch was new
 //   today: days since 1970-01-01
 // Returns: SHOAL_OK when the batch is durable; AGG_ERR_IO when it is not, and then it may be sent
-// again; SHOAL_ERR_RANGE for a new batch of fewer records than the recipe's batch.minimum; where
+// again; SHOAL_ERR_ARGUMENT for a new batch of a collection that is fed by imports; SHOAL_ERR_RANGE
+// for a new batch of fewer records than the recipe's batch.minimum; where
 // records are summed also SHOAL_ERR_OVERFLOW for a sum that is full.
 // Cost: where records are summed, each call takes the memory of one sum.
 agg_err agg_store_put(agg_store *store, agg_put *put, agg_error *error, int64_t collection,

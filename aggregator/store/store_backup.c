@@ -89,6 +89,18 @@ static agg_err check_version(const backup *b)
     return SHOAL_OK;
 }
 
+// A store that an older server has open has no such table.
+static agg_err copy_imports(const backup *b)
+{
+    static const char copy[] =
+        AGG_STORE_IMPORTS "INSERT INTO main.imports SELECT * FROM live.imports;";
+    int64_t n = read_number(b, "SELECT count(*) FROM live.sqlite_master WHERE name = 'imports'");
+    if (n == 0) return SHOAL_OK;
+    if (n < 0 || sqlite3_exec(b->db, copy, NULL, NULL, NULL) != SQLITE_OK)
+        return fail_rows(b, "copy its imports");
+    return SHOAL_OK;
+}
+
 static agg_err copy_rows(const backup *b)
 {
     static const char copy[] = "BEGIN;"
@@ -105,7 +117,7 @@ static agg_err copy_rows(const backup *b)
     if (err == SHOAL_OK) err = check_version(b);
     if (err == SHOAL_OK && sqlite3_exec(b->db, copy, NULL, NULL, NULL) != SQLITE_OK)
         err = fail_rows(b, "copy its rows");
-    return err;
+    return err == SHOAL_OK ? copy_imports(b) : err;
 }
 
 static agg_err open_copy(backup *b)

@@ -29,12 +29,27 @@ agg_err agg_store_add_id(agg_store *store, agg_error *error, int64_t collection,
                             "enter a batch's id");
 }
 
+// Refuses a new batch for a collection that is fed by imports (store_import.h).
+static agg_err check_unimported(agg_store *store, agg_error *error, int64_t collection)
+{
+    int64_t n = 0;
+    agg_err err = agg_database_read_integer(
+        &store->database, &n, error,
+        agg_database_bind(&store->database, STATEMENT_IMPORTS_COUNT, &collection, 1),
+        "count imports");
+    if (err != SHOAL_OK || n == 0) return err;
+    return agg_fail(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME,
+                    "the results of this collection are imported (shoal store import): its batches "
+                    "go to the object store that manifests list");
+}
+
 static agg_err add_waiting(agg_store *store, bool *is_known, agg_error *error, int64_t collection,
                            int32_t today, const uint8_t id[16], const uint8_t *bytes, size_t len)
 {
     agg_err err = agg_store_find_id(store, is_known, error, collection, id);
     if (err != SHOAL_OK || *is_known) return err;
-    err = agg_store_add_id(store, error, collection, id);
+    err = check_unimported(store, error, collection);
+    if (err == SHOAL_OK) err = agg_store_add_id(store, error, collection, id);
     if (err != SHOAL_OK) return err;
     const int64_t integers[] = {collection, today};
     sqlite3_stmt *add = agg_database_bind(&store->database, STATEMENT_WAITING_ADD, integers, 2);

@@ -62,11 +62,12 @@ static const char schema_4[] = "CREATE TABLE forgotten(collection INTEGER PRIMAR
                                "INTEGER NOT NULL, last_number INTEGER NOT NULL);"
                                "PRAGMA user_version = 4;";
 
-// What tables of copies saw of closed blocks (store_copies.h). Older releases do without.
+// What tables of copies saw of closed blocks (store_copies.h), and the manifests that were imported
+// (store_import.h), each with the names of those that it excludes. Older releases do without.
 static const char extras[] =
     "CREATE TABLE IF NOT EXISTS copies(collection INTEGER NOT NULL, number INTEGER NOT NULL,"
     " records INTEGER NOT NULL, examined INTEGER NOT NULL, largest INTEGER NOT NULL,"
-    " is_whole INTEGER NOT NULL, PRIMARY KEY(collection, number)) WITHOUT ROWID;";
+    " is_whole INTEGER NOT NULL, PRIMARY KEY(collection, number)) WITHOUT ROWID;" AGG_STORE_IMPORTS;
 
 static const char *const upgrades[DATABASE_VERSION] = {schema_1, schema_2, schema_3, schema_4};
 
@@ -158,6 +159,10 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         " WHERE b.collection = ?1 AND b.number BETWEEN ?2 AND ?3",
     [STATEMENT_COPIES_DELETE] =
         "DELETE FROM copies WHERE collection = ?1 AND number >= ?2 AND number < ?3",
+    [STATEMENT_IMPORTS] = "SELECT manifest, earlier FROM imports WHERE collection = ?1",
+    [STATEMENT_IMPORTS_COUNT] = "SELECT count(*) FROM imports WHERE collection = ?1",
+    [STATEMENT_IMPORTS_ADD] =
+        "INSERT INTO imports(collection, number, manifest, earlier) VALUES(?1, ?2, ?3, ?4)",
     [STATEMENT_OLD_WAITING] =
         "UPDATE waiting SET kind = 1, start = CASE kind WHEN 0 THEN ?2 ELSE start END"
         " WHERE collection = ?1 AND kind <> 1",

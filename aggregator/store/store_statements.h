@@ -9,6 +9,12 @@
 #include "database.h"
 #include "period.h"
 
+// The table of imports, which a backup makes too.
+#define AGG_STORE_IMPORTS                                                                          \
+    "CREATE TABLE IF NOT EXISTS imports(collection INTEGER NOT NULL, manifest BLOB NOT NULL,"      \
+    " earlier BLOB NOT NULL, number INTEGER NOT NULL, PRIMARY KEY(collection, manifest))"          \
+    " WITHOUT ROWID;"
+
 // Indices of the statements. Those of OLD_ read what version 2 kept by period.
 enum statement {
     STATEMENT_RECIPE_FIND,
@@ -48,6 +54,9 @@ enum statement {
     STATEMENT_COPIES_SET,
     STATEMENT_COPIES_MERGE,
     STATEMENT_COPIES_DELETE,
+    STATEMENT_IMPORTS,
+    STATEMENT_IMPORTS_COUNT,
+    STATEMENT_IMPORTS_ADD,
     STATEMENT_OLD_WAITING,
     STATEMENT_OLD_ACCUMULATORS,
     STATEMENT_OLD_SUMS,

@@ -45,7 +45,7 @@ build curl lib:lib/.libs/libcurl.so.4 --with-openssl --enable-versioned-symbols 
     --without-libpsl --without-libidn2 --without-nghttp2 --without-librtmp --without-libssh2 --without-gssapi --without-ldap
 
 # What the program and those two load besides, without the C library, as the system has it.
-for library in libsqlite3.so.0 libcjson.so.1 libutf8proc.so.2 libssl.so.3 libcrypto.so.3; do
+for library in libsqlite3.so.0 libcjson.so.1 libutf8proc.so.2 libssl.so.3 libcrypto.so.3 libzstd.so.1 libz.so.1; do
     path=$({ ldd "$program"; ldd "$out/lib/libcurl.so.4"; } | sed -n "s|^\s*$library => \(\S*\) .*|\1|p" | head -1)
     [ -n "$path" ] || { say "$library: not loaded by $program"; exit 1; }
     cmp -s "$path" "$out/lib/$library" || cp -L "$path" "$out/lib/$library"

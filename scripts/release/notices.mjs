@@ -98,6 +98,8 @@ export const PLATFORM_LIBRARIES = {
   'libsqlite3.so.0': { package: 'libsqlite3-0' },
   'libssl.so.3': { package: 'libssl3' },
   'libutf8proc.so.2': { package: 'libutf8proc2' },
+  'libz.so.1': { package: 'zlib1g' },
+  'libzstd.so.1': { package: 'libzstd1' },
 };
 
 /** @returns {Notice[]} */

@@ -19,16 +19,38 @@ static size_t write_file(uint8_t *out, size_t cap, const agg_accumulator *acc)
     return (size_t)size;
 }
 
-// Makes one of three claims: none, two ids for all three records, or one id for some of them.
+// Claims two of the shards of a manifest that names an earlier one, and all of that one.
+static void claim_shards(agg_accumulator *acc)
+{
+    uint8_t earlier[1][32] = {{7}};
+    agg_shard_claim about = {.generation = 1, .n_shards = 1};
+    agg_shard_claims one;
+    agg_error error = {0};
+    memcpy(about.manifest, earlier[0], 32);
+    PROPERTY(agg_shard_claims_of(&one, &error, &about, 1) == SHOAL_OK);
+    PROPERTY(agg_accumulator_claim_shards(acc, &error, &one) == SHOAL_OK);
+    agg_shard_claims_release(&one);
+    about = (agg_shard_claim){
+        .manifest = {3}, .generation = 2, .n_shards = 10, .n_earlier = 1, .earlier = earlier};
+    for (uint32_t shard = 2; shard < 12; shard += 8) {
+        PROPERTY(agg_shard_claims_of(&one, &error, &about, shard) == SHOAL_OK);
+        PROPERTY(agg_accumulator_claim_shards(acc, &error, &one) == SHOAL_OK);
+        agg_shard_claims_release(&one);
+    }
+}
+
+// Makes one of four claims: none, two ids for all three records, one id for some of them, or
+// shards.
 static void claim(agg_accumulator *acc, size_t way)
 {
     static const uint8_t ids[2][AGG_CLAIM] = {{9}, {1, 2, 3}};
     agg_error error = {0};
     if (way == 1) PROPERTY(agg_accumulator_claim_all(acc, &error, ids, 2) == SHOAL_OK);
     if (way == 2) PROPERTY(agg_accumulator_claim(acc, &error, ids, 1) == SHOAL_OK);
+    if (way == 3) claim_shards(acc);
 }
 
-// The file of three records of a sample, with one of three claims, checksum put right.
+// The file of three records of a sample, with one of four claims, checksum put right.
 size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
 {
     uint8_t seed[32] = {5}, records[3 * 64];
@@ -36,8 +58,8 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     agg_accumulator acc;
     agg_error error = {0};
     shoal_rng rng;
-    size_t way = index % 3;
-    index /= 3;
+    size_t way = index % 4;
+    index /= 4;
     const sample *s = sample_number(index).sample;
     if (s == NULL || index > UINT8_MAX) return 0;
     fuzz_recipe(&recipe, (uint8_t)index);
@@ -53,6 +75,28 @@ size_t fuzz_seed(uint8_t *out, size_t cap, size_t index)
     size_t len = write_file(out + 1, cap - 1, &acc);
     agg_accumulator_release(&acc);
     return len > 0 ? len + 1 : 0;
+}
+
+// Reads what may hold some rows only, and writes it back.
+static agg_err read_rows(agg_accumulator *acc, uint8_t *bytes, size_t n)
+{
+    agg_error error = {0};
+    uint8_t *again = NULL;
+    size_t size = 0;
+    FILE *in = fmemopen(bytes, n, "rb");
+    PROPERTY(in != NULL);
+    agg_err err = agg_accumulator_read_rows(acc, &error, "input", in, (agg_rows){0, 0});
+    fclose(in);
+    if (err != SHOAL_OK) {
+        PROPERTY(error.text[0] != '\0');
+        return err;
+    }
+    FILE *out = open_memstream((char **)&again, &size);
+    PROPERTY(out != NULL && agg_accumulator_write(out, &error, acc) == SHOAL_OK &&
+             fclose(out) == 0);
+    PROPERTY(size == n && memcmp(again, bytes, n) == 0 && agg_accumulator_size(acc) == n);
+    free(again);
+    return SHOAL_OK;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -71,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     FILE *in = fmemopen(bytes, n, "rb");
     PROPERTY(in != NULL);
-    shoal_err err = agg_accumulator_read(&acc, &error, "input", in);
+    agg_err err = agg_accumulator_read(&acc, &error, "input", in);
     fclose(in);
     uint8_t hash[32];
     uint64_t records = 0;
@@ -86,6 +130,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         free(again);
     } else {
         PROPERTY(error.text[0] != '\0');
+    }
+    agg_accumulator rows;
+    if (read_rows(&rows, bytes, n) == SHOAL_OK) {
+        PROPERTY(err == (rows.rows.first > 0 ? (agg_err)AGG_ERR_INCOMPLETE : SHOAL_OK));
+        agg_accumulator_release(&rows);
+    } else {
+        PROPERTY(err != SHOAL_OK);
     }
     free(bytes);
     return 0;

@@ -202,7 +202,8 @@ static void claims(void)
 {
     write_counts("word", 10);
     write_recipe("cms", "\"epsilon\":4,\"k\":16,\"m\":64", "\"hash\":\"poly1\"," SEED);
-    CHECK(run("simulate --recipe recipe --counts counts --devices 1 --seed 1 -o batch") > 0);
+    CHECK(run("simulate --recipe recipe --counts counts --devices 1 --seed 1 --format batch-1 "
+              "-o batch") > 0); // whose id is not its hash
     write_batches("many", 0, 500000);
     write_batches("others", 500000, 500000);
     unlink("acc");

@@ -274,7 +274,8 @@ static agg_err run_call(agg_error *error, const call *c, uint32_t at)
         files[i] = c->kind == MERGE ? path_of(paths[i], "acc", c->merged[i])
                                     : path_of(paths[i], "input", at + i);
     path_of(target, "acc", c->target);
-    if (c->kind == MERGE) return agg_merge_files(error, target, files, (int)c->n_files, 0);
+    if (c->kind == MERGE)
+        return agg_merge_files(error, target, files, (int)c->n_files, (agg_rows){0, 0}, 0);
     const agg_ingest_options options = {.recipe = path_of(recipe_path, "recipe", 0),
                                         .output = target,
                                         .is_appending = c->is_appending,

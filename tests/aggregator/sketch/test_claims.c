@@ -298,7 +298,8 @@ static void heads_are_read_alone(void **state)
     static const char path[] = "/tmp/shoal-test-claims.acc";
     agg_accumulator acc;
     agg_claims claims;
-    agg_claims_about about = {0, false};
+    agg_shard_claims shards;
+    agg_claims_about about = {.n = 0};
     agg_error error = {SHOAL_OK, 0, ""};
     bool keeps_records = true;
     (void)state;
@@ -309,7 +310,7 @@ static void heads_are_read_alone(void **state)
     assert_ok(agg_accumulator_peek_claims(&about, &error, path));
     assert_int_equal(about.n, 7);
     assert_true(about.is_complete);
-    assert_ok(agg_accumulator_load_claims(&claims, &error, path));
+    assert_ok(agg_accumulator_load_claims(&claims, &shards, &error, path));
     assert_int_equal(claims.n, 7);
     assert_memory_equal(claims.ids, acc.claims.ids, 7 * AGG_CLAIM);
     agg_claims_release(&claims);
