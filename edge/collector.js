@@ -13,6 +13,10 @@
 // only. After a restart a batch's age counts from the start of its hour. It may then be sealed up
 // to an hour early, but never smaller.
 //
+// Versions. The store draws 16 random bytes when it opens a batch. Version 1 of a batch has them as
+// its id, version 2 as its salt. A batch is sealed once, with the day of that moment, and kept as
+// bytes before it is first sent, so that every repeat has the same id.
+//
 // Counting once. An idempotency key is kept as HMAC-SHA-256 under a random salt of this store. It
 // is kept until its batch is forwarded and `keyGraceS` longer, in whole hours, because a device
 // that lost its 202 just before may still retry. Where reports spend tokens, the key is that of a
@@ -28,7 +32,7 @@ import { keptMs, spendsTokens } from './tokens.js';
  * @property {number} recordSize
  * @property {{minimum: number, maxAgeS: number}} batch
  * @property {number} expiresDay
- * @property {(records: Uint8Array, id: Uint8Array) => Uint8Array} sealBatch
+ * @property {(records: Uint8Array, salt: Uint8Array, day?: number) => Uint8Array} sealBatch
  * @property {any} [json]  the recipe itself, of which send.token is read
  */
 
@@ -98,6 +102,7 @@ import { keptMs, spendsTokens } from './tokens.js';
  *   recipe's minimum requires it
  * @property {number} [storeBytes]  above it new reports are refused
  * @property {number} [keyGraceS]  how long keys outlive their batch's age
+ * @property {number} [batchVersion]  of the batches that are sealed: 1 or 2
  */
 
 const HOUR_MS = 3_600_000;
@@ -112,7 +117,7 @@ const BACKOFF_MS = 1000;
 const BACKOFF_MAX_MS = 300_000;
 const RETRY_AFTER_MAX_S = 3600;
 
-const DEFAULTS = { batchBytes: 4 << 20, storeBytes: 256 << 20, keyGraceS: 86_400 };
+const DEFAULTS = { batchBytes: 4 << 20, storeBytes: 256 << 20, keyGraceS: 86_400, batchVersion: 1 };
 
 /**
  * Returns: the number of reports at which a batch is sealed whatever its age. It is at least twice
@@ -291,7 +296,8 @@ export class Collector {
   }
 
   async #seal() {
-    const { recipe, store, crypto } = this.#deps;
+    const { recipe, store, crypto, now } = this.#deps;
+    const day = this.#limits.batchVersion === 1 ? 0 : Math.floor(now() / DAY_MS);
     /** @type {Build} */
     const build = (id, records) => {
       const order = permutation(records.length, crypto);
@@ -299,7 +305,7 @@ export class Collector {
       order.forEach((from, to) =>
         bytes.set(/** @type {Uint8Array} */ (records.at(from)), to * recipe.recordSize),
       );
-      return recipe.sealBatch(bytes, id);
+      return recipe.sealBatch(bytes, id, day);
     };
     await store.seal(this.#minimum(), build, (count) => ({
       sealed_batches_total: 1,

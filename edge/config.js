@@ -42,6 +42,7 @@ export const FIELDS = {
   admin_token_file: false,
   log: false,
   body_timeout_s: false,
+  batch_version: false,
   batch_bytes: false,
   store_bytes: false,
   key_grace_s: false,
@@ -95,6 +96,7 @@ export async function readConfig(path) {
     bodyTimeoutMs,
     nodeLimits: readLimits(json, bodyTimeoutMs),
     limits: {
+      ...batchVersion(json.batch_version),
       ...(json.batch_bytes === undefined
         ? {}
         : { batchBytes: number(json.batch_bytes, 'batch_bytes', 1024) }),
@@ -123,8 +125,18 @@ export async function readBackupConfig(path) {
     ...(json.gateway === undefined
       ? {}
       : { keysFile: at(json.gateway.keys_file, 'gateway.keys_file') }),
-    limits: json.batch_bytes === undefined ? {} : { batchBytes: json.batch_bytes },
+    limits: {
+      ...batchVersion(json.batch_version),
+      ...(json.batch_bytes === undefined ? {} : { batchBytes: json.batch_bytes }),
+    },
   };
+}
+
+/** @param {unknown} version */
+function batchVersion(version) {
+  if (version === undefined) return {};
+  if (version !== 1 && version !== 2) throw new Error('batch_version: 1 or 2 is needed');
+  return { batchVersion: version };
 }
 
 /** @param {string} source @param {string} path @returns {any} */

@@ -84,7 +84,7 @@ export async function startEdge(config, deps) {
 
 /** Refuses what the running edge cannot change. @param {Config} now @param {Config} next */
 function checkUnchanged(now, next) {
-  const { batchBytes, storeBytes, keyGraceS } = now.limits;
+  const { batchVersion, batchBytes, storeBytes, keyGraceS } = now.limits;
   checkFixed({
     listen: [
       [now.host, now.port],
@@ -92,6 +92,7 @@ function checkUnchanged(now, next) {
     ],
     spool: [now.spool, next.spool],
     body_timeout_s: [now.bodyTimeoutMs, next.bodyTimeoutMs],
+    batch_version: [batchVersion, next.limits.batchVersion],
     batch_bytes: [batchBytes, next.limits.batchBytes],
     store_bytes: [storeBytes, next.limits.storeBytes],
     key_grace_s: [keyGraceS, next.limits.keyGraceS],

@@ -5,8 +5,8 @@
 // a task's object forwards its sealed reports, and the caller waits for it.
 //
 // Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR,
-// BATCH_SECRET, and optionally TOKEN_KEYS, ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S,
-// BODY_TIMEOUT_S, RECIPE_KEYS, GATEWAY_KEYS, GATEWAY_RELAYS, GATEWAY_UNKNOWN_PER_MINUTE,
+// BATCH_SECRET, and optionally TOKEN_KEYS, ADMIN_TOKEN, BATCH_VERSION, BATCH_BYTES, STORE_BYTES,
+// KEY_GRACE_S, BODY_TIMEOUT_S, RECIPE_KEYS, GATEWAY_KEYS, GATEWAY_RELAYS, GATEWAY_UNKNOWN_PER_MINUTE,
 // GATEWAY_DATE_WINDOW_S, LOG (static assets or a KV namespace).
 
 import { DurableObject } from 'cloudflare:workers';
@@ -36,6 +36,7 @@ import { tokensOf } from './tokens.js';
  * @property {string} BATCH_SECRET
  * @property {string} [ADMIN_TOKEN]
  * @property {any} [LOG]  static assets or a KV namespace with the files of a log
+ * @property {string | number} [BATCH_VERSION]
  * @property {string | number} [BATCH_BYTES]
  * @property {string | number} [STORE_BYTES]
  * @property {string | number} [KEY_GRACE_S]
@@ -313,8 +314,9 @@ export class ShoalCollection extends DurableObject {
 }
 
 /** @param {Env} env */
-function limits({ BATCH_BYTES, STORE_BYTES: storeBytes, KEY_GRACE_S }) {
+function limits({ BATCH_VERSION, BATCH_BYTES, STORE_BYTES: storeBytes, KEY_GRACE_S }) {
   return {
+    ...(BATCH_VERSION === undefined ? {} : { batchVersion: Number(BATCH_VERSION) }),
     ...(BATCH_BYTES === undefined ? {} : { batchBytes: Number(BATCH_BYTES) }),
     ...(KEY_GRACE_S === undefined ? {} : { keyGraceS: Number(KEY_GRACE_S) }),
     storeBytes: Number(storeBytes ?? STORE_BYTES),
