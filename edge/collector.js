@@ -184,6 +184,11 @@ export class Collector {
     return outcomes;
   }
 
+  /** Is a report with this key kept? @param {string} key */
+  async knows(key) {
+    return this.#deps.store.has(await this.#hash(key));
+  }
+
   /**
    * Returns how many reports may be added at once, so that none passes a limit that it would not
    * pass alone.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edge on workerd: routes in the worker, one Durable Object for each collection, and forwarding
-// in its alarm. Nothing is sent while a request is served, because subrequests may carry headers of
+// The edge on workerd: routes in the worker, Durable Objects for each collection (shards.js), and
+// forwarding in their alarms. Nothing is sent while a request is served, because subrequests may carry headers of
 // the request that caused them. The alarm of a collection's object sends its batches; the alarm of
 // a task's object forwards its sealed reports, and the caller waits for it.
 //
 // Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR,
-// BATCH_SECRET, and optionally TOKEN_KEYS, ADMIN_TOKEN, BATCH_VERSION, BATCH_BYTES, STORE_BYTES,
+// BATCH_SECRET, and optionally TOKEN_KEYS, ADMIN_TOKEN, SHARDS, BATCH_VERSION, BATCH_BYTES, STORE_BYTES,
 // KEY_GRACE_S, BODY_TIMEOUT_S, RECIPE_KEYS, GATEWAY_KEYS, GATEWAY_RELAYS, GATEWAY_UNKNOWN_PER_MINUTE,
 // GATEWAY_DATE_WINDOW_S, LOG (static assets or a KV namespace).
 
@@ -22,6 +22,7 @@ import { bindingLog } from './log_files.js';
 import { Refusals } from './metrics.js';
 import { checkTrials, pinRecipes } from './recipes.js';
 import { countsOf, createDapForward } from './dap_forward.js';
+import { Shards, checkedShards, shardOf } from './shards.js';
 import { SqliteStore } from './sqlite_store.js';
 import { tokensOf } from './tokens.js';
 
@@ -36,6 +37,7 @@ import { tokensOf } from './tokens.js';
  * @property {string} BATCH_SECRET
  * @property {string} [ADMIN_TOKEN]
  * @property {any} [LOG]  static assets or a KV namespace with the files of a log
+ * @property {string | number} [SHARDS]
  * @property {string | number} [BATCH_VERSION]
  * @property {string | number} [BATCH_BYTES]
  * @property {string | number} [STORE_BYTES]
@@ -146,16 +148,26 @@ export default {
 
 /** @param {import('shoal-client/core').Recipe} recipe @param {Env} env */
 function collection(recipe, env) {
-  const object = env.COLLECTIONS.idFromName(recipe.hash);
-  const stub = () => env.COLLECTIONS.get(object); // belongs to the request in which it is made
+  const { hash } = recipe;
+  const shards = new Shards(hash, checkedShards(Number(env.SHARDS ?? 1)), (i) =>
+    objectOf(env, hash, i),
+  );
   return {
     recipe,
     /** @param {Uint8Array} record @param {string} key */
-    accept: (record, key) => stub().accept(recipe.hash, record, key),
-    stats: () => stub().stats(recipe.hash),
-    retryQuarantined: () => stub().retryQuarantined(recipe.hash),
+    accept: (record, key) => shards.accept(record, key),
+    stats: () => shards.stats(),
+    retryQuarantined: () => shards.retryQuarantined(),
   };
 }
+
+/**
+ * Returns a stub, which belongs to the request in which it is made. Shard 0 has the name of the only
+ * object of a collection that has no shards.
+ * @param {Env} env @param {string} hash @param {number} shard
+ */
+const objectOf = ({ COLLECTIONS }, hash, shard) =>
+  COLLECTIONS.get(COLLECTIONS.idFromName(shard ? `${hash}/${shard}` : hash));
 
 /** @param {import('./recipes.js').Task} task @param {Env} env */
 function taskHost({ recipe, id, length }, env) {
@@ -169,7 +181,7 @@ function taskHost({ recipe, id, length }, env) {
   };
 }
 
-/** One collection: its store, and the alarm that seals, forwards and forgets. */
+/** One shard of a collection: its store, and the alarm that seals, forwards and forgets. */
 export class ShoalCollection extends DurableObject {
   /** @type {Env} */ #env;
   #store;
@@ -181,12 +193,15 @@ export class ShoalCollection extends DurableObject {
    * answered from another's.
    */
   #group = new Group({ store: (records, keys) => this.#acceptGroup(records, keys) });
+  /** The number of shards by which keys left this one. */ #left = 1;
+  /** Of shard 0: one growth after the other. @type {Promise<any>} */ #growing = Promise.resolve();
 
   /** @param {import('cloudflare:workers').DurableObjectState} ctx @param {Env} env */
   constructor(ctx, env) {
     super(ctx, env);
     this.#env = env;
     this.#store = new SqliteStore(ctx.storage, crypto);
+    [this.#left] = JSON.parse(this.#store.meta('left') ?? '[1]');
     ctx.blockConcurrencyWhile(async () => {
       const kept = this.#store.meta('recipe'); // outlives the configuration, so that accepted reports are still sent
       if (kept !== null) await this.#start(JSON.parse(kept));
@@ -235,10 +250,55 @@ export class ShoalCollection extends DurableObject {
    * @param {string} hash
    * @param {Uint8Array} record
    * @param {string} key
+   * @param {number} [n]  the number of shards that chose this one; a worker of 0.1.0 says none
+   * @returns {Promise<import('./collection.js').Outcome | 'moved'>}
    */
-  async accept(hash, record, key) {
+  async accept(hash, record, key, n) {
+    const collector = await this.#started(hash);
+    if (this.#left > (n ?? 1) && shardOf(key, this.#left) !== shardOf(key, n ?? 1)) {
+      if (!(await collector.knows(key))) {
+        if (n === undefined) throw new Error('moved');
+        return 'moved';
+      }
+    }
+    return this.#group.accept(record, key); // in the same turn as the look at #left
+  }
+
+  /** @param {string} hash @param {string} key */
+  async knows(hash, key) {
+    const isKnown = await (await this.#started(hash)).knows(key);
+    return isKnown || (this.#store.isLeaving() ? false : null);
+  }
+
+  /** @param {string} hash @param {number} n */
+  async leave(hash, n) {
     await this.#started(hash);
-    return this.#group.accept(record, key);
+    this.#left = Math.max(this.#left, n);
+    await this.#group.settle();
+    this.#store.leave(this.#left);
+    await this.ctx.storage.sync();
+  }
+
+  /** @param {string} hash @param {number} wanted @returns {Promise<number[]>} */
+  grow(hash, wanted) {
+    this.#growing = this.#growing.catch(() => {}).then(() => this.#grow(hash, wanted));
+    return this.#growing;
+  }
+
+  /** @param {string} hash @param {number} wanted */
+  async #grow(hash, wanted) {
+    await this.#started(hash);
+    /** @type {number[]} */
+    const counts = JSON.parse(this.#store.meta('counts') ?? '[1]');
+    const n = counts[counts.length - 1];
+    const next = Math.max(wanted, this.#left); // a growth that broke off is brought to its end
+    if (next > n) {
+      for (let i = 0; i < n; i++) await (i ? objectOf(this.#env, hash, i) : this).leave(hash, next);
+      counts.push(next);
+      this.#store.setMeta('counts', JSON.stringify(counts));
+      await this.ctx.storage.sync();
+    }
+    return counts;
   }
 
   /**
