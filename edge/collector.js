@@ -80,7 +80,8 @@ import { keptMs, spendsTokens } from './tokens.js';
 /**
  * @typedef {{length: number, at: (i: number) => Uint8Array | undefined}} Records
  * @typedef {(id: Uint8Array, records: Records) => Uint8Array} Build
- * @typedef {{outcome: 'stored' | 'refused' | 'failed', retryAfterS?: number}} Sent
+ * @typedef {{outcome: 'stored' | 'refused' | 'failed', retryAfterS?: number, isConflict?: boolean}} Sent
+ *   isConflict: the bucket has other bytes under the batch's name
  * @typedef {(batch: Uint8Array) => Promise<Sent>} Send
  * @typedef {object} Random
  * @property {(bytes: Uint8Array) => Uint8Array} getRandomValues
@@ -322,7 +323,7 @@ export class Collector {
   async #forward() {
     const { store, send } = this.#deps;
     for (const id of (await store.batches('sealed')).slice(0, BATCHES_A_RUN)) {
-      const { outcome, retryAfterS } = await send(await store.read(id));
+      const { outcome, retryAfterS, isConflict } = await send(await store.read(id));
       if (outcome === 'failed') return this.#backOff(retryAfterS ?? 0);
       const attempts = { failures_in_a_row: -(store.counters().failures_in_a_row ?? 0) };
       if (outcome === 'stored')
@@ -331,7 +332,12 @@ export class Collector {
           { ...attempts, forwarded_batches_total: 1 },
           spendsTokens(this.#deps.recipe) ? Math.floor(this.#deps.now() / HOUR_MS) : undefined,
         );
-      else await store.quarantine(id, { ...attempts, refused_batches_total: 1 });
+      else
+        await store.quarantine(id, {
+          ...attempts,
+          refused_batches_total: 1,
+          conflicting_batches_total: isConflict ? 1 : 0,
+        });
     }
   }
 

@@ -27,6 +27,7 @@ const OF_COLLECTIONS = [
   ['forwarded_batches_total', 'Batches that the aggregator acknowledged.'],
   ['forwarded_reports_total', 'Reports in batches that the aggregator acknowledged.'],
   ['refused_batches_total', 'Batches that the aggregator refused for good.'],
+  ['conflicting_batches_total', 'Of those, batches whose name has other bytes in the bucket.'],
   ['destroyed_batches_total', 'Batches that were too small when the recipe expired.'],
   ['destroyed_reports_total', 'Reports in batches that were too small.'],
   ['send_failures_total', 'Tries to send a batch that failed.'],

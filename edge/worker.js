@@ -4,8 +4,8 @@
 // the request that caused them. The alarm of a collection's object sends its batches; the alarm of
 // a task's object forwards its sealed reports, and the caller waits for it.
 //
-// Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR,
-// BATCH_SECRET, and optionally TOKEN_KEYS, ADMIN_TOKEN, SHARDS, BATCH_VERSION, BATCH_BYTES, STORE_BYTES,
+// Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR and
+// BATCH_SECRET, or BUCKET (R2), or all three, and optionally BUCKET_GZIP, TOKEN_KEYS, ADMIN_TOKEN, SHARDS, BATCH_VERSION, BATCH_BYTES, STORE_BYTES,
 // KEY_GRACE_S, BODY_TIMEOUT_S, RECIPE_KEYS, GATEWAY_KEYS, GATEWAY_RELAYS, GATEWAY_UNKNOWN_PER_MINUTE,
 // GATEWAY_DATE_WINDOW_S, LOG (static assets or a KV namespace).
 
@@ -13,6 +13,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { Core } from 'shoal-client/core';
 import wasm from 'shoal-client/shoal-all.wasm';
 import dapWasm from 'shoal-client/shoal-dap.wasm';
+import { checkLake, createBucketSender, isSum, r2Bucket, sendToAll } from './bucket.js';
 import { Collector } from './collector.js';
 import { createSender } from './forward.js';
 import { Gateway, checkedGateway } from './gateway.js';
@@ -33,8 +34,10 @@ import { tokensOf } from './tokens.js';
  * @property {string | string[]} [RECIPE_KEYS]
  * @property {string | string[]} [ORIGINS]
  * @property {string | any} [TOKEN_KEYS]
- * @property {string} AGGREGATOR
- * @property {string} BATCH_SECRET
+ * @property {string} [AGGREGATOR]
+ * @property {string} [BATCH_SECRET]
+ * @property {any} [BUCKET]  of R2
+ * @property {string | boolean} [BUCKET_GZIP]
  * @property {string} [ADMIN_TOKEN]
  * @property {any} [LOG]  static assets or a KV namespace with the files of a log
  * @property {string | number} [SHARDS]
@@ -85,6 +88,8 @@ let configured = null;
 async function depsOf(env) {
   if (configured?.env === env) return configured.deps;
   const { collections, tasks, recipes } = await pinnedRecipes(env);
+  if (env.BUCKET) checkLake(recipes);
+  else if (!env.AGGREGATOR) throw new Error('AGGREGATOR, or a BUCKET, is needed');
   const deps = {
     collections: new Map([...collections].map(([hash, recipe]) => [hash, collection(recipe, env)])),
     tasks: new Map([...tasks].map(([id, task]) => [id, taskHost(task, env)])),
@@ -141,7 +146,7 @@ export default {
   async fetch(request, env) {
     const deps = await depsOf(env);
     // A worker does not know where it listens, only under which name it is asked.
-    checkTrials(deps.recipes, new URL(request.url).hostname, env.AGGREGATOR);
+    checkTrials(deps.recipes, new URL(request.url).hostname, env.AGGREGATOR, env.BUCKET && 'r2:');
     return handle(request, deps);
   },
 };
@@ -216,11 +221,7 @@ export class ShoalCollection extends DurableObject {
     this.#collector = new Collector({
       recipe: (await createCore()).recipe(json),
       store: this.#store,
-      send: createSender({
-        aggregator: env.AGGREGATOR,
-        secret: env.BATCH_SECRET,
-        fetch: (input, init) => fetch(input, init),
-      }),
+      send: senderOf(json, env),
       now: Date.now,
       crypto,
       limits: limits(env),
@@ -373,10 +374,32 @@ export class ShoalCollection extends DurableObject {
   }
 }
 
+/** @param {any} json  the recipe @param {Env} env */
+function senderOf(json, { AGGREGATOR, BATCH_SECRET: secret = '', BUCKET, BUCKET_GZIP }) {
+  const targets = [];
+  if (AGGREGATOR)
+    targets.push(
+      createSender({
+        aggregator: AGGREGATOR,
+        secret,
+        fetch: (input, init) => fetch(input, init),
+      }),
+    );
+  if (BUCKET && !isSum(json))
+    targets.push(
+      createBucketSender({
+        bucket: r2Bucket(BUCKET),
+        gzip: `${BUCKET_GZIP}` === 'true',
+        say: console.warn,
+      }),
+    );
+  return sendToAll(targets);
+}
+
 /** @param {Env} env */
-function limits({ BATCH_VERSION, BATCH_BYTES, STORE_BYTES: storeBytes, KEY_GRACE_S }) {
+function limits({ BUCKET, BATCH_VERSION, BATCH_BYTES, STORE_BYTES: storeBytes, KEY_GRACE_S }) {
   return {
-    ...(BATCH_VERSION === undefined ? {} : { batchVersion: Number(BATCH_VERSION) }),
+    batchVersion: BUCKET ? 2 : Number(BATCH_VERSION ?? 1),
     ...(BATCH_BYTES === undefined ? {} : { batchBytes: Number(BATCH_BYTES) }),
     ...(KEY_GRACE_S === undefined ? {} : { keyGraceS: Number(KEY_GRACE_S) }),
     storeBytes: Number(storeBytes ?? STORE_BYTES),

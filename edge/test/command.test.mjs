@@ -71,7 +71,8 @@ test('help goes to stdout, a wrong command line is exit code 2', async () => {
 
 const refusals = [
   ['an unknown field', { lisen: 1 }, /unknown field "lisen"/],
-  ['a missing field', { aggregator: undefined }, /missing field aggregator/],
+  ['a missing field', { spool: undefined }, /missing field spool/],
+  ['no target', { aggregator: undefined }, /aggregator, or bucket, is needed/],
   [
     'a recipe that is not the pinned one',
     { recipes: [{ file: 'recipe.json', hash: '0'.repeat(64) }] },
