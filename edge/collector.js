@@ -303,7 +303,7 @@ export class Collector {
 
   async #seal() {
     const { recipe, store, crypto, now } = this.#deps;
-    const day = this.#limits.batchVersion === 1 ? 0 : Math.floor(now() / DAY_MS);
+    const day = this.#limits.batchVersion === 2 ? Math.floor(now() / DAY_MS) : 0;
     /** @type {Build} */
     const build = (id, records) => {
       const order = permutation(records.length, crypto);

@@ -235,6 +235,8 @@ async function nodeEdge(t, change, { json = recipe.json, hash = recipe.hash } = 
   };
 }
 
+const hashOf = async (json) => (await load()).recipe(json).hash;
+
 const textsOf = (objects) =>
   [...objects].flatMap(([name, bytes]) => {
     if (name.startsWith('quarantine/')) return [];
@@ -305,16 +307,6 @@ test('what a bucket may not have, and configurations that cannot be followed', a
       /recipe x: a bucket keeps single records, which its aggregation forbids/,
     );
   checkLake([{ json: { recipe: 'x', aggregation: { protocol: 'reports' } } }, recipe]);
-  const query = {
-    ...recipeJson(),
-    value: 'item',
-    mechanism: 'grr',
-    parameters: { epsilon: 1, values: ['a', 'b'] },
-    hash: undefined,
-    seed: undefined,
-    aggregation: { protocol: 'dap', leader: 'https://a.example', helper: 'https://b.example' },
-  };
-  assert.throws(() => checkLake([{ json: query }]), /forbids/);
   const url = 'https://s3.example/lake';
   const good = { url, region: REGION, credentials_file: 'bucket.json' };
   for (const [change, why] of [
@@ -335,6 +327,27 @@ test('what a bucket may not have, and configurations that cannot be followed', a
     const { path } = await nodeEdge(t, change);
     await assert.rejects(readConfig(path), why);
   }
+  // A recipe of sums is refused when the edge starts, before it takes a report.
+  const sum = recipeJson({
+    value: 'fields',
+    encoding: [{ field: 'age', boundaries: [20, 30, 40] }],
+    mechanism: 'onehot-symmetric',
+    parameters: { epsilon: 4 },
+    hash: undefined,
+    seed: undefined,
+    cohort: { minimum: 20_000, epsilon: 0.5, delta: '1e-9' },
+    policy: 'ab'.repeat(32),
+    version: 3,
+    aggregation: { protocol: 'sum' },
+  });
+  const summed = await nodeEdge(t, { bucket: good }, { json: sum, hash: await hashOf(sum) });
+  await assert.rejects(summed.start(), /recipe edge-test: a bucket keeps single records/);
+  const checked = await checkEdge(summed.path, {
+    createCore: load,
+    loadDapModule: async () => null,
+  });
+  assert.match(JSON.stringify(checked.problems), /a bucket keeps single records/);
+
   const { path, dir } = await nodeEdge(t, { bucket: good });
   const { bucket, limits } = await readConfig(path);
   assert.deepEqual(bucket?.credentials, CREDENTIALS);
@@ -353,11 +366,7 @@ test('what a bucket may not have, and configurations that cannot be followed', a
     delete process.env.AWS_SECRET_ACCESS_KEY;
   }
   const trial = recipeJson({ trial: 1 });
-  const edge = await nodeEdge(
-    t,
-    { bucket: good },
-    { json: trial, hash: (await makeRecipe({ trial: 1 })).hash },
-  );
+  const edge = await nodeEdge(t, { bucket: good }, { json: trial, hash: await hashOf(trial) });
   await assert.rejects(edge.start(), /"trial": 1, so listen .* must be loopback/);
 });
 
