@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backup and restore of an edge's spool, and of its gateway's keys.
 //
-// Counting once. A batch has its id from its first report on, and the aggregator takes an id once.
-// So a restored spool may send again what was sent since the backup: it counts for nothing. Nothing
-// may join a batch that was open, though: the aggregator may know its id already, and what joined
-// would be lost. So a restore closes every open batch. One that holds the recipe's minimum is
-// sealed; a smaller one is dropped, and only its keys stay. What came after the backup is lost.
+// Counting once. A sealed batch keeps its id, and the aggregator takes an id once. So a restored
+// spool may send again what was sent since the backup: it counts for nothing. Nothing may join a
+// batch that was open, though, so a restore closes it. In version 1 a batch has its id from its first
+// report on: one that holds the recipe's minimum is sealed, and counts only if the aggregator does
+// not know its id. A smaller one is dropped, and only its keys stay. In version 2 the id is the hash
+// of the sealed batch. What was sent since the backup would be sealed again under another id and
+// count twice, so every open batch is dropped. What came after the backup is lost.
 //
 // A backup holds randomized reports that were not yet mixed with enough others, and private keys.
 // It needs the same care as the spool itself, and should not outlive the batches.
@@ -145,8 +147,8 @@ async function unpack(dir, name, bytes, path) {
 }
 
 /**
- * Closes the open batch of a collection: seals it if it holds the minimum, else drops its reports
- * and keeps their keys.
+ * Closes the open batch of a collection: seals it if it is one of version 1 and holds the minimum,
+ * else drops its reports and keeps their keys.
  * @param {string} dir
  * @param {Config} config
  * @param {() => Promise<import('shoal-client/core').Core>} createCore
@@ -163,7 +165,8 @@ async function closeOpen(dir, { limits }, createCore) {
   try {
     /** @type {import('./collector.js').Build} */
     const build = (id, records) => recipe.sealBatch(shuffled(records, recipe.recordSize), id);
-    const sealed = await store.seal(recipe.batch.minimum, build, (count) => ({
+    const minimum = limits.batchVersion === 2 ? Infinity : recipe.batch.minimum;
+    const sealed = await store.seal(minimum, build, (count) => ({
       sealed_batches_total: 1,
       sealed_reports_total: count,
     }));

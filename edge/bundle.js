@@ -41,6 +41,23 @@ export async function bundleWorker(dir) {
           })),
       },
       {
+        // These packages declare that no module of theirs has side effects. The package.json beside
+        // their modules says nothing of it and hides the declaration, so unused hashes would stay.
+        name: 'hpke',
+        setup: ({ onResolve, onLoad, resolve }) => {
+          onResolve({ filter: /./ }, async ({ path, importer, resolveDir, kind, pluginData }) => {
+            const isIts = path.startsWith('@hpke/') || /[/\\]@hpke[/\\]/.test(importer);
+            if (!isIts || path === 'crypto' || pluginData === 'found') return undefined;
+            const found = await resolve(path, { importer, resolveDir, kind, pluginData: 'found' });
+            return found.errors.length ? undefined : { ...found, sideEffects: false };
+          });
+          // Their copy of globalThis lets a build add to it, and theirs adds nothing.
+          onLoad({ filter: /[/\\]@hpke[/\\].*_dnt\.shims\.js$/ }, () => ({
+            contents: 'export const dntGlobalThis = globalThis;',
+          }));
+        },
+      },
+      {
         // @hpke/core imports Node's module where there is no WebCrypto, which every runner has.
         name: 'no-node',
         setup: ({ onResolve, onLoad }) => {

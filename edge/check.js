@@ -5,7 +5,8 @@
 import { dirname, join, resolve } from 'node:path';
 import { CheckReport } from 'shoal-relay/check-report';
 import { readFile } from 'shoal-relay/reload';
-import { FIELDS, parse, readConfig, readRecipes, readSecret } from './config.js';
+import { FIELDS, parse, readConfig, readCredentials, readRecipes, readSecret } from './config.js';
+import { checkLake } from './bucket.js';
 import { Gateway } from './gateway.js';
 import { pinRecipes } from './recipes.js';
 import { tokensOf } from './tokens.js';
@@ -36,6 +37,9 @@ export async function checkEdge(path, loaders) {
       await report.attempt(() => readSecret(resolve(folder, json[name])), name);
       await report.privateFile(resolve(folder, json[name]));
     }
+  const credentials = json?.bucket?.credentials_file;
+  if (typeof credentials === 'string')
+    await report.attempt(() => readCredentials(resolve(folder, credentials)), 'bucket');
   const pins = config?.recipes ?? (await pinsOf(report, json, folder));
   const recipes = await checkRecipes(report, pins, config?.recipeKeys, loaders);
   if (typeof json?.spool === 'string') await report.folder(resolve(folder, json.spool), 'spool');
@@ -81,23 +85,30 @@ async function checkRecipes(report, pins, keys, { createCore, loadDapModule }) {
  */
 async function checkConfig(report, config, recipes) {
   await report.attempt(() => tokensOf(config.tokenKeys, recipes, config.limits.keyGraceS));
-  const { gateway, log, origins, aggregator } = config;
+  const { gateway, log, origins, aggregator, bucket } = config;
+  if (bucket) await report.attempt(async () => checkLake(recipes), 'bucket');
   if (gateway) await report.attempt(() => Gateway.open(gateway), 'gateway');
   for (const name of log === undefined ? [] : ['checkpoint', 'keys'])
     await report.attempt(
       () => readFile(join(/** @type {string} */ (log), name), 'utf8'),
       `log ${name}`,
     );
-  const { protocol, hostname } = new URL(aggregator);
-  if (protocol === 'http:' && !LOOPBACK.test(hostname))
-    report.note(
-      'aggregator: the batch secret travels unencrypted',
-      'give an https URL, or a network that nobody else is on',
-    );
+  for (const [url, what] of [
+    [aggregator, 'aggregator: the batch secret travels'],
+    [bucket?.url, 'bucket: batches travel'],
+  ])
+    if (url !== undefined && isOpen(url))
+      report.note(`${what} unencrypted`, 'give an https URL, or a network that nobody else is on');
   if (!origins.length)
     report.note(
       'origins: only pages of the same origin as the edge may report',
       'add the origin of the page, such as "https://www.example.org", to origins',
     );
   else report.right.push(`pages of ${origins.join(', ')} may report`);
+}
+
+/** @param {string} url */
+function isOpen(url) {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !LOOPBACK.test(hostname);
 }

@@ -13,6 +13,10 @@
 // only. After a restart a batch's age counts from the start of its hour. It may then be sealed up
 // to an hour early, but never smaller.
 //
+// Versions. The store draws 16 random bytes when it opens a batch. Version 1 of a batch has them as
+// its id, version 2 as its salt. A batch is sealed once, with the day of that moment, and kept as
+// bytes before it is first sent, so that every repeat has the same id.
+//
 // Counting once. An idempotency key is kept as HMAC-SHA-256 under a random salt of this store. It
 // is kept until its batch is forwarded and `keyGraceS` longer, in whole hours, because a device
 // that lost its 202 just before may still retry. Where reports spend tokens, the key is that of a
@@ -29,7 +33,7 @@ import { keptMs, spendsTokens } from './tokens.js';
  * @property {number} recordSize
  * @property {{minimum: number, maxAgeS: number}} batch
  * @property {number} expiresDay
- * @property {(records: Uint8Array, id: Uint8Array) => Uint8Array} sealBatch
+ * @property {(records: Uint8Array, salt: Uint8Array, day?: number) => Uint8Array} sealBatch
  * @property {any} [json]  the recipe itself, of which send.token is read
  */
 
@@ -77,7 +81,8 @@ import { keptMs, spendsTokens } from './tokens.js';
 /**
  * @typedef {{length: number, at: (i: number) => Uint8Array | undefined}} Records
  * @typedef {(id: Uint8Array, records: Records) => Uint8Array} Build
- * @typedef {{outcome: 'stored' | 'refused' | 'failed', retryAfterS?: number}} Sent
+ * @typedef {{outcome: 'stored' | 'refused' | 'failed', retryAfterS?: number, isConflict?: boolean}} Sent
+ *   isConflict: the bucket has other bytes under the batch's name
  * @typedef {(batch: Uint8Array) => Promise<Sent>} Send
  * @typedef {object} Random
  * @property {(bytes: Uint8Array) => Uint8Array} getRandomValues
@@ -99,6 +104,7 @@ import { keptMs, spendsTokens } from './tokens.js';
  *   recipe's minimum requires it
  * @property {number} [storeBytes]  above it new reports are refused
  * @property {number} [keyGraceS]  how long keys outlive their batch's age
+ * @property {number} [batchVersion]  of the batches that are sealed: 1 or 2
  */
 
 const HOUR_MS = 3_600_000;
@@ -118,7 +124,7 @@ const RETRY_AFTER_MAX_S = 3600;
 const PROBE = 'shoal-probe';
 const PROBES_AN_HOUR = 240;
 
-const DEFAULTS = { batchBytes: 4 << 20, storeBytes: 256 << 20, keyGraceS: 86_400 };
+const DEFAULTS = { batchBytes: 4 << 20, storeBytes: 256 << 20, keyGraceS: 86_400, batchVersion: 1 };
 
 /**
  * Returns: the number of reports at which a batch is sealed whatever its age. It is at least twice
@@ -196,6 +202,11 @@ export class Collector {
     if (this.#probes.taken + more > PROBES_AN_HOUR) return true;
     this.#probes.taken += more;
     return false;
+  }
+
+  /** Is a report with this key kept? @param {string} key */
+  async knows(key) {
+    return this.#deps.store.has(await this.#hash(key));
   }
 
   /**
@@ -310,7 +321,8 @@ export class Collector {
   }
 
   async #seal() {
-    const { recipe, store, crypto } = this.#deps;
+    const { recipe, store, crypto, now } = this.#deps;
+    const day = this.#limits.batchVersion === 2 ? Math.floor(now() / DAY_MS) : 0;
     /** @type {Build} */
     const build = (id, records) => {
       const order = permutation(records.length, crypto);
@@ -318,7 +330,7 @@ export class Collector {
       order.forEach((from, to) =>
         bytes.set(/** @type {Uint8Array} */ (records.at(from)), to * recipe.recordSize),
       );
-      return recipe.sealBatch(bytes, id);
+      return recipe.sealBatch(bytes, id, day);
     };
     await store.seal(this.#minimum(), build, (count) => ({
       sealed_batches_total: 1,
@@ -330,7 +342,7 @@ export class Collector {
   async #forward() {
     const { store, send } = this.#deps;
     for (const id of (await store.batches('sealed')).slice(0, BATCHES_A_RUN)) {
-      const { outcome, retryAfterS } = await send(await store.read(id));
+      const { outcome, retryAfterS, isConflict } = await send(await store.read(id));
       if (outcome === 'failed') return this.#backOff(retryAfterS ?? 0);
       const attempts = { failures_in_a_row: -(store.counters().failures_in_a_row ?? 0) };
       if (outcome === 'stored')
@@ -339,7 +351,12 @@ export class Collector {
           { ...attempts, forwarded_batches_total: 1 },
           spendsTokens(this.#deps.recipe) ? Math.floor(this.#deps.now() / HOUR_MS) : undefined,
         );
-      else await store.quarantine(id, { ...attempts, refused_batches_total: 1 });
+      else
+        await store.quarantine(id, {
+          ...attempts,
+          refused_batches_total: 1,
+          conflicting_batches_total: isConflict ? 1 : 0,
+        });
     }
   }
 

@@ -19,8 +19,9 @@ import { readLimits } from './node_limits.js';
  * @property {string[]} [recipeKeys]  one of which must have signed each recipe
  * @property {string[]} origins
  * @property {any} [tokenKeys]  directories of the issuers of tokens
- * @property {string} aggregator  base URL
- * @property {string} secret
+ * @property {string} [aggregator]  base URL; here or in a bucket batches end
+ * @property {string} [secret]  of the aggregator
+ * @property {import('./bucket_s3.js').S3Settings} [bucket]
  * @property {string} [adminToken]
  * @property {string} [log]  folder of a log
  * @property {number} bodyTimeoutMs
@@ -37,11 +38,13 @@ export const FIELDS = {
   recipe_keys: false,
   origins: false,
   token_keys: false,
-  aggregator: true,
-  batch_secret_file: true,
+  aggregator: false,
+  batch_secret_file: false,
+  bucket: false,
   admin_token_file: false,
   log: false,
   body_timeout_s: false,
+  batch_version: false,
   batch_bytes: false,
   store_bytes: false,
   key_grace_s: false,
@@ -55,6 +58,10 @@ export const FIELDS = {
   idle_timeout_s: false,
   rate: false,
 };
+
+const BUCKET_FIELDS = { url: true, region: true, credentials_file: false, gzip: false };
+
+const CREDENTIALS = { access_key_id: true, secret_access_key: true, session_token: false };
 
 const GATEWAY_FIELDS = {
   keys_file: true,
@@ -83,8 +90,7 @@ export async function readConfig(path) {
     ...(json.token_keys === undefined
       ? {}
       : { tokenKeys: await readTokenKeys(json.token_keys, dirname(path)) }),
-    aggregator: baseUrl(text(json.aggregator, 'aggregator')),
-    secret: await readSecret(at('batch_secret_file')),
+    ...(await readTargets(json, dirname(path))),
     ...(json.admin_token_file === undefined
       ? {}
       : { adminToken: await readSecret(at('admin_token_file')) }),
@@ -95,6 +101,7 @@ export async function readConfig(path) {
     bodyTimeoutMs,
     nodeLimits: readLimits(json, bodyTimeoutMs),
     limits: {
+      ...batchVersion(json),
       ...(json.batch_bytes === undefined
         ? {}
         : { batchBytes: number(json.batch_bytes, 'batch_bytes', 1024) }),
@@ -123,8 +130,93 @@ export async function readBackupConfig(path) {
     ...(json.gateway === undefined
       ? {}
       : { keysFile: at(json.gateway.keys_file, 'gateway.keys_file') }),
-    limits: json.batch_bytes === undefined ? {} : { batchBytes: json.batch_bytes },
+    limits: {
+      ...batchVersion(json),
+      ...(json.batch_bytes === undefined ? {} : { batchBytes: json.batch_bytes }),
+    },
   };
+}
+
+/**
+ * Reads where batches go: to an aggregator, into a bucket, or to both.
+ * @param {any} json
+ * @param {string} dir
+ */
+async function readTargets(json, dir) {
+  const { aggregator, batch_secret_file: file, bucket } = json;
+  if (aggregator === undefined && bucket === undefined)
+    throw new Error('aggregator, or bucket, is needed');
+  if ((aggregator === undefined) !== (file === undefined))
+    throw new Error('aggregator and batch_secret_file belong together');
+  return {
+    ...(aggregator === undefined
+      ? {}
+      : {
+          aggregator: httpUrl(aggregator, 'aggregator'),
+          secret: await readSecret(resolve(dir, text(file, 'batch_secret_file'))),
+        }),
+    ...(bucket === undefined ? {} : { bucket: await readBucket(bucket, dir) }),
+  };
+}
+
+/**
+ * Reads the member `bucket`.
+ * @param {any} json
+ * @param {string} dir
+ * @returns {Promise<import('./bucket_s3.js').S3Settings>}
+ */
+async function readBucket(json, dir) {
+  exactFields(json, BUCKET_FIELDS, 'bucket');
+  const { region, credentials_file: file, gzip = false } = json;
+  if (typeof gzip !== 'boolean') throw new Error('bucket.gzip: true or false is needed');
+  const url = httpUrl(json.url, 'bucket.url');
+  if (/[?#]|\/\/[^/]*@/.test(url))
+    throw new Error('bucket.url: a URL without query, fragment and user is needed');
+  return {
+    url,
+    region: text(region, 'bucket.region'),
+    credentials:
+      file === undefined
+        ? credentialsOf(process.env)
+        : await readCredentials(resolve(dir, text(file, 'bucket.credentials_file'))),
+    gzip,
+  };
+}
+
+/** @param {string} path @returns {Promise<import('./bucket_s3.js').S3Settings['credentials']>} */
+export async function readCredentials(path) {
+  await checkPrivate(path, "the bucket's credentials");
+  const json = parse(await readFile(path, 'utf8'), path);
+  exactFields(json, CREDENTIALS, path);
+  const { session_token: token } = json;
+  return {
+    accessKeyId: text(json.access_key_id, `${path}: access_key_id`),
+    secretAccessKey: text(json.secret_access_key, `${path}: secret_access_key`),
+    ...(token === undefined ? {} : { sessionToken: text(token, `${path}: session_token`) }),
+  };
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+function credentialsOf({ AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN }) {
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
+    throw new Error(
+      'bucket.credentials_file, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, is needed',
+    );
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+  };
+}
+
+/** A bucket takes version 2 alone. @param {{batch_version?: unknown, bucket?: unknown}} json */
+function batchVersion({ batch_version: version, bucket }) {
+  if (version !== undefined && version !== 1 && version !== 2)
+    throw new Error('batch_version: 1 or 2 is needed');
+  if (bucket !== undefined && version === 1)
+    throw new Error('batch_version: a bucket takes version 2 alone');
+  if (bucket !== undefined) return { batchVersion: 2 };
+  return version === undefined ? {} : { batchVersion: version };
 }
 
 /** @param {string} source @param {string} path @returns {any} */
@@ -211,15 +303,23 @@ const isCredential = (path) =>
   resolve(dirname(path)) === resolve(process.env.CREDENTIALS_DIRECTORY);
 
 /**
- * Reads the gateway's private keys. A file that others can read is refused; on Windows a file's mode
- * does not say.
+ * Refuses a file that others can read; on Windows a file's mode does not say.
+ * @param {string} path
+ * @param {string} what
+ */
+async function checkPrivate(path, what) {
+  const others = isCredential(path) ? 0o007 : 0o077;
+  if (process.platform !== 'win32' && (await stat(path)).mode & others)
+    throw new Error(`${path}: only its owner may read and write ${what} (chmod 600)`);
+}
+
+/**
+ * Reads the gateway's private keys.
  * @param {string} path
  * @returns {Promise<any[]>}
  */
 export async function readKeys(path) {
-  const others = isCredential(path) ? 0o007 : 0o077;
-  if (process.platform !== 'win32' && (await stat(path)).mode & others)
-    throw new Error(`${path}: only its owner may read and write the gateway's keys (chmod 600)`);
+  await checkPrivate(path, "the gateway's keys");
   const json = parse(await readFile(path, 'utf8'), path);
   exactFields(json, { keys: true }, path);
   return json.keys;
@@ -249,11 +349,12 @@ function origins(list) {
   return list;
 }
 
-/** @param {string} value */
-function baseUrl(value) {
-  if (!/^https?:$/.test(URL.canParse(value) ? new URL(value).protocol : ''))
-    throw new Error('aggregator: an http(s) URL is needed');
-  return value;
+/** @param {unknown} value @param {string} name */
+function httpUrl(value, name) {
+  const url = text(value, name);
+  if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+    throw new Error(`${name}: an http(s) URL is needed`);
+  return url;
 }
 
 /**

@@ -131,7 +131,7 @@ function rowsOf(counts, now) {
       'Batches to send',
       of('sealed_batches'),
       of('failures_in_a_row') > 0
-        ? `The aggregator did not take them: ${of('failures_in_a_row')} tries failed in a row. Look whether it runs, whether the address is right and whether both have the same secret.`
+        ? `The aggregator, or the bucket, did not take them: ${of('failures_in_a_row')} tries failed in a row. Look whether it runs, whether the address is right and whether both have the same secret.`
         : 'They leave within seconds.',
     ],
     ['Forwarded', of('forwarded_reports_total'), 'Reports that the aggregator acknowledged.'],

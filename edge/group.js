@@ -38,6 +38,8 @@ export class Group {
   #giveUpMs;
   /** Reports of the latest call. */
   #latest = 0;
+  /** Calls whose reports may still be stored, also those that were given up. */
+  #running = new Set();
   /** Calls in their order: the first is under way, the last may be joined. @type {Call[]} */ #line =
     [];
 
@@ -82,8 +84,15 @@ export class Group {
     const call = { records: [], keys: [], waiting: [], isOpen: true, go };
     const isFirst = this.#line.push(call) === 1;
     if (isFirst) go();
-    void (isFirst && this.#latest < 2 ? this.#carry(call) : this.#carryInTurn(call, turn));
+    const run = isFirst && this.#latest < 2 ? this.#carry(call) : this.#carryInTurn(call, turn);
+    this.#running.add(run);
+    void run.then(() => this.#running.delete(run));
     return call;
+  }
+
+  /** Waits until every report that was added before is stored or failed. */
+  async settle() {
+    await Promise.all(this.#running);
   }
 
   /** @param {Call} call @param {Promise<void>} turn */

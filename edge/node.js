@@ -9,7 +9,6 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { freeBytes, processMetrics } from 'shoal-relay/process-metrics';
 import { Collector, batchCap } from './collector.js';
-import { createSender } from './forward.js';
 import { Gateway } from './gateway.js';
 import { answer } from './handler.js';
 import { folderLog } from './log_folder.js';
@@ -21,6 +20,7 @@ import { countsOf, createDapForward } from './dap_forward.js';
 import { flushDir, writeWhole } from './spool_files.js';
 import { lockSpool } from './spool_lock.js';
 import { SpoolStore } from './spool_store.js';
+import { senderOf } from './targets.js';
 import { tokensOf } from './tokens.js';
 
 /**
@@ -84,7 +84,7 @@ export async function startEdge(config, deps) {
 
 /** Refuses what the running edge cannot change. @param {Config} now @param {Config} next */
 function checkUnchanged(now, next) {
-  const { batchBytes, storeBytes, keyGraceS } = now.limits;
+  const { batchVersion, batchBytes, storeBytes, keyGraceS } = now.limits;
   checkFixed({
     listen: [
       [now.host, now.port],
@@ -92,6 +92,7 @@ function checkUnchanged(now, next) {
     ],
     spool: [now.spool, next.spool],
     body_timeout_s: [now.bodyTimeoutMs, next.bodyTimeoutMs],
+    'batch_version, which is 2 with a bucket,': [batchVersion, next.limits.batchVersion],
     batch_bytes: [batchBytes, next.limits.batchBytes],
     store_bytes: [storeBytes, next.limits.storeBytes],
     key_grace_s: [keyGraceS, next.limits.keyGraceS],
@@ -105,6 +106,7 @@ function checkUnchanged(now, next) {
  * @property {() => Promise<WebAssembly.Module>} [loadDapModule]
  * @property {() => number} [now]  milliseconds since 1970
  * @property {typeof globalThis.fetch} [fetch]
+ * @property {(text: string) => void} [say]  prints a line for the operator
  * @property {import('shoal-relay/reload').Reloads<Config>} [reloads]  shown by /metrics and /healthz
  */
 
@@ -142,13 +144,14 @@ class Edge {
     const tokens = await tokensOf(config.tokenKeys, recipes, config.limits.keyGraceS);
     const gateway = config.gateway && (await Gateway.open(config.gateway));
     const all = [...collections, ...(await kept(collections))];
-    checkTrials(new Map(all).values(), config.host, config.aggregator);
+    checkTrials(new Map(all).values(), config.host, config.aggregator, config.bucket?.url);
+    const send = await senderOf(config, [...recipes, ...new Map(all).values()], this.#deps);
     const made = await this.#open(all, config);
     // Nothing can fail from here on.
     for (const [hash, host] of made) this.#hosts.set(hash, host);
     for (const [id, task] of tasks)
       if (!this.#tasks.has(id)) this.#tasks.set(id, taskHost(task, fetch));
-    this.#send = createSender({ aggregator: config.aggregator, secret: config.secret, fetch });
+    this.#send = send;
     this.handler = {
       collections: only(this.#hosts, collections),
       tasks: only(this.#tasks, tasks),
@@ -161,7 +164,7 @@ class Edge {
         status: this.isDraining ? 'draining' : 'ok',
         ...this.#deps.reloads?.health(),
       }),
-      aggregator: config.aggregator,
+      ...(config.aggregator === undefined ? {} : { aggregator: config.aggregator }),
       refusals: this.#refusals,
       hostMetrics: async () => [
         ...(await this.hostMetrics()),

@@ -91,14 +91,14 @@ export async function pinRecipes(pins, createCore, keys, loadDapModule) {
  * Refuses recipes of trials unless the edge listens on loopback and sends to loopback.
  * @param {Iterable<Pick<Recipe, 'json'>>} recipes
  * @param {string} host  that the edge listens on, or is asked under
- * @param {string} aggregator  URL
+ * @param {(string | undefined)[]} targets  URLs of aggregator and bucket
  */
-export function checkTrials(recipes, host, aggregator) {
-  const { hostname } = new URL(aggregator);
+export function checkTrials(recipes, host, ...targets) {
+  const names = targets.filter(Boolean).map((url) => new URL(String(url)).hostname);
   for (const { json } of recipes)
-    if (json.trial && ![host, hostname].every((name) => LOOPBACK.test(name)))
+    if (json.trial && ![host, ...names].every((name) => LOOPBACK.test(name)))
       throw new Error(
-        `recipe ${json.recipe} has "trial": 1, so listen (${host}) and aggregator (${hostname}) must be loopback`,
+        `recipe ${json.recipe} has "trial": 1, so listen (${host}) and aggregator (${names}) must be loopback`,
       );
 }
 

@@ -7,7 +7,8 @@
 //     <id>.<hour>.sealed            a batch as it is sent, then the sorted hashes of its reports' keys
 //     <id>.<hour>.quarantined       the same, refused by the aggregator
 //     <id>.<hour>.forwarded         the sorted hashes alone
-// id is the batch's id, hour its opening hour since 1970; of spent tokens the hour of forwarding. A slot is key hash, record, and 8 bytes
+// id is random, the id of a batch of version 1 and the salt of one of version 2; hour is its opening
+// hour since 1970; of spent tokens the hour of forwarding. A slot is key hash, record, and 8 bytes
 // of their SHA-256: a slot that a crash left half written is empty.
 //
 // Reports lie in slots of one file because a file system notes when each file was made and changed,
@@ -23,6 +24,7 @@
 
 import { mkdir, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { batchHeader } from 'shoal-client/core';
 import { KEY_BYTES, KeyTable } from './key_table.js';
 import { flushDir, makeFile, readOptional, writeWhole } from './spool_files.js';
 import { HASH_SIZE, Slots, hex } from './spool_slots.js';
@@ -469,7 +471,9 @@ export class SpoolStore {
    * @param {Buffer} bytes
    */
   #batchSize(bytes) {
-    return 72 + bytes.readUInt32LE(12) * bytes.readUInt32LE(16) + 8;
+    const version = bytes.readUInt32LE(8);
+    if (version > 2) throw new Error(`${this.#dir}: a newer shoal-edge wrote this spool`);
+    return batchHeader(version) + bytes.readUInt32LE(12) * bytes.readUInt32LE(16) + 8;
   }
 
   /** @param {string} id @param {number} hour @param {string} state */

@@ -32,6 +32,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS batches (id BLOB PRIMARY KEY, state TEXT NOT NULL, hour INTEGER NOT NULL, count INTEGER NOT NULL,
     size INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS batches_by_state ON batches (state, hour);
+  CREATE TABLE IF NOT EXISTS leaving (id BLOB PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS parts (batch BLOB, part INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (batch, part)) WITHOUT ROWID;
 `;
 
@@ -249,6 +250,23 @@ export class SqliteStore {
   /** Deletes the keys of batches that no longer exist. */
   #dropKeys() {
     this.#exec('DELETE FROM keys WHERE batch NOT IN (SELECT id FROM batches)');
+    this.#exec('DELETE FROM leaving WHERE id NOT IN (SELECT id FROM batches)');
+  }
+
+  /**
+   * Notes the number of shards by which keys leave this one, and the batches that have their keys.
+   * @param {number} n
+   */
+  leave(n) {
+    this.#transaction(() => {
+      this.setMeta('left', `[${n}]`); // the column would make a number of digits
+      this.#exec('INSERT OR IGNORE INTO leaving SELECT id FROM batches');
+    });
+  }
+
+  /** Is a batch kept that has keys of other shards? */
+  isLeaving() {
+    return this.#rows('SELECT 1 FROM leaving LIMIT 1').length > 0;
   }
 
   /** @returns {number | null} */

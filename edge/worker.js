@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The edge on workerd: routes in the worker, one Durable Object for each collection, and forwarding
-// in its alarm. Nothing is sent while a request is served, because subrequests may carry headers of
+// The edge on workerd: routes in the worker, Durable Objects for each collection (shards.js), and
+// forwarding in their alarms. Nothing is sent while a request is served, because subrequests may carry headers of
 // the request that caused them. The alarm of a collection's object sends its batches; the alarm of
 // a task's object forwards its sealed reports, and the caller waits for it.
 //
-// Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR,
-// BATCH_SECRET, and optionally TOKEN_KEYS, ADMIN_TOKEN, BATCH_BYTES, STORE_BYTES, KEY_GRACE_S,
-// BODY_TIMEOUT_S, RECIPE_KEYS, GATEWAY_KEYS, GATEWAY_RELAYS, GATEWAY_UNKNOWN_PER_MINUTE,
+// Bindings, see wrangler.jsonc: COLLECTIONS (Durable Object), RECIPES, ORIGINS, AGGREGATOR and
+// BATCH_SECRET, or BUCKET (R2), or all three, and optionally BUCKET_GZIP, TOKEN_KEYS, ADMIN_TOKEN, SHARDS, BATCH_VERSION, BATCH_BYTES, STORE_BYTES,
+// KEY_GRACE_S, BODY_TIMEOUT_S, RECIPE_KEYS, GATEWAY_KEYS, GATEWAY_RELAYS, GATEWAY_UNKNOWN_PER_MINUTE,
 // GATEWAY_DATE_WINDOW_S, LOG (static assets or a KV namespace).
 
 import { DurableObject } from 'cloudflare:workers';
 import { Core } from 'shoal-client/core';
 import wasm from 'shoal-client/shoal-all.wasm';
 import dapWasm from 'shoal-client/shoal-dap.wasm';
+import { checkLake, createBucketSender, isSum, r2Bucket, sendToAll } from './bucket.js';
 import { Collector } from './collector.js';
 import { createSender } from './forward.js';
 import { Gateway, checkedGateway } from './gateway.js';
@@ -22,6 +23,7 @@ import { bindingLog } from './log_files.js';
 import { Refusals } from './metrics.js';
 import { checkTrials, pinRecipes } from './recipes.js';
 import { countsOf, createDapForward } from './dap_forward.js';
+import { Shards, checkedShards, shardOf } from './shards.js';
 import { SqliteStore } from './sqlite_store.js';
 import { tokensOf } from './tokens.js';
 
@@ -32,10 +34,14 @@ import { tokensOf } from './tokens.js';
  * @property {string | string[]} [RECIPE_KEYS]
  * @property {string | string[]} [ORIGINS]
  * @property {string | any} [TOKEN_KEYS]
- * @property {string} AGGREGATOR
- * @property {string} BATCH_SECRET
+ * @property {string} [AGGREGATOR]
+ * @property {string} [BATCH_SECRET]
+ * @property {any} [BUCKET]  of R2
+ * @property {string | boolean} [BUCKET_GZIP]
  * @property {string} [ADMIN_TOKEN]
  * @property {any} [LOG]  static assets or a KV namespace with the files of a log
+ * @property {string | number} [SHARDS]
+ * @property {string | number} [BATCH_VERSION]
  * @property {string | number} [BATCH_BYTES]
  * @property {string | number} [STORE_BYTES]
  * @property {string | number} [KEY_GRACE_S]
@@ -82,6 +88,8 @@ let configured = null;
 async function depsOf(env) {
   if (configured?.env === env) return configured.deps;
   const { collections, tasks, recipes } = await pinnedRecipes(env);
+  if (env.BUCKET) checkLake(recipes);
+  else if (!env.AGGREGATOR) throw new Error('AGGREGATOR, or a BUCKET, is needed');
   const deps = {
     collections: new Map([...collections].map(([hash, recipe]) => [hash, collection(recipe, env)])),
     tasks: new Map([...tasks].map(([id, task]) => [id, taskHost(task, env)])),
@@ -138,23 +146,33 @@ export default {
   async fetch(request, env) {
     const deps = await depsOf(env);
     // A worker does not know where it listens, only under which name it is asked.
-    checkTrials(deps.recipes, new URL(request.url).hostname, env.AGGREGATOR);
+    checkTrials(deps.recipes, new URL(request.url).hostname, env.AGGREGATOR, env.BUCKET && 'r2:');
     return handle(request, deps);
   },
 };
 
 /** @param {import('shoal-client/core').Recipe} recipe @param {Env} env */
 function collection(recipe, env) {
-  const object = env.COLLECTIONS.idFromName(recipe.hash);
-  const stub = () => env.COLLECTIONS.get(object); // belongs to the request in which it is made
+  const { hash } = recipe;
+  const shards = new Shards(hash, checkedShards(Number(env.SHARDS ?? 1)), (i) =>
+    objectOf(env, hash, i),
+  );
   return {
     recipe,
     /** @param {Uint8Array} record @param {string} key */
-    accept: (record, key) => stub().accept(recipe.hash, record, key),
-    stats: () => stub().stats(recipe.hash),
-    retryQuarantined: () => stub().retryQuarantined(recipe.hash),
+    accept: (record, key) => shards.accept(record, key),
+    stats: () => shards.stats(),
+    retryQuarantined: () => shards.retryQuarantined(),
   };
 }
+
+/**
+ * Returns a stub, which belongs to the request in which it is made. Shard 0 has the name of the only
+ * object of a collection that has no shards.
+ * @param {Env} env @param {string} hash @param {number} shard
+ */
+const objectOf = ({ COLLECTIONS }, hash, shard) =>
+  COLLECTIONS.get(COLLECTIONS.idFromName(shard ? `${hash}/${shard}` : hash));
 
 /** @param {import('./recipes.js').Task} task @param {Env} env */
 function taskHost({ recipe, id, length }, env) {
@@ -168,7 +186,7 @@ function taskHost({ recipe, id, length }, env) {
   };
 }
 
-/** One collection: its store, and the alarm that seals, forwards and forgets. */
+/** One shard of a collection: its store, and the alarm that seals, forwards and forgets. */
 export class ShoalCollection extends DurableObject {
   /** @type {Env} */ #env;
   #store;
@@ -180,12 +198,15 @@ export class ShoalCollection extends DurableObject {
    * answered from another's.
    */
   #group = new Group({ store: (records, keys) => this.#acceptGroup(records, keys) });
+  /** The number of shards by which keys left this one. */ #left = 1;
+  /** Of shard 0: one growth after the other. @type {Promise<any>} */ #growing = Promise.resolve();
 
   /** @param {import('cloudflare:workers').DurableObjectState} ctx @param {Env} env */
   constructor(ctx, env) {
     super(ctx, env);
     this.#env = env;
     this.#store = new SqliteStore(ctx.storage, crypto);
+    [this.#left] = JSON.parse(this.#store.meta('left') ?? '[1]');
     ctx.blockConcurrencyWhile(async () => {
       const kept = this.#store.meta('recipe'); // outlives the configuration, so that accepted reports are still sent
       if (kept !== null) await this.#start(JSON.parse(kept));
@@ -200,11 +221,7 @@ export class ShoalCollection extends DurableObject {
     this.#collector = new Collector({
       recipe: (await createCore()).recipe(json),
       store: this.#store,
-      send: createSender({
-        aggregator: env.AGGREGATOR,
-        secret: env.BATCH_SECRET,
-        fetch: (input, init) => fetch(input, init),
-      }),
+      send: senderOf(json, env),
       now: Date.now,
       crypto,
       limits: limits(env),
@@ -234,10 +251,55 @@ export class ShoalCollection extends DurableObject {
    * @param {string} hash
    * @param {Uint8Array} record
    * @param {string} key
+   * @param {number} [n]  the number of shards that chose this one; a worker of 0.1.0 says none
+   * @returns {Promise<import('./collection.js').Outcome | 'moved'>}
    */
-  async accept(hash, record, key) {
+  async accept(hash, record, key, n) {
+    const collector = await this.#started(hash);
+    if (this.#left > (n ?? 1) && shardOf(key, this.#left) !== shardOf(key, n ?? 1)) {
+      if (!(await collector.knows(key))) {
+        if (n === undefined) throw new Error('moved');
+        return 'moved';
+      }
+    }
+    return this.#group.accept(record, key); // in the same turn as the look at #left
+  }
+
+  /** @param {string} hash @param {string} key */
+  async knows(hash, key) {
+    const isKnown = await (await this.#started(hash)).knows(key);
+    return isKnown || (this.#store.isLeaving() ? false : null);
+  }
+
+  /** @param {string} hash @param {number} n */
+  async leave(hash, n) {
     await this.#started(hash);
-    return this.#group.accept(record, key);
+    this.#left = Math.max(this.#left, n);
+    await this.#group.settle();
+    this.#store.leave(this.#left);
+    await this.ctx.storage.sync();
+  }
+
+  /** @param {string} hash @param {number} wanted @returns {Promise<number[]>} */
+  grow(hash, wanted) {
+    this.#growing = this.#growing.catch(() => {}).then(() => this.#grow(hash, wanted));
+    return this.#growing;
+  }
+
+  /** @param {string} hash @param {number} wanted */
+  async #grow(hash, wanted) {
+    await this.#started(hash);
+    /** @type {number[]} */
+    const counts = JSON.parse(this.#store.meta('counts') ?? '[1]');
+    const n = counts[counts.length - 1];
+    const next = Math.max(wanted, this.#left); // a growth that broke off is brought to its end
+    if (next > n) {
+      for (let i = 0; i < n; i++) await (i ? objectOf(this.#env, hash, i) : this).leave(hash, next);
+      counts.push(next);
+      this.#store.setMeta('counts', JSON.stringify(counts));
+      await this.ctx.storage.sync();
+    }
+    return counts;
   }
 
   /**
@@ -312,9 +374,32 @@ export class ShoalCollection extends DurableObject {
   }
 }
 
+/** @param {any} json  the recipe @param {Env} env */
+function senderOf(json, { AGGREGATOR, BATCH_SECRET: secret = '', BUCKET, BUCKET_GZIP }) {
+  const targets = [];
+  if (AGGREGATOR)
+    targets.push(
+      createSender({
+        aggregator: AGGREGATOR,
+        secret,
+        fetch: (input, init) => fetch(input, init),
+      }),
+    );
+  if (BUCKET && !isSum(json))
+    targets.push(
+      createBucketSender({
+        bucket: r2Bucket(BUCKET),
+        gzip: `${BUCKET_GZIP}` === 'true',
+        say: console.warn,
+      }),
+    );
+  return sendToAll(targets);
+}
+
 /** @param {Env} env */
-function limits({ BATCH_BYTES, STORE_BYTES: storeBytes, KEY_GRACE_S }) {
+function limits({ BUCKET, BATCH_VERSION, BATCH_BYTES, STORE_BYTES: storeBytes, KEY_GRACE_S }) {
   return {
+    batchVersion: BUCKET ? 2 : Number(BATCH_VERSION ?? 1),
     ...(BATCH_BYTES === undefined ? {} : { batchBytes: Number(BATCH_BYTES) }),
     ...(KEY_GRACE_S === undefined ? {} : { keyGraceS: Number(KEY_GRACE_S) }),
     storeBytes: Number(storeBytes ?? STORE_BYTES),

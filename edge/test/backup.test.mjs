@@ -138,6 +138,33 @@ test('an open batch below the minimum is dropped, and its keys stay', async (t) 
   await next.end('SIGTERM');
 });
 
+test('under version 2 what was open is dropped, since it may have been sent; what was sealed counts once', async (t) => {
+  const aggregator = await new RealAggregator(recipe).start();
+  t.after(() => aggregator.remove());
+  const { at, write } = await folder(t, aggregator.url);
+  const url = await write('edge.json', 'spool', { batch_version: 2 });
+  await aggregator.stop();
+  const edge = await start(t, at('edge.json'));
+  await send(url, 32);
+  const open = await send(url, 20);
+  await eventually(async () => assert.equal(await waiting(at('spool'), '.sealed'), 1));
+  assert.equal((await run('backup', '-c', at('edge.json'), '-o', at('b'))).code, 0);
+  await aggregator.start();
+  await send(url, 12);
+  await eventually(async () => assert.equal(await aggregator.count(), 64));
+  await edge.end('SIGKILL');
+  const moved = await write('restored.json', 'restored', { batch_version: 2 });
+  const back = await run('restore', '-c', at('restored.json'), at('b'));
+  assert.match(back.stdout, /: 0 reports of open batches sealed, 20 dropped\n$/);
+  const next = await start(t, at('restored.json'));
+  await eventually(async () => assert.equal(await waiting(at('restored'), '.forwarded'), 2));
+  await send(moved, 20, open);
+  await send(moved, 32);
+  await eventually(async () => assert.equal(await waiting(at('restored'), '.forwarded'), 3));
+  await eventually(async () => assert.equal(await aggregator.count(), 96));
+  await next.end('SIGTERM');
+});
+
 test('it replaces nothing, refuses damage, and carries the gateway keys', async (t) => {
   const { at, write } = await folder(t, 'http://127.0.0.1:1');
   const gateway = { keys_file: 'gateway.keys', unknown_per_minute: 10 };

@@ -30,7 +30,14 @@ async function setUp(t, { change = {}, limits = {}, seed = 1 } = {}) {
     ...change,
   });
   const dir = await mkdtemp(join(tmpdir(), 'shoal-edge-'));
-  const world = { recipe, dir, now: START, sent: [], answer: () => ({ outcome: 'stored' }) };
+  const world = {
+    recipe,
+    dir,
+    limits,
+    now: START,
+    sent: [],
+    answer: () => ({ outcome: 'stored' }),
+  };
   const crypto = fixedCrypto(seed);
   world.open = async () => {
     world.store = await SpoolStore.open(dir, {
@@ -134,6 +141,73 @@ test('at its expiry a batch with the minimum still goes', async (t) => {
   w.now = Date.UTC(2030, 0, 3);
   await w.collector.run();
   assert.equal(w.receivedTexts().length, 5);
+});
+
+test('version 2 carries the day of its sealing, and a repeat sends the same bytes over a restart', async (t) => {
+  const w = await setUp(t, { limits: { batchVersion: 2, batchBytes: 1 } });
+  w.answer = () => ({ outcome: 'failed' });
+  const texts = await w.post(10); // sealed: they are full
+  w.now += DAY_MS;
+  await w.collector.run();
+  await w.store.close();
+  await w.open();
+  w.now += DAY_MS;
+  w.answer = () => ({ outcome: 'stored' });
+  await w.collector.run();
+  const [first, again] = w.sent;
+  assert.deepEqual(again, first);
+  const { version, day, id } = w.recipe.openBatch(first);
+  assert.deepEqual([version, day], [2, Math.floor(START / DAY_MS)]);
+  assert.deepEqual(multiset(textsOf(w.recipe, first)), multiset(texts));
+  await w.post(10);
+  await w.collector.run();
+  const next = w.recipe.openBatch(w.sent[2]);
+  assert.equal(next.day, day + 2);
+  assert.notDeepEqual(next.id, id);
+  const files = (await readdir(w.dir)).filter((name) => name.endsWith('.forwarded'));
+  for (const name of files)
+    assert.equal((await readFile(join(w.dir, name))).length, 160, 'the keys of ten reports');
+});
+
+test('a spool holds batches of both versions, whatever is configured; one of a third is refused', async (t) => {
+  const w = await setUp(t, { limits: { batchBytes: 1 } });
+  w.answer = () => ({ outcome: 'failed' });
+  const key = newKey();
+  const record = w.recipe.recordFromText(newRecord(w.recipe));
+  const texts = [w.recipe.recordToText(record), ...(await w.post(9))];
+  await w.accept(record, key);
+  w.limits.batchVersion = 2;
+  await w.store.close();
+  await w.open();
+  texts.push(...(await w.post(10)));
+  w.limits.batchVersion = 1;
+  await w.store.close();
+  await w.open();
+  assert.equal(await w.accept(record, key), 'accepted');
+  assert.equal((await w.collector.stats()).open_reports, 0, 'its key was read past a batch');
+  w.answer = () => ({ outcome: 'stored' });
+  await w.collector.run();
+  const versions = w.sent.map((batch) => w.recipe.openBatch(batch).version);
+  assert.deepEqual(
+    multiset(versions),
+    new Map(
+      versions[0] === 1
+        ? [
+            [1, 1],
+            [2, 1],
+          ]
+        : [
+            [2, 1],
+            [1, 1],
+          ],
+    ),
+  );
+  assert.deepEqual(multiset(w.receivedTexts()), multiset(texts));
+  await w.store.close();
+  const strange = Buffer.from(w.sent[0]);
+  strange.writeUInt32LE(3, 8);
+  await writeFile(join(w.dir, `${'0'.repeat(32)}.1.sealed`), strange);
+  await assert.rejects(w.open(), /a newer shoal-edge wrote this spool/);
 });
 
 test('a full batch goes whatever its age, and never a smaller one', async (t) => {

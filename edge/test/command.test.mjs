@@ -71,7 +71,8 @@ test('help goes to stdout, a wrong command line is exit code 2', async () => {
 
 const refusals = [
   ['an unknown field', { lisen: 1 }, /unknown field "lisen"/],
-  ['a missing field', { aggregator: undefined }, /missing field aggregator/],
+  ['a missing field', { spool: undefined }, /missing field spool/],
+  ['no target', { aggregator: undefined }, /aggregator, or bucket, is needed/],
   [
     'a recipe that is not the pinned one',
     { recipes: [{ file: 'recipe.json', hash: '0'.repeat(64) }] },
@@ -158,6 +159,9 @@ test('a recipe of trials is taken on loopback only, and sent to loopback only', 
     else assert.throws(check, words);
   }
   checkTrials([recipe], '0.0.0.0', 'https://aggregator.example');
+  checkTrials([trial], '127.0.0.1', undefined, 'http://127.0.0.1:9/lake');
+  for (const bucket of ['r2:', 'https://s3.example/lake'])
+    assert.throws(() => checkTrials([trial], '127.0.0.1', undefined, bucket), /must be loopback/);
   // The same, by the command.
   const path = await writeConfig(t, {
     listen: '0.0.0.0:0',

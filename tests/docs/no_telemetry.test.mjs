@@ -21,6 +21,7 @@ const OPENERS = {
   'aggregator/dap/dap_http.c': 'URLs of the task or recipe, and helper_url of the configuration',
   'aggregator/http/http_address.c': 'reads numeric addresses of the configuration (AI_NUMERICHOST)',
   'aggregator/serve/refresh_script.h': 'the page asks its own server for itself',
+  'edge/bucket_s3.js': 'the bucket of the configuration',
   'edge/dap_forward.js': 'the leader of the recipe',
   'edge/forward.js': 'the aggregator of the configuration',
   'edge/log_files.js': 'a binding of the platform, for files',

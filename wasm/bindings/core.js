@@ -15,9 +15,9 @@ export { Module, ShoalError, toHex } from './device.js';
  * @typedef {import('./ledger_sum.js').Spent} Spent
  */
 
-const BATCH_HEADER = 72;
+/** The bytes before a batch's records, by its version (core/wire/batch.h). */
+export const batchHeader = (/** @type {number} */ version) => (version === 1 ? 72 : 88);
 const BATCH_TRAILER = 8;
-const BATCH_ID = 56; // offset of the id in the header
 
 /** The budget ledger, and what it says was spent. */
 export class Ledger extends DeviceLedger {
@@ -133,30 +133,44 @@ export class Recipe extends JointRecipe {
   /**
    * Makes a batch of checked records.
    * @param {Uint8Array} records count * recordSize bytes
-   * @param {Uint8Array} id 16 random bytes
+   * @param {Uint8Array} salt 16 random bytes, drawn for this batch alone; in version 1 its id
+   * @param {number} [day] UTC days since 1970, which version 2 carries; without it version 1 is
+   *   made
    * @returns {Uint8Array}
    */
-  sealBatch(records, id) {
+  sealBatch(records, salt, day = 0) {
     const { module } = this;
-    if (id.length !== 16 || records.length % this.recordSize) throw module.error(ARGUMENT);
+    if (salt.length !== 16 || records.length % this.recordSize) throw module.error(ARGUMENT);
     const count = records.length / this.recordSize;
-    const size = module.length(module.x.batch_size(this.handle, count));
+    const size = module.length(module.x.batch_size(this.handle, count, day));
     module.reserve(16 + size);
-    module.put(id);
-    module.put(records, 16 + BATCH_HEADER);
-    module.check(module.x.batch_seal(module.base + 16, size, this.handle, count, module.base));
+    module.put(salt);
+    module.put(records, 16 + batchHeader(day ? 2 : 1));
+    module.check(module.x.batch_seal(module.base + 16, size, this.handle, count, module.base, day));
     return module.take(16, size);
   }
 
-  /** Checks a batch of this recipe and takes it apart. @param {Uint8Array} batch */
+  /** Checks a batch of this recipe, of either version, and takes it apart. @param {Uint8Array} batch */
   openBatch(batch) {
     const { module } = this;
     module.put(batch);
     const count = module.length(module.x.batch_open(module.base, batch.length, this.handle));
-    return {
-      count,
-      id: batch.slice(BATCH_ID, BATCH_HEADER),
-      records: batch.slice(BATCH_HEADER, batch.length - BATCH_TRAILER),
-    };
+    const { version, day, id } = batchHead(batch);
+    const records = batch.slice(batchHeader(version), batch.length - BATCH_TRAILER);
+    return { count, id, records, version, day };
   }
+}
+
+/**
+ * Reads the head of a batch that was checked before.
+ * @param {Uint8Array} batch
+ * @returns {{version: number, day: number, id: Uint8Array}} day: 0 in version 1
+ */
+export function batchHead(batch) {
+  const view = new DataView(batch.buffer, batch.byteOffset);
+  return {
+    version: view.getUint32(8, true),
+    day: view.getUint32(20, true),
+    id: batch.slice(56, 72),
+  };
 }

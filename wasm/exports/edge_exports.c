@@ -48,23 +48,27 @@ EXPORT(record_check) uint32_t export_record_check(uint32_t handle, uint32_t reco
     return shoal_record_check(r, at(record));
 }
 
-// Returns: length of a batch of version 1 of `count` records.
-EXPORT(batch_size) int32_t export_batch_size(uint32_t handle, uint32_t count)
+// Returns: length of a batch of `count` records.
+//   day: on which version 2 is sealed; 0 stands for version 1
+EXPORT(batch_size) int32_t export_batch_size(uint32_t handle, uint32_t count, uint32_t day)
 {
     const shoal_recipe *r = ready_recipe(handle);
     if (!r) return failed(SHOAL_ERR_ARGUMENT);
-    size_t size = shoal_batch_size_v1(r, count);
+    size_t size = day ? shoal_batch_size(r, count) : shoal_batch_size_v1(r, count);
     return size ? (int32_t)size : failed(SHOAL_ERR_RANGE);
 }
 
-// Seals a batch of version 1 around the records that lie at bytes + SHOAL_BATCH_HEADER_V1.
+// Seals a batch around the records that lie at bytes + SHOAL_BATCH_HEADER, or of version 1 at
+// bytes + SHOAL_BATCH_HEADER_V1.
+//   salt: 16 random bytes; in version 1 the batch's id
 EXPORT(batch_seal)
 uint32_t export_batch_seal(uint32_t bytes, uint32_t len, uint32_t handle, uint32_t count,
-                           uint32_t id)
+                           uint32_t salt, uint32_t day)
 {
     const shoal_recipe *r = ready_recipe(handle);
-    if (!r || !inside(bytes, len) || !inside(id, 16)) return SHOAL_ERR_ARGUMENT;
-    return shoal_batch_seal_v1(at(bytes), len, r, count, at(id));
+    if (!r || !inside(bytes, len) || !inside(salt, 16)) return SHOAL_ERR_ARGUMENT;
+    return day ? shoal_batch_seal(at(bytes), len, r, count, day, at(salt))
+               : shoal_batch_seal_v1(at(bytes), len, r, count, at(salt));
 }
 
 // Checks a batch. Returns: its number of records.

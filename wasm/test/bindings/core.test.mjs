@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The core as JavaScript sees it: no imports, the same bytes as native, every bad argument refused.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Core, ShoalError } from '../../bindings/core.js';
@@ -321,7 +322,8 @@ test("the exports refuse every pointer and handle that is not JavaScript's own",
     assert.equal(x.record_to_text(base, recipe.textSize, handle, bad), 1);
     assert.equal(x.record_from_text(bad, handle, base, 4), 1);
     assert.equal(x.record_check(handle, bad), 1);
-    assert.equal(x.batch_seal(bad, 200, handle, 1, base), 1);
+    assert.equal(x.batch_seal(bad, 200, handle, 1, base, 0), 1);
+    assert.equal(x.batch_seal(base, 200, handle, 1, bad, 1), 1);
     assert.equal(x.batch_open(bad, 200, handle), -1);
     assert.equal(x.ledger_init(bad, 100, 1), -1);
     assert.equal(x.ledger_debit(bad, 32, 100, handle, 1), -1);
@@ -339,13 +341,20 @@ test("the exports refuse every pointer and handle that is not JavaScript's own",
     assert.equal(x.randomize_number(base + 64, bad, 0n, base, 0), 1);
     assert.equal(x.recipe_set_number(bad, base, 4, 1n), 1);
     assert.equal(x.recipe_release(bad), 1);
-    assert.equal(x.batch_size(bad, 1), -1);
+    assert.equal(x.batch_size(bad, 1, 0), -1);
+    assert.equal(x.batch_size(bad, 1, 20_000), -1);
   }
   assert.equal(x.randomize_index(base + 64, handle, 0, base, 0), 1, 'an index for an open domain');
   assert.equal(x.randomize_number(base + 64, handle, 0n, base, 0), 1, 'a number for words');
   assert.equal(x.recipe_set_number(handle, base, 4, 1n), 1, 'a finished recipe changes no more');
   assert.equal(recipe.randomize('still works', secret()).length, recipe.textSize);
 });
+
+/** The id that a batch of version 2 must have, by another implementation. @param {Uint8Array} batch */
+function hashOf(batch) {
+  const sha = createHash('sha256').update('shoal batch\0').update(batch.subarray(0, 56));
+  return new Uint8Array(sha.update(batch.subarray(72, -8)).digest().subarray(0, 16));
+}
 
 test('a batch is sealed, opened, and refused when a bit is flipped or an end is missing', async () => {
   const core = await load();
@@ -354,13 +363,24 @@ test('a batch is sealed, opened, and refused when a bit is flipped or an end is 
   for (let i = 0; i < 1000; i++)
     records.set(recipe.randomizeBytes('fish', secret()), i * recipe.recordSize);
   const id = crypto.getRandomValues(new Uint8Array(16));
-  const batch = recipe.sealBatch(records, id);
-  assert.deepEqual(recipe.openBatch(batch), { count: 1000, id, records });
-  for (let i = 0; i < batch.length; i += 97) {
-    const broken = batch.slice();
-    broken[i] ^= 1 << (i % 8);
-    assert.throws(() => recipe.openBatch(broken), ShoalError, `byte ${i}`);
+  for (const batch of [recipe.sealBatch(records, id), recipe.sealBatch(records, id, 20_780)]) {
+    const opened = recipe.openBatch(batch);
+    const isFirst = opened.version === 1;
+    assert.deepEqual(opened, {
+      count: 1000,
+      id: isFirst ? id : hashOf(batch),
+      records,
+      version: opened.version,
+      day: isFirst ? 0 : 20_780,
+    });
+    for (let i = 0; i < batch.length; i += 97) {
+      const broken = batch.slice();
+      broken[i] ^= 1 << (i % 8);
+      assert.throws(() => recipe.openBatch(broken), ShoalError, `byte ${i}`);
+    }
   }
+  assert.throws(() => recipe.sealBatch(records, id, 84_371), ShoalError, 'a day after 2200');
+  const batch = recipe.sealBatch(records, id);
   assert.throws(() => recipe.openBatch(batch.subarray(0, batch.length - 1)), { code: 'truncated' });
   assert.throws(() => core.recipe(wordsRecipe({ recipe: 'other' })).openBatch(batch), {
     code: 'recipe-hash',
