@@ -8,6 +8,7 @@
 #include "accumulator_parts.h"
 #include "agg_size.h"
 #include "bytes.h"
+#include "call_streams.h"
 #include "checksum.h"
 
 #define HEADER AGG_ACCUMULATOR_HEADER
@@ -244,7 +245,10 @@ static FILE *open_file(agg_error *error, const char *path)
 agg_err agg_accumulator_load(agg_accumulator *acc, agg_error *error, const char *path)
 {
     memset(acc, 0, sizeof *acc);
-    if (strcmp(path, "-") == 0) return agg_accumulator_read(acc, error, "standard input", stdin);
+    if (strcmp(path, "-") == 0) {
+        FILE *in = agg_in(error);
+        return in != NULL ? agg_accumulator_read(acc, error, "standard input", in) : AGG_ERR_USAGE;
+    }
     FILE *stream = open_file(error, path);
     if (stream == NULL) return AGG_ERR_IO;
     agg_err err = agg_accumulator_read(acc, error, path, stream);
