@@ -9,8 +9,10 @@
 // Conventions, which hold where a call says nothing else:
 //
 //   Errors   A call that can fail returns SHOAL_AGG_OK or the code of an error, and fills `error`
-//            only when it fails. `error` may be NULL. Outputs are written only on SHOAL_AGG_OK, and
-//            inputs are then as they were before. Out of memory is an ordinary error.
+//            only when it fails. `error` may be NULL. Outputs are written only on SHOAL_AGG_OK. On
+//            an error the inputs are as they were before. Out of memory is an ordinary error; if
+//            it ends a call that was adding records, later calls on that accumulator are refused
+//            with SHOAL_AGG_MEMORY, and nothing half-added is ever saved.
 //   Memory   Who gets a handle or shoal_agg_bytes releases it with the call that is named there.
 //            Arguments are copied or read before the call returns, so the caller may release them;
 //            where one is kept, the call says so. NULL may be released.
@@ -68,6 +70,9 @@ typedef uint32_t shoal_agg_code;
 #define SHOAL_AGG_SPACE 14u        // "space": a buffer is too small
 #define SHOAL_AGG_OVERFLOW 19u     // "overflow": a count would no longer be exact
 #define SHOAL_AGG_EXTRA 20u        // "extra": bytes follow the end
+#define SHOAL_AGG_BATCH_ID 22u     // "batch-id": a batch whose id is not the hash of its bytes
+#define SHOAL_AGG_DAY_ZERO 23u     // "day-zero": a batch whose sealed day is missing
+#define SHOAL_AGG_DAY_LATE 24u     // "day-late": a batch whose sealed day has not come yet
 #define SHOAL_AGG_IO 100u          // "io": a file could not be read or written
 #define SHOAL_AGG_MEMORY 101u      // "memory": out of memory
 #define SHOAL_AGG_NOT_JSON 102u    // "json": a text is not JSON
@@ -76,6 +81,7 @@ typedef uint32_t shoal_agg_code;
 #define SHOAL_AGG_USAGE 105u       // "usage": the question is wrong
 #define SHOAL_AGG_SIGNATURE 106u   // "signature": missing, wrong, or by another key
 #define SHOAL_AGG_ALARM 107u       // "alarm": a result raised an alarm, and failure was asked for
+#define SHOAL_AGG_VERDICT 120u     // "verdict": a command's result says no, such as a failed audit
 
 #define SHOAL_AGG_ERROR_TEXT 512
 
@@ -132,10 +138,10 @@ typedef struct shoal_agg_recipe_facts {
     size_t size;                // sizeof(shoal_agg_recipe_facts)
     double epsilon;             // of one report
     uint64_t n_values;          // values of a closed domain; 0 if any value may be sent
+    uint64_t release_threshold; // counts below it are withheld; 0: none are
     uint32_t record_size;       // bytes of one record
     uint32_t report_size;       // bytes of one report, a JSON text, without the end of its line
     uint32_t cohort_minimum;    // reports below which nothing is estimated
-    uint32_t release_threshold; // counts below it are withheld; 0: none are
     uint32_t n_variables;       // of a joint recipe; 0 for others
     uint32_t is_mean;           // 1 if a mean is estimated and no counts
 } shoal_agg_recipe_facts;
@@ -345,8 +351,9 @@ SHOAL_AGG_API void shoal_agg_context_set_log(shoal_agg_context *context, shoal_a
 //   format:  "json", "ndjson", "csv", "arrow" or "table", for commands that have it; NULL: as the
 //            command prints without the option
 //   out:     what the command prints on standard output, to be released with shoal_agg_bytes_free.
-//            It is written on SHOAL_AGG_ALARM too, where the result comes with an error, and may be
-//            empty. Files that options name are written as the command writes them
+//            It is always written, and may be empty: with SHOAL_AGG_ALARM and SHOAL_AGG_VERDICT a
+//            result comes with the error. Files that options name are written as the command writes
+//            them
 // The file "-" is `out` for output, and refused for input. Paths are relative to the working
 // directory of the process. Commands that serve, ask questions or reach the network are not here.
 // Returns: SHOAL_AGG_USAGE for an unknown command or option; else what the command fails with.
