@@ -40,6 +40,11 @@ def command(*words: str) -> bytes:
     return subprocess.run([COMMAND, *words], check=True, stdout=subprocess.PIPE).stdout
 
 
+def as_printed(number: float, like: str) -> str:
+    """The number with as many decimals as the command printed."""
+    return f"{number:.{len(like.partition('.')[2])}f}"
+
+
 class WithFolder(unittest.TestCase):
     def setUp(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
@@ -174,9 +179,9 @@ class Estimates(WithFolder):
                                                    "--format", "csv", self.at("a.acc")).decode()))
         rows = {row["value"]: row for row in table}
         for i, pet in enumerate(estimate.value):
-            self.assertEqual(f"{estimate.count[i]:.1f}", rows[pet]["count"])
-            self.assertEqual(f"{estimate.low[i]:.1f}", rows[pet]["low"])
-            self.assertEqual(f"{estimate.high[i]:.1f}", rows[pet]["high"])
+            self.assertEqual(as_printed(estimate.count[i], rows[pet]["count"]), rows[pet]["count"])
+            self.assertEqual(as_printed(estimate.low[i], rows[pet]["low"]), rows[pet]["low"])
+            self.assertEqual(as_printed(estimate.high[i], rows[pet]["high"]), rows[pet]["high"])
             self.assertEqual(str(estimate.detected[i]).lower(), rows[pet]["detected"])
         some = accumulator.estimate(["dog", "ant"])
         self.assertEqual(some.value, ["dog", "ant"])
