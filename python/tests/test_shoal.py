@@ -5,6 +5,7 @@ SHOAL is the command `shoal` of the same build, whose answers must be the same.
 """
 
 import csv
+import ctypes
 import doctest
 import io
 import json
@@ -18,6 +19,7 @@ from array import array
 from pathlib import Path
 
 import shoal
+from shoal import _library
 
 PETS = ["ant", "bee", "cat", "dog"]
 TEXT = json.dumps(
@@ -220,8 +222,21 @@ class Commands(WithFolder):
             shoal.run("serve")
 
 
-class Speed(WithFolder):
-    def test_array_is_not_copied(self) -> None:
+class Memory(WithFolder):
+    def test_structs_are_those_of_the_header(self) -> None:
+        sizes = {"Error": 520, "Bytes": 16, "Facts": 56, "Added": 40, "Options": 24, "Text": 16, "Columns": 104}
+        for name, size in sizes.items():
+            self.assertEqual(ctypes.sizeof(getattr(_library, f"{name}Struct")), size, name)
+
+    def test_bytes_are_read_where_they_lie(self) -> None:
+        data = array("B", bytes(64))
+        with _library.Buffer(data) as buffer:
+            self.assertEqual(buffer.address, data.buffer_info()[0])
+        with _library.Buffer(memoryview(data).toreadonly()) as buffer:
+            self.assertEqual(buffer.address, data.buffer_info()[0])
+        data.append(1)  # an array that is still held cannot grow
+
+    def test_arrays(self) -> None:
         size = self.recipe.record_size
         zeros = array("B", bytes(100 * size))
         accumulator = shoal.Accumulator(self.recipe)

@@ -13,6 +13,18 @@
 #include "report_json.h"
 #include "shoal_aggregate.h"
 
+// The layout on which programs of 64-bit machines, and the Python package, were built.
+_Static_assert(sizeof(void *) != 8 ||
+                   (sizeof(shoal_agg_error) == 520 && offsetof(shoal_agg_error, text) == 8 &&
+                    sizeof(shoal_agg_bytes) == 16 && sizeof(shoal_agg_recipe_facts) == 56 &&
+                    offsetof(shoal_agg_recipe_facts, record_size) == 32 &&
+                    sizeof(shoal_agg_added) == 40 && sizeof(shoal_agg_estimate_options) == 24 &&
+                    offsetof(shoal_agg_estimate_options, n_threads) == 20 &&
+                    sizeof(shoal_agg_text) == 16 && sizeof(shoal_agg_columns) == 104 &&
+                    offsetof(shoal_agg_columns, count) == 48 &&
+                    offsetof(shoal_agg_columns, value) == 96),
+               "the layout of a public struct has changed");
+
 #define RECORDS 3000u
 #define LIST "\"values\":[\"ant\",\"bee\",\"cat\",\"dog\",\"eel\"]"
 
