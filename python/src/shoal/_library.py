@@ -232,7 +232,7 @@ class Buffer:
     """
 
     def __init__(self, data: object) -> None:
-        self._data = data
+        self._data: object = data
         self._buffer = _PyBuffer()
 
     def __enter__(self) -> Buffer:
@@ -243,3 +243,4 @@ class Buffer:
 
     def __exit__(self, *_: object) -> None:
         _release_buffer(byref(self._buffer))
+        self._data = None
