@@ -8,7 +8,9 @@
 #ifdef __wasi__
 #define OF_THREAD static // WASI has one thread
 #else
-#define OF_THREAD static _Thread_local
+// In the thread's static block: read without a call of the dynamic linker. Eight bytes fit into the
+// reserve that a library loaded later may use.
+#define OF_THREAD static _Thread_local __attribute__((tls_model("initial-exec")))
 #endif
 
 // NULL whenever no call of the library runs on this thread.
