@@ -101,9 +101,9 @@ static agg_err add_options(word_list *words, agg_error *error, const cJSON *obje
     agg_err err = SHOAL_OK;
     cJSON_ArrayForEach(member, object)
     {
+        if (agg_json_came_before(object, member)) return refuse(error, member->string, "is twice");
         if (strcmp(member->string, "words") == 0) continue;
         if (!is_name(member->string)) return refuse(error, member->string, "is no option's name");
-        if (agg_json_came_before(object, member)) return refuse(error, member->string, "is twice");
         if (format != NULL && strcmp(member->string, "format") == 0)
             return refuse(error, "format", "is given beside the options too");
         if (!cJSON_IsArray(member)) {

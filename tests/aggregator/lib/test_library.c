@@ -385,6 +385,7 @@ static void test_run_refusals(void **state)
         {"estimate", "{\"--x\":1}", NULL, SHOAL_AGG_USAGE, "no option's name"},
         {"estimate", "{\"top\":{}}", NULL, SHOAL_AGG_USAGE, "top"},
         {"estimate", "{\"top\":1,\"top\":2}", NULL, SHOAL_AGG_USAGE, "twice"},
+        {"estimate", "{\"words\":[],\"words\":[]}", NULL, SHOAL_AGG_USAGE, "words: is twice"},
         {"estimate", "{\"format\":\"csv\"}", "csv", SHOAL_AGG_USAGE, "beside"},
         {"estimate", "{\"words\":\"a\"}", NULL, SHOAL_AGG_USAGE, "list of texts"},
         {"estimate", "{\"colour\":1,\"recipe\":\"r\",\"words\":[\"a\"]}", NULL, SHOAL_AGG_USAGE,
