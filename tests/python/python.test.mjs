@@ -68,11 +68,12 @@ test('the wheel is for every Python 3 and says which machines it is for', () => 
 
 test('the wheel works in an empty environment without a compiler', () => {
   const empty = join(scratch, 'empty');
-  run('python3', ['-m', 'venv', empty]);
+  run('python3', ['-m', 'venv', '--without-pip', empty]);
   const env = { PATH: join(empty, 'bin'), HOME: scratch, SHOAL };
+  const at = ['--python', join(empty, 'bin/python')];
   run(
-    join(empty, 'bin/pip'),
-    ['install', '--quiet', '--no-index', '--disable-pip-version-check', wheel],
+    python,
+    ['-m', 'pip', ...at, 'install', '--quiet', '--no-index', '--disable-pip-version-check', wheel],
     { env },
   );
   assert.throws(() => run('/bin/sh', ['-c', 'command -v cc'], { env }));
