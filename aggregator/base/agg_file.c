@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agg_size.h"
+#include "call_streams.h"
 
 static agg_err fail_io(agg_error *error, const char *path, const char *doing)
 {
@@ -49,7 +50,10 @@ static agg_err read_all(agg_bytes *bytes, agg_error *error, const char *path, si
 
 agg_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path, size_t max)
 {
-    if (strcmp(path, "-") == 0) return read_all(bytes, error, "standard input", max, stdin);
+    if (strcmp(path, "-") == 0) {
+        FILE *in = agg_in(error);
+        return in != NULL ? read_all(bytes, error, "standard input", max, in) : AGG_ERR_USAGE;
+    }
     FILE *stream = fopen(path, "rb");
     if (stream == NULL) return fail_io(error, path, "open");
     agg_err err = read_all(bytes, error, path, max, stream);
@@ -57,12 +61,14 @@ agg_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path, size
     return err;
 }
 
-static unsigned long process_number(void)
+// The number of this thread: that of the process in its first thread, so that two threads that
+// write one file at the same time write two temporary ones.
+static unsigned long thread_number(void)
 {
 #ifdef __wasi__
     return 0;
 #else
-    return (unsigned long)getpid();
+    return (unsigned long)gettid();
 #endif
 }
 
@@ -112,7 +118,7 @@ static agg_err create(agg_file *file, agg_error *error, const char *path, bool i
         return AGG_ERR_MEMORY;
     }
     bool is_direct = agg_file_is_special(path);
-    if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", file->path, process_number());
+    if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", file->path, thread_number());
     file->stream = open_to_write(is_direct ? path : file->temporary, is_private && !is_direct);
     if (file->stream == NULL) {
         agg_err err = fail_io(error, path, is_direct ? "write" : "write beside");

@@ -38,8 +38,8 @@ typedef struct agg_file {
     char *path, *temporary;
 } agg_file;
 
-// Opens "PATH.tmp-<pid>" for writing, beside what a link leads to. If PATH exists and is not a
-// regular file, such as /dev/null or a pipe, it is opened itself. End with agg_file_commit or
+// Opens "PATH.tmp-<thread id>" for writing, beside what a link leads to. If PATH exists and is not
+// a regular file, such as /dev/null or a pipe, it is opened itself. End with agg_file_commit or
 // agg_file_abandon.
 agg_err agg_file_create(agg_file *file, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 

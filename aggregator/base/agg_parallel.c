@@ -37,20 +37,33 @@ void agg_lock_release(agg_lock *lock)
 
 #else
 
+#include <locale.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "call_streams.h"
 
 typedef struct job {
     agg_work work;
     void *context;
     unsigned part, n_parts;
+    // Of the calling thread; a new thread has neither.
+    agg_call *call;
+    locale_t locale;
 } job;
+
+static void run_part(const job *j)
+{
+    j->work(j->context, j->part, j->n_parts);
+}
 
 static void *run_job(void *argument)
 {
     const job *j = argument;
-    j->work(j->context, j->part, j->n_parts);
+    agg_call_enter(j->call);
+    (void)uselocale(j->locale);
+    run_part(j);
     return NULL;
 }
 
@@ -74,13 +87,14 @@ void agg_parallel(unsigned n_threads, agg_work work, void *context)
         return;
     }
     for (unsigned part = 0; part < n_threads; part++)
-        jobs[part] = (job){work, context, part, n_threads};
+        jobs[part] =
+            (job){work, context, part, n_threads, agg_call_current(), uselocale((locale_t)0)};
     while (started < n_threads &&
            pthread_create(&threads[started], NULL, run_job, &jobs[started]) == 0)
         started++;
     // The calling thread runs the parts for which no thread could be started.
-    for (unsigned part = started; part < n_threads; part++) run_job(&jobs[part]);
-    run_job(&jobs[0]);
+    for (unsigned part = started; part < n_threads; part++) run_part(&jobs[part]);
+    run_part(&jobs[0]);
     for (unsigned part = 1; part < started; part++) pthread_join(threads[part], NULL);
 }
 

@@ -20,7 +20,7 @@ typedef int agg_lock;
 typedef void (*agg_work)(void *context, unsigned part, unsigned n_parts);
 
 // Runs work(context, part, n_threads) for every part, in parallel if possible, and returns when all
-// parts are done.
+// parts are done. The threads have the streams (call_streams.h) and the locale of the caller.
 //   n_threads: 1 .. AGG_THREADS_MAX
 void agg_parallel(unsigned n_threads, agg_work work, void *context);
 

@@ -3,14 +3,34 @@
 #include "log.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "call_streams.h"
 #include "print_text.h"
+
+// Gives "COMMAND: text" to the log of a call of the library. Without memory the line is dropped.
+static void tell_call(const agg_call *call, const char *command, const char *text)
+{
+    char *line = NULL;
+    size_t len = 0;
+    FILE *stream = call->log != NULL ? open_memstream(&line, &len) : NULL;
+    if (stream == NULL) return;
+    fprintf(stream, "%s: ", command);
+    agg_print_terminal_text(stream, text, strlen(text));
+    if (fclose(stream) == 0) call->log(call->log_context, line);
+    free(line);
+}
 
 void agg_log_line(void *command, const char *text)
 {
+    const agg_call *call = agg_call_current();
+    if (call != NULL) {
+        tell_call(call, command, text);
+        return;
+    }
     fprintf(stderr, "shoal: %s: ", (const char *)command);
     agg_print_terminal_text(stderr, text, strlen(text));
     fputc('\n', stderr);
@@ -18,6 +38,12 @@ void agg_log_line(void *command, const char *text)
 
 int agg_log_error(const char *command, const agg_error *error)
 {
+    agg_call *call = agg_call_current();
+    if (call != NULL) {
+        call->last = *error;
+        tell_call(call, command, error->text);
+        return error->exit_code;
+    }
     fprintf(stderr, "shoal: %s: ", command);
     agg_print_terminal_text(stderr, error->text, strlen(error->text));
     fputc('\n', stderr);
@@ -35,7 +61,8 @@ static double now(void)
 void agg_progress_start(agg_progress *progress, const char *command, const char *unit,
                         uint64_t total)
 {
-    double started = isatty(STDERR_FILENO) ? now() : 0;
+    bool is_seen = agg_call_current() == NULL && isatty(STDERR_FILENO);
+    double started = is_seen ? now() : 0;
     *progress = (agg_progress){command, unit, total, started, started, false};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log of a command: lines and a progress display on standard error. Results go to standard
-// output only.
+// output only. In a call of libshoal_aggregate the lines go to the call's own log, and no progress
+// is shown (call_streams.h).
 #ifndef LOG_H
 #define LOG_H
 

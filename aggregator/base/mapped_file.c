@@ -31,6 +31,8 @@ void agg_mapped_file_close(agg_mapped_file *file)
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "call_streams.h"
+
 #define PAGE ((size_t)64 << 10) // a multiple of every page size
 
 static void advise(const agg_mapped_file *file, size_t first, size_t len, int advice)
@@ -43,6 +45,7 @@ bool agg_mapped_file_open(agg_mapped_file *file, FILE *stream)
 {
     struct stat about;
     memset(file, 0, sizeof *file);
+    if (agg_call_current() != NULL) return false; // SIGBUS would end the host
     if (fstat(fileno(stream), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size <= 0)
         return false;
     if ((uintmax_t)about.st_size > SIZE_MAX / 2) return false;

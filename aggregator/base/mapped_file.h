@@ -17,7 +17,8 @@ typedef struct agg_mapped_file {
 } agg_mapped_file;
 
 // Maps a whole file for sequential reading.
-// Returns: whether the file is mapped. Pipes and empty files are not, and no file is under WASI.
+// Returns: whether the file is mapped. Pipes and empty files are not, and no file is under WASI or
+// in a call of libshoal_aggregate.
 bool agg_mapped_file_open(agg_mapped_file *file, FILE *stream);
 
 // Gives back the memory of the whole pages in bytes [first, last), so that the process does not

@@ -7,6 +7,7 @@
 #include "audit_events.h"
 #include "audit_parts.h"
 #include "audit_print.h"
+#include "call_streams.h"
 #include "commands.h"
 #include "compound.h"
 #include "input_memory.h"
@@ -173,8 +174,8 @@ static agg_err audit_recipe(agg_error *error, arguments *a, const agg_recipe *re
     bool is_ok = true;
     agg_err err = recipe->recipe->n_parts > 1 ? audit_parts(error, a, recipe, &is_ok)
                                               : audit_one(error, a, recipe, &low, &is_ok);
-    if (err == SHOAL_OK && a->is_json) fputs("\n", stdout);
-    if (err == SHOAL_OK && fflush(stdout) != 0)
+    if (err == SHOAL_OK && a->is_json) fputs("\n", agg_out());
+    if (err == SHOAL_OK && fflush(agg_out()) != 0)
         err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");
     return err == SHOAL_OK && !is_ok ? command_end(error, AGG_EXIT_PRIVACY) : err;
 }

@@ -3,6 +3,7 @@
 // printed from the rows that read command lines, so they know what the commands take and nothing
 // else.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -74,11 +75,13 @@ static void for_each_option(place at, visit_option visit)
 {
     for (size_t i = 0; option_row(at, i) != NULL; i++) {
         const cli_command *row = option_row(at, i);
-        if (row->fill_options != NULL) row->fill_options();
+        command_option *made = row->make_options != NULL ? row->make_options() : NULL;
         if (is_mode(row))
             visit(at, &(command_option){.name = row->name + 2, .kind = COMMAND_SWITCH});
-        for (const command_option *o = row->options; o != NULL && o->name != NULL; o++)
+        for (const command_option *o = made != NULL ? made : row->options;
+             o != NULL && o->name != NULL; o++)
             if (!is_known(at, i, o)) visit(at, o);
+        free(made);
     }
     visit(at, &(command_option){.name = "help", .letter = 'h', .kind = COMMAND_SWITCH});
 }

@@ -2,6 +2,7 @@
 // shoal demo: devices, aggregator and analyst in one process, with the truth beside the estimates.
 #include <stdio.h>
 
+#include "call_streams.h"
 #include "commands.h"
 #include "demo.h"
 #include "demo_print.h"
@@ -47,7 +48,7 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     (void)words;
     agg_err err = read_arguments(&demo, &top, error, context);
     if (err == SHOAL_OK) err = agg_demo_run(&demo, error);
-    if (err == SHOAL_OK) agg_demo_print(stdout, &demo, (size_t)top);
+    if (err == SHOAL_OK) agg_demo_print(agg_out(), &demo, (size_t)top);
     agg_demo_release(&demo);
     return err;
 }

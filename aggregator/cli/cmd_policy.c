@@ -2,6 +2,7 @@
 // shoal policy: what a site promises about the queries its pages answer, in words; and its hash.
 #include <stdio.h>
 
+#include "call_streams.h"
 #include "commands.h"
 #include "log.h"
 #include "policy_json.h"
@@ -34,7 +35,7 @@ static int show_file(const char *path, bool is_check)
     if (is_check)
         agg_policy_print(&policy);
     else
-        printf("%s\n", policy.hash_hex);
+        agg_print("%s\n", policy.hash_hex);
     return AGG_EXIT_OK;
 }
 

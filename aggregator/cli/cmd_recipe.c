@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal recipe: check, hash, write, sign and compare recipes.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "call_streams.h"
 #include "commands.h"
 #include "log.h"
 #include "parameter_help.h"
@@ -168,7 +170,7 @@ static int fail_check(const checking *c, const char *path, const agg_error *erro
 
 static int check_set(const checking *c, const char *path)
 {
-    static agg_set set;
+    agg_set set;
     agg_error error;
     if (agg_set_from_file(&set, &error, path) != SHOAL_OK) return fail_check(c, path, &error);
     bool is_within = c->is_json ? recipe_set_facts_print(path, &set, today())
@@ -208,12 +210,12 @@ static agg_err check_all(agg_error *error, const checking *c, const command_word
 {
     int last = AGG_EXIT_OK;
     for (int i = 0; i < words->n; i++) {
-        if (c->is_json) fputs(i > 0 ? ",\n" : "\n", stdout);
+        if (c->is_json) fputs(i > 0 ? ",\n" : "\n", agg_out());
         int code = check_file(words->texts[i], c);
         if (code != AGG_EXIT_OK) last = code;
     }
     if (last == AGG_EXIT_OK && c->set->set.days > 0) {
-        if (c->is_json) fputs(",\n", stdout);
+        if (c->is_json) fputs(",\n", agg_out());
         bool is_within = c->is_json ? recipe_set_facts_print(NULL, c->set, today())
                                     : set_check_print(c->set, NULL, today());
         if (!is_within) last = AGG_EXIT_RUNTIME;
@@ -223,7 +225,7 @@ static agg_err check_all(agg_error *error, const checking *c, const command_word
 
 static agg_err run_check(agg_error *error, void *context, const command_words *words)
 {
-    static agg_set set;
+    agg_set set;
     static const char *const formats[] = {"table", "json", NULL};
     const arguments *a = context;
     agg_policy policy;
@@ -235,18 +237,18 @@ static agg_err run_check(agg_error *error, void *context, const command_words *w
     if (err == SHOAL_OK && a->budget != NULL) err = agg_set_budget(&set, error, a->budget);
     if (err != SHOAL_OK) return err;
     const checking c = {a->policy != NULL ? &policy : NULL, &set, format == 1};
-    if (c.is_json) fputs("{\"schema\":1,\"checked\":[", stdout);
+    if (c.is_json) fputs("{\"schema\":1,\"checked\":[", agg_out());
     err = check_all(error, &c, words);
-    if (c.is_json) fputs("\n]}\n", stdout);
+    if (c.is_json) fputs("\n]}\n", agg_out());
     return err;
 }
 
 static int hash_set(const char *path)
 {
-    static agg_set set;
+    agg_set set;
     agg_error error;
     if (agg_set_from_file(&set, &error, path) != SHOAL_OK) return agg_log_error("recipe", &error);
-    printf("%s\n", set.hash_hex);
+    agg_print("%s\n", set.hash_hex);
     return AGG_EXIT_OK;
 }
 
@@ -261,7 +263,7 @@ static int hash_file(const char *path, const void *context)
     if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
         return agg_log_error("recipe", &error);
     agg_hex(hex, a->is_query ? recipe.recipe->query_hash : recipe.recipe->recipe_hash, 32);
-    printf("%s\n", hex);
+    agg_print("%s\n", hex);
     agg_recipe_release(&recipe);
     return AGG_EXIT_OK;
 }
@@ -348,21 +350,26 @@ static const command_option new_fixed[] = {OPTION("id", recipe.id),
                                            OPTION("variable", variables)};
 #define N_FIXED (sizeof new_fixed / sizeof new_fixed[0])
 
-// The fixed options and one for each parameter; the entry after them ends the list.
-static command_option new_options[N_FIXED + RECIPE_PARAMETERS_MAX + 1];
-
-static void fill_new_options(void)
+// The fixed options, one for each parameter, and the end of the list; then the names of those of
+// parameters.
+static command_option *make_new_options(void)
 {
-    static char names[RECIPE_PARAMETERS_MAX][RECIPE_OPTION_SIZE];
+    size_t n = 0;
     recipe_parameter p;
-    memcpy(new_options, new_fixed, sizeof new_fixed);
-    for (size_t i = 0; recipe_parameter_at(&p, i); i++) {
-        recipe_parameter_option(names[i], p.name);
-        new_options[N_FIXED + i] = (command_option){.name = names[i],
-                                                    .kind = COMMAND_TEXT,
-                                                    .at = offsetof(arguments, recipe.parameters) +
-                                                          i * sizeof(const char *)};
+    while (recipe_parameter_at(&p, n)) n++;
+    command_option *options =
+        calloc(1, (N_FIXED + n + 1) * sizeof *options + n * RECIPE_OPTION_SIZE);
+    if (options == NULL) return NULL;
+    char *name = (char *)(options + N_FIXED + n + 1);
+    memcpy(options, new_fixed, sizeof new_fixed);
+    for (size_t i = 0; i < n && recipe_parameter_at(&p, i); i++, name += RECIPE_OPTION_SIZE) {
+        recipe_parameter_option(name, p.name);
+        options[N_FIXED + i] = (command_option){.name = name,
+                                                .kind = COMMAND_TEXT,
+                                                .at = offsetof(arguments, recipe.parameters) +
+                                                      i * sizeof(const char *)};
     }
+    return options;
 }
 
 static const cli_command check_row = {.name = "check",
@@ -397,8 +404,7 @@ static const cli_command new_row = {.name = "new",
                                     .more_help = new_help_more,
                                     .print_rows = parameter_help_print,
                                     .example = NEW_EXAMPLE,
-                                    .options = new_options,
-                                    .fill_options = fill_new_options,
+                                    .make_options = make_new_options,
                                     .arguments_size = sizeof(arguments),
                                     .words_refused = "new takes options only",
                                     .run = run_new};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "call_streams.h"
 #include "estimate_print.h"
 #include "external.h"
 #include "log.h"
@@ -32,7 +33,7 @@ static const cli_command *find_nearest(const cli_command *const *rows, const cha
     return best;
 }
 
-static const cli_command *find_row(const cli_command *const *rows, const char *name)
+const cli_command *command_find(const cli_command *const *rows, const char *name)
 {
     for (; rows != NULL && *rows != NULL; rows++)
         if (strcmp((*rows)->name, name) == 0) return *rows;
@@ -63,20 +64,20 @@ static void list_names(char *out, size_t size, const cli_command *const *rows)
 
 static void print_rows(const cli_command *const *rows)
 {
-    for (; *rows != NULL; rows++) printf("  %-11s %s\n", (*rows)->name, (*rows)->summary);
+    for (; *rows != NULL; rows++) agg_print("  %-11s %s\n", (*rows)->name, (*rows)->summary);
 }
 
 static void print_help(const cli_command *row, const cli_command *parent)
 {
     const cli_command *told = row->help != NULL ? row : parent;
-    printf("%s%s", told->help, told->more_help != NULL ? told->more_help : "");
+    agg_print("%s%s", told->help, told->more_help != NULL ? told->more_help : "");
     if (told->print_rows != NULL) told->print_rows();
     if (has_actions(told)) {
-        fputs("\nActions:\n", stdout);
+        fputs("\nActions:\n", agg_out());
         print_rows(told->actions);
-        printf("\nshoal help %s ACTION tells more of one.\n", told->name);
+        agg_print("\nshoal help %s ACTION tells more of one.\n", told->name);
     }
-    printf("\nExample:\n%s", told->example);
+    agg_print("\nExample:\n%s", told->example);
 }
 
 static void print_overview(FILE *stream, const cli_command *const *commands)
@@ -99,8 +100,10 @@ static void print_overview(FILE *stream, const cli_command *const *commands)
 
 // A command line that was read.
 typedef struct parsed {
-    char *arguments; // the command's own struct
-    bool *flags;     // one for each option
+    const command_option *known; // the options of the row
+    command_option *made;        // the same, where the row makes them
+    char *arguments;             // the command's own struct
+    bool *flags;                 // one for each option
     cli_option *options;
     char **rest; // argv without the options that may be repeated
     int n_rest;
@@ -116,11 +119,12 @@ static size_t count_options(const command_option *options)
     return n;
 }
 
-static void release(parsed *p, const cli_command *row)
+static void release(parsed *p)
 {
-    for (size_t i = 0; p->arguments != NULL && i < count_options(row->options); i++)
-        if (row->options[i].kind == COMMAND_REPEATED)
-            free(((command_values *)(void *)(p->arguments + row->options[i].at))->texts);
+    for (size_t i = 0; p->arguments != NULL && i < count_options(p->known); i++)
+        if (p->known[i].kind == COMMAND_REPEATED)
+            free(((command_values *)(void *)(p->arguments + p->known[i].at))->texts);
+    free(p->made);
     free(p->arguments);
     free(p->flags);
     free(p->options);
@@ -146,11 +150,11 @@ static agg_err take_repeated(parsed *p, agg_error *error, const command_option *
     return err;
 }
 
-static void bind(parsed *p, const command_option *options)
+static void bind(parsed *p)
 {
     size_t n = 0;
-    for (size_t i = 0; i < count_options(options); i++) {
-        const command_option *o = &options[i];
+    for (size_t i = 0; i < count_options(p->known); i++) {
+        const command_option *o = &p->known[i];
         if (o->kind == COMMAND_REPEATED) continue;
         cli_option *entry = &p->options[n++];
         *entry = (cli_option){.name = o->name, .letter = o->letter};
@@ -164,7 +168,10 @@ static void bind(parsed *p, const command_option *options)
 
 static agg_err allocate(parsed *p, agg_error *error, const cli_command *row, int argc)
 {
-    size_t n_options = count_options(row->options);
+    if (row->make_options != NULL && (p->made = row->make_options()) == NULL)
+        return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+    p->known = p->made != NULL ? p->made : row->options;
+    size_t n_options = count_options(p->known);
     p->arguments = agg_alloc(error, 1, row->arguments_size > 0 ? row->arguments_size : 1);
     p->flags = agg_alloc(error, n_options + 1, sizeof *p->flags);
     p->options = agg_alloc(error, n_options + 1, sizeof *p->options);
@@ -185,7 +192,7 @@ static bool is_given(const parsed *p, const command_option *o)
 
 static agg_err check(const parsed *p, agg_error *error, const cli_command *row)
 {
-    for (const command_option *o = row->options; o != NULL && o->name != NULL; o++)
+    for (const command_option *o = p->known; o != NULL && o->name != NULL; o++)
         if (o->is_required && !is_given(p, o))
             return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--%s is needed", o->name);
     if (p->n_words >= row->least_words && p->n_words <= row->most_words) return SHOAL_OK;
@@ -201,16 +208,16 @@ static agg_err read_command_line(parsed *p, agg_error *error, const cli_command 
     if (err != SHOAL_OK) return err;
     memcpy(p->rest, argv, (size_t)argc * sizeof *argv);
     p->n_rest = argc;
-    for (const command_option *o = row->options; o != NULL && o->name != NULL; o++)
+    for (const command_option *o = p->known; o != NULL && o->name != NULL; o++)
         if (err == SHOAL_OK && o->kind == COMMAND_REPEATED) err = take_repeated(p, error, o);
     if (err != SHOAL_OK) return err;
-    bind(p, row->options);
+    bind(p);
     err =
         cli_options_read(p->options, error, p->n_rest, p->rest, p->words, &p->n_words, &p->is_help);
     if (err != SHOAL_OK || p->is_help) return err;
-    for (size_t i = 0; i < count_options(row->options); i++)
-        if (row->options[i].kind == COMMAND_SWITCH)
-            *(bool *)(void *)(p->arguments + row->options[i].at) = p->flags[i];
+    for (size_t i = 0; i < count_options(p->known); i++)
+        if (p->known[i].kind == COMMAND_SWITCH)
+            *(bool *)(void *)(p->arguments + p->known[i].at) = p->flags[i];
     return check(p, error, row);
 }
 
@@ -226,13 +233,12 @@ static int run_row(const cli_command *row, const cli_command *parent, const char
 {
     agg_error error = {.exit_code = AGG_EXIT_RUNTIME};
     parsed p = {0};
-    if (row->fill_options != NULL) row->fill_options();
     agg_err err = read_command_line(&p, &error, row, argc, argv);
     if (err == SHOAL_OK && p.is_help)
         print_help(row, parent);
     else if (err == SHOAL_OK)
         err = row->run(&error, p.arguments, &(command_words){p.words, p.n_words});
-    release(&p, row);
+    release(&p);
     return err == SHOAL_OK ? AGG_EXIT_OK : fail(name, &error);
 }
 
@@ -270,7 +276,7 @@ static int run_action(const cli_command *row, int argc, char **argv)
         print_help(row, NULL);
         return AGG_EXIT_OK;
     }
-    const cli_command *action = find_row(row->actions, argv[1]);
+    const cli_command *action = command_find(row->actions, argv[1]);
     if (action == NULL) return refuse_action(row, argv[1]);
     snprintf(name, sizeof name, "%s %s", row->name, action->name);
     return run_row(action, row, name, argc - 1, argv + 1);
@@ -280,11 +286,11 @@ static const cli_command *find_mode(const cli_command *row, int argc, char **arg
 {
     const cli_command *mode = NULL;
     for (int i = 1; i < argc && mode == NULL && strcmp(argv[i], "--") != 0; i++)
-        mode = find_row(row->actions, argv[i]);
+        mode = command_find(row->actions, argv[i]);
     return mode;
 }
 
-static int run_command(const cli_command *row, int argc, char **argv)
+int command_run(const cli_command *row, int argc, char **argv)
 {
     if (has_actions(row)) return run_action(row, argc, argv);
     const cli_command *mode = find_mode(row, argc, argv);
@@ -311,14 +317,14 @@ static int refuse_command(const cli_command *const *commands, const char *typed)
 static int help(const cli_command *const *commands, int argc, char **argv)
 {
     if (argc < 2) {
-        print_overview(stdout, commands);
+        print_overview(agg_out(), commands);
         return AGG_EXIT_OK;
     }
     if (external_is(argv[1]) && argc == 2)
         return external_run(argv[1], 2, (char *[]){argv[1], (char[]){"--help"}, NULL});
-    const cli_command *row = find_row(commands, argv[1]);
+    const cli_command *row = command_find(commands, argv[1]);
     if (row == NULL) return refuse_command(commands, argv[1]);
-    const cli_command *action = argc > 2 ? find_row(row->actions, argv[2]) : row;
+    const cli_command *action = argc > 2 ? command_find(row->actions, argv[2]) : row;
     if (action == NULL && has_actions(row)) return refuse_action(row, argv[2]);
     if (action == NULL || argc > 3) {
         fputs("shoal: help takes a command and, where it has any, an action\n", stderr);
@@ -344,17 +350,17 @@ int command_main(const cli_command *const *commands, int argc, char **argv)
         return AGG_EXIT_USAGE;
     }
     if (is_help(argv[1])) {
-        print_overview(stdout, commands);
+        print_overview(agg_out(), commands);
         return AGG_EXIT_OK;
     }
     if (strcmp(argv[1], "help") == 0) return help(commands, argc - 1, argv + 1);
     if (strcmp(argv[1], "--version") == 0) {
-        puts("shoal " SHOAL_VERSION);
+        agg_print("%s\n", "shoal " SHOAL_VERSION);
         return AGG_EXIT_OK;
     }
     if (external_is(argv[1])) return external_run(argv[1], argc - 1, argv + 1);
-    const cli_command *row = find_row(commands, argv[1]);
-    return row != NULL ? run_command(row, argc - 1, argv + 1) : refuse_command(commands, argv[1]);
+    const cli_command *row = command_find(commands, argv[1]);
+    return row != NULL ? command_run(row, argc - 1, argv + 1) : refuse_command(commands, argv[1]);
 }
 
 agg_err command_end(agg_error *error, int exit_code)

@@ -80,7 +80,9 @@ struct cli_command {
     void (*print_rows)(void); // prints the help's list of what a table holds; NULL: none
     const char *example;      // lines of a shell that tests/aggregator/cli/help.test.mjs runs
     const command_option *options;
-    void (*fill_options)(void);  // fills `options` if a table names them; NULL: they are constant
+    // Makes the options of a row whose options a table names: a list in one piece of memory, which
+    // the caller frees; NULL without memory. Absent where `options` has them.
+    command_option *(*make_options)(void);
     size_t arguments_size;       // bytes of the struct that the options write to; 0: none
     int least_words, most_words; // how many words the command takes
     const char *words_refused;   // the message for any other number; NULL: "takes options only"
@@ -95,6 +97,14 @@ struct cli_command {
     // after the command; a mode is a switch that may stand anywhere.
     const cli_command *const *actions;
 };
+
+// Returns: the row of that name in a list that ends with NULL; NULL if there is none.
+const cli_command *command_find(const cli_command *const *rows, const char *name);
+
+// Runs a command.
+//   argv: argc words, the first of which is the command's name, or any word in its place
+// Returns: the exit code of the program. Errors were logged (log.h).
+int command_run(const cli_command *row, int argc, char **argv);
 
 // Finds the command of the list that argv[1] names and runs it. Knows `help`, --help and --version
 // itself.

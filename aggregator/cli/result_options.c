@@ -6,6 +6,7 @@
 
 #include "agg_file.h"
 #include "alarm_print.h"
+#include "call_streams.h"
 #include "guarantee_print.h"
 #include "log.h"
 #include "options.h"
@@ -74,7 +75,7 @@ agg_err cli_result_write(agg_error *error, const char *output, cli_result_print 
                          const void *result, agg_format format)
 {
     agg_file file;
-    if (output == NULL || strcmp(output, "-") == 0) return print(stdout, error, result, format);
+    if (output == NULL || strcmp(output, "-") == 0) return print(agg_out(), error, result, format);
     agg_err err = agg_file_create(&file, error, output);
     if (err != SHOAL_OK) return err;
     err = print(file.stream, error, result, format);

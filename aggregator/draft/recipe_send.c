@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "call_streams.h"
 #include "log.h"
 #include "options.h"
 #include "part_recipe.h"
@@ -30,7 +31,7 @@ static bool ask(char answer[ANSWER_MAX], const char *question)
 
 static bool is_terminal(void)
 {
-    return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    return agg_call_current() == NULL && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
 
 static agg_err read_active(double *active, agg_error *error, const char *text)

@@ -11,6 +11,7 @@
 #include "accumulator.h"
 #include "agg_size.h"
 #include "batch_ids.h"
+#include "call_streams.h"
 #include "copies.h"
 #include "file_lock.h"
 #include "folder.h"
@@ -160,7 +161,8 @@ static agg_err read_pipe(agg_read_count *count, agg_error *error, const agg_read
 {
     agg_read_window window;
     bool is_input = strcmp(path, "-") == 0;
-    FILE *stream = is_input ? stdin : fopen(path, "rb");
+    FILE *stream = is_input ? agg_in(error) : fopen(path, "rb");
+    if (stream == NULL && is_input) return AGG_ERR_USAGE;
     if (stream == NULL)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path,
                         strerror(errno));

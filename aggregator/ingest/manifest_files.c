@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agg_size.h"
+#include "call_streams.h"
 #include "log.h"
 #include "manifest.h"
 #include "manifest_gather.h"
@@ -19,30 +20,30 @@
 static void print_json(const agg_manifest *m, bool with_ids)
 {
     char text[AGG_MANIFEST_TEXT];
-    fprintf(stdout, "{\"manifest\":\"%s\",\"version\":1,", agg_manifest_print(text, m->name));
-    fprintf(stdout, "\"recipe\":\"%s\",", agg_manifest_print(text, m->recipe_hash));
-    fprintf(stdout, "\"generation\":%u,\"batches\":%u,\"has_version_1\":%s,\"earlier\":[",
+    fprintf(agg_out(), "{\"manifest\":\"%s\",\"version\":1,", agg_manifest_print(text, m->name));
+    fprintf(agg_out(), "\"recipe\":\"%s\",", agg_manifest_print(text, m->recipe_hash));
+    fprintf(agg_out(), "\"generation\":%u,\"batches\":%u,\"has_version_1\":%s,\"earlier\":[",
             m->generation, m->n_ids, m->has_version_1 ? "true" : "false");
     for (uint32_t i = 0; i < m->n_earlier; i++)
-        fprintf(stdout, "%s\"%s\"", i > 0 ? "," : "", agg_manifest_print(text, m->earlier[i]));
-    fprintf(stdout, "]");
+        fprintf(agg_out(), "%s\"%s\"", i > 0 ? "," : "", agg_manifest_print(text, m->earlier[i]));
+    fprintf(agg_out(), "]");
     for (uint32_t i = 0; with_ids && i < m->n_ids; i++)
-        fprintf(stdout, "%s\"%s\"", i > 0 ? "," : ",\"ids\":[", agg_claim_print(text, m->ids[i]));
-    fprintf(stdout, with_ids ? "]}\n" : "}\n");
+        fprintf(agg_out(), "%s\"%s\"", i > 0 ? "," : ",\"ids\":[", agg_claim_print(text, m->ids[i]));
+    fprintf(agg_out(), with_ids ? "]}\n" : "}\n");
 }
 
 static void print_table(const agg_manifest *m, bool with_ids)
 {
     char text[AGG_MANIFEST_TEXT];
-    fprintf(stdout, "manifest    %s\n", agg_manifest_print(text, m->name));
-    fprintf(stdout, "recipe      %s\n", agg_manifest_print(text, m->recipe_hash));
-    fprintf(stdout, "generation  %u\n", m->generation);
-    fprintf(stdout, "batches     %s%s\n", agg_whole(m->n_ids).text,
+    fprintf(agg_out(), "manifest    %s\n", agg_manifest_print(text, m->name));
+    fprintf(agg_out(), "recipe      %s\n", agg_manifest_print(text, m->recipe_hash));
+    fprintf(agg_out(), "generation  %u\n", m->generation);
+    fprintf(agg_out(), "batches     %s%s\n", agg_whole(m->n_ids).text,
             m->has_version_1 ? ", some of version 1" : "");
     for (uint32_t i = 0; i < m->n_earlier; i++)
-        fprintf(stdout, "after       %s\n", agg_manifest_print(text, m->earlier[i]));
+        fprintf(agg_out(), "after       %s\n", agg_manifest_print(text, m->earlier[i]));
     for (uint32_t i = 0; with_ids && i < m->n_ids; i++)
-        fprintf(stdout, "%s\n", agg_claim_print(text, m->ids[i]));
+        fprintf(agg_out(), "%s\n", agg_claim_print(text, m->ids[i]));
 }
 
 // ---- several manifests ----
@@ -78,9 +79,9 @@ agg_err agg_manifest_check_files(agg_error *error, const char *const *files, siz
     if (err == SHOAL_OK) err = agg_manifest_check_chain(error, all.list, files, all.n);
     for (size_t i = 0; err == SHOAL_OK && i < all.n; i++) n_ids += all.list[i].n_ids;
     if (err == SHOAL_OK && is_json)
-        fprintf(stdout, "{\"manifests\":%zu,\"batches\":%llu}\n", all.n, (unsigned long long)n_ids);
+        fprintf(agg_out(), "{\"manifests\":%zu,\"batches\":%llu}\n", all.n, (unsigned long long)n_ids);
     else if (err == SHOAL_OK)
-        fprintf(stdout, "%zu %s: good, %s batches\n", all.n, all.n == 1 ? "manifest" : "manifests",
+        fprintf(agg_out(), "%zu %s: good, %s batches\n", all.n, all.n == 1 ? "manifest" : "manifests",
                 agg_whole(n_ids).text);
     release_all(&all);
     return err;
@@ -107,7 +108,7 @@ static agg_err write_manifest(agg_error *error, const agg_manifest *m, const cha
     agg_manifest old;
     agg_err err = SHOAL_OK;
     if (strcmp(path, "-") == 0) {
-        if (fwrite(m->file.data, 1, m->file.len, stdout) == m->file.len && fflush(stdout) == 0)
+        if (fwrite(m->file.data, 1, m->file.len, agg_out()) == m->file.len && fflush(agg_out()) == 0)
             return SHOAL_OK;
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the manifest");
     }
@@ -147,7 +148,7 @@ static void say_made(const agg_manifest_options *a, const agg_manifest *m, const
         agg_log_line(command, line);
     }
     if (strcmp(a->output, "-") == 0) return;
-    fprintf(stdout, "%s: generation %u, %s batches\n", agg_manifest_print(name, m->name),
+    fprintf(agg_out(), "%s: generation %u, %s batches\n", agg_manifest_print(name, m->name),
             m->generation, agg_whole(m->n_ids).text);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "agg_size.h"
+#include "call_streams.h"
 #include "field_text.h"
 #include "period.h"
 #include "reader.h"
@@ -210,8 +211,9 @@ agg_err agg_gather_names(agg_gathered *gathered, agg_error *error, const agg_rec
     char line[LINE_MAX_BYTES];
     bool is_input = strcmp(path, "-") == 0;
     const char *name = is_input ? "standard input" : path;
-    FILE *stream = is_input ? stdin : fopen(path, "r");
+    FILE *stream = is_input ? agg_in(error) : fopen(path, "r");
     agg_err err = SHOAL_OK;
+    if (stream == NULL && is_input) return AGG_ERR_USAGE;
     if (stream == NULL)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path,
                         strerror(errno));

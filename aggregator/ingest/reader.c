@@ -7,6 +7,7 @@
 
 #include "batch.h"
 #include "batch_reader.h"
+#include "call_streams.h"
 #include "record.h"
 #include "shared_lines.h"
 
@@ -80,8 +81,11 @@ agg_err agg_reader_file_shared(agg_read_count *count, agg_error *error, const ag
                                agg_share share, uint32_t span, const char *path)
 {
     agg_read_window window;
-    if (strcmp(path, "-") == 0)
-        return agg_reader_stream(count, error, reader, "standard input", stdin);
+    if (strcmp(path, "-") == 0) {
+        FILE *in = agg_in(error);
+        return in != NULL ? agg_reader_stream(count, error, reader, "standard input", in)
+                          : AGG_ERR_USAGE;
+    }
     FILE *stream = fopen(path, "rb");
     if (stream == NULL)
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot open: %s", path,

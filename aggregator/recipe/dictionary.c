@@ -209,36 +209,49 @@ static agg_err take_value(parsing *p, const char *name, size_t line, agg_text va
     return SHOAL_OK;
 }
 
-static agg_err take_line(parsing *p, const char *name, size_t number, char *line, size_t len)
+// Takes the text of a value, which may be one that came before.
+//   counted: what stands behind the value and its tab; NULL without a count
+//   *index: of the value
+static agg_err take_text(uint32_t *index, parsing *p, const char *name, size_t number,
+                         agg_text value, const agg_text *counted)
 {
     agg_dictionary *out = p->out;
-    bool is_last = out->kinds != NULL || is_joint(p->recipe); // the tab before the count
-    uint32_t index = (uint32_t)out->n;
     agg_err err = SHOAL_OK;
-    char *tab = is_last ? memrchr(line, '\t', len) : memchr(line, '\t', len);
-    agg_text value = {line, tab != NULL ? (size_t)(tab - line) : len};
     if (value.len == 0) return refuse(p->error, SHOAL_ERR_RANGE, "the value is empty");
-    if (memchr(line, 0, len) != NULL) return refuse(p->error, SHOAL_ERR_TYPE, "holds a NUL byte");
-    if (p->has_counts && tab == NULL)
-        return refuse(p->error, SHOAL_ERR_TYPE, "a tab and a count are missing");
-    size_t typed = value.len;
     if (p->is_ruled) err = agg_ruled_text(&out->ruled, p->error, p->recipe->recipe, &value);
     if (err != SHOAL_OK) return err;
-    if ((index = find_or_add(&p->seen, out->values, value, index)) < out->n) {
-        if (p->has_counts && p->is_ruled) return add_count(p, index, tab + 1, len - typed - 1);
-        if (p->has_counts) return refuse(p->error, SHOAL_ERR_DUPLICATE, "the value came before");
+    *index = find_or_add(&p->seen, out->values, value, (uint32_t)out->n);
+    if (*index < out->n) {
+        if (counted != NULL && p->is_ruled)
+            return add_count(p, *index, counted->bytes, counted->len);
+        if (counted != NULL) return refuse(p->error, SHOAL_ERR_DUPLICATE, "the value came before");
         if (++out->n_repeated <= AGG_LOG_LINES_MAX)
             say(p, name, number, "the value came before; it is counted once");
         return SHOAL_OK;
     }
-    if (p->has_counts) err = add_count(p, index, tab + 1, len - typed - 1);
+    if (counted != NULL) err = add_count(p, *index, counted->bytes, counted->len);
     if (err == SHOAL_OK) err = take_value(p, name, number, value);
     if (err != SHOAL_OK) return err;
     out->values[out->n++] = value;
     return SHOAL_OK;
 }
 
-static agg_err reserve(parsing *p, size_t lines, const char *bytes, size_t len)
+static agg_err take_line(parsing *p, const char *name, size_t number, char *line, size_t len)
+{
+    uint32_t index;
+    bool is_last = p->out->kinds != NULL || is_joint(p->recipe); // the tab before the count
+    char *tab = is_last ? memrchr(line, '\t', len) : memchr(line, '\t', len);
+    agg_text value = {line, tab != NULL ? (size_t)(tab - line) : len};
+    if (value.len == 0) return refuse(p->error, SHOAL_ERR_RANGE, "the value is empty");
+    if (memchr(line, 0, len) != NULL) return refuse(p->error, SHOAL_ERR_TYPE, "holds a NUL byte");
+    if (p->has_counts && tab == NULL)
+        return refuse(p->error, SHOAL_ERR_TYPE, "a tab and a count are missing");
+    const agg_text counted = {line + value.len + 1, len - value.len - (tab != NULL)};
+    return take_text(&index, p, name, number, value, p->has_counts ? &counted : NULL);
+}
+
+//   len: bytes of the pool
+static agg_err reserve(parsing *p, size_t lines, size_t len)
 {
     agg_dictionary *out = p->out;
     size_t slots = 16;
@@ -257,7 +270,6 @@ static agg_err reserve(parsing *p, size_t lines, const char *bytes, size_t len)
     if (out->pool == NULL || out->values == NULL || out->items == NULL || p->seen.slots == NULL ||
         (p->has_counts && out->counts == NULL) || (has_events && out->kinds == NULL))
         return AGG_ERR_MEMORY;
-    if (len > 0) memcpy(out->pool, bytes, len);
     return SHOAL_OK;
 }
 
@@ -310,8 +322,10 @@ static agg_err parse_all(parsing *p, const char *name, const char *bytes, size_t
     for (size_t i = 0; i < len; i++) lines += bytes[i] == '\n';
     p->has_words = p->has_counts && holds_words(p->recipe, bytes, len);
     p->is_ruled = is_ruled(p);
-    agg_err err = reserve(p, lines, bytes, len);
-    if (err == SHOAL_OK) err = take_lines(p, name, len);
+    agg_err err = reserve(p, lines, len);
+    if (err != SHOAL_OK) return err;
+    if (len > 0) memcpy(p->out->pool, bytes, len);
+    err = take_lines(p, name, len);
     if (err != SHOAL_OK) return err;
     if (p->out->n == 0) return refuse(p->error, SHOAL_ERR_RANGE, "holds no value");
     if (p->has_counts && p->out->total == 0)
@@ -354,15 +368,59 @@ agg_err agg_dictionary_check(agg_error *error, const agg_recipe *recipe)
                     recipe->recipe->n_variables);
 }
 
-agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
-                            const char *path, agg_log_fn warn, void *warn_context)
+// Refuses recipes whose counts have no list of values.
+static agg_err check_listed(agg_error *error, const agg_recipe *recipe)
 {
     agg_err err = agg_dictionary_check(error, recipe);
     if (err != SHOAL_OK) return err;
     if (recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER && agg_recipe_is_closed(recipe))
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                         "recipe %s estimates a mean, which has no dictionary", recipe->id);
+    return SHOAL_OK;
+}
+
+agg_err agg_dictionary_load(agg_dictionary *dictionary, agg_error *error, const agg_recipe *recipe,
+                            const char *path, agg_log_fn warn, void *warn_context)
+{
+    agg_err err = check_listed(error, recipe);
+    if (err != SHOAL_OK) return err;
     return load(dictionary, error, recipe, path, false, warn, warn_context);
+}
+
+static agg_err take_texts(parsing *p, uint32_t *places, const agg_text *texts, size_t n)
+{
+    char *at = p->out->pool;
+    for (size_t i = 0; i < n; i++) {
+        const agg_text value = {at, texts[i].len};
+        if (texts[i].len > 0) at = mempcpy(at, texts[i].bytes, texts[i].len);
+        agg_err err = take_text(&places[i], p, "", i + 1, value, NULL);
+        if (err != SHOAL_OK) {
+            agg_error_prefix(p->error, "value %zu", i);
+            return err;
+        }
+    }
+    return n > 0 ? SHOAL_OK : refuse(p->error, SHOAL_ERR_RANGE, "no value is asked about");
+}
+
+agg_err agg_dictionary_of_texts(agg_dictionary *dictionary, uint32_t *places, agg_error *error,
+                                const agg_recipe *recipe, const agg_text *texts, size_t n)
+{
+    parsing p = {.out = dictionary, .error = error, .recipe = recipe};
+    size_t len = 0;
+    memset(dictionary, 0, sizeof *dictionary);
+    agg_err err = check_listed(error, recipe);
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; i < n; i++) {
+        if (texts[i].len > SIZE_MAX - len)
+            return refuse(error, SHOAL_ERR_RANGE, "the values are too long");
+        len += texts[i].len;
+    }
+    p.is_ruled = is_ruled(&p);
+    err = reserve(&p, n, len);
+    if (err == SHOAL_OK) err = take_texts(&p, places, texts, n);
+    free(p.seen.slots);
+    if (err != SHOAL_OK) agg_dictionary_release(dictionary);
+    return err;
 }
 
 agg_err agg_counts_load(agg_dictionary *counts, agg_error *error, const agg_recipe *recipe,

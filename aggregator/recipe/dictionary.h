@@ -59,6 +59,14 @@ agg_err agg_dictionary_parse(agg_dictionary *dictionary, agg_error *error, const
                              const char *name, const char *bytes, size_t len, bool has_counts,
                              agg_log_fn warn, void *warn_context) SHOAL_MUST_CHECK;
 
+// Makes a dictionary of texts, which need not outlive the call. The text rule is applied as to the
+// lines of a file.
+//   places: n entries; the index in `values` of each text
+// Returns: as agg_dictionary_load, with the place of the text from 0: "value 3: ...".
+agg_err agg_dictionary_of_texts(agg_dictionary *dictionary, uint32_t *places, agg_error *error,
+                                const agg_recipe *recipe, const agg_text *texts,
+                                size_t n) SHOAL_MUST_CHECK;
+
 // Returns: SHOAL_OK if the recipe has one value, AGG_ERR_USAGE if it is joint: a dictionary lists
 // the values of one variable.
 agg_err agg_dictionary_check(agg_error *error, const agg_recipe *recipe) SHOAL_MUST_CHECK;

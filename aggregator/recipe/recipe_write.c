@@ -11,6 +11,7 @@
 #endif
 
 #include "agg_file.h"
+#include "call_streams.h"
 #include "recipe_json.h"
 
 agg_err recipe_fresh_seed(char seed_hex[65], agg_error *error)
@@ -26,8 +27,8 @@ agg_err recipe_write(agg_error *error, const char *path, const char *text, size_
 {
     agg_file file;
     if (path == NULL || strcmp(path, "-") == 0) {
-        fwrite(text, 1, len, stdout);
-        return fflush(stdout) == 0
+        fwrite(text, 1, len, agg_out());
+        return fflush(agg_out()) == 0
                    ? SHOAL_OK
                    : agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the recipe");
     }

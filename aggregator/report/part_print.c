@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "account.h"
+#include "call_streams.h"
 
 double agg_part_drawn_epsilon(const shoal_part *part)
 {
@@ -16,10 +17,10 @@ double agg_part_drawn_epsilon(const shoal_part *part)
 void agg_part_print(const shoal_part *part, const char *label, const char *what, uint32_t rows)
 {
     const agg_account *account = agg_account_of(part->mechanism);
-    printf("%-19s %s: %s, %u %s%s", label, what, shoal_mechanism_by_id(part->mechanism)->name,
-           rows > 0 ? rows : part->k, account->rows != NULL ? account->rows : "rows",
-           rows > 0 ? " a position" : "");
-    printf(" of %u %s, epsilon %.8g (as drawn: %.8g), %u bytes\n", part->m,
-           account->columns != NULL ? account->columns : "columns", part->eps_micro / 1e6,
-           agg_part_drawn_epsilon(part), part->record_size);
+    agg_print("%-19s %s: %s, %u %s%s", label, what, shoal_mechanism_by_id(part->mechanism)->name,
+              rows > 0 ? rows : part->k, account->rows != NULL ? account->rows : "rows",
+              rows > 0 ? " a position" : "");
+    agg_print(" of %u %s, epsilon %.8g (as drawn: %.8g), %u bytes\n", part->m,
+              account->columns != NULL ? account->columns : "columns", part->eps_micro / 1e6,
+              agg_part_drawn_epsilon(part), part->record_size);
 }

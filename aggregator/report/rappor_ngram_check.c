@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "call_streams.h"
 #include "compound_check.h"
 #include "part_print.h"
 #include "rappor_ngram.h"
@@ -12,11 +13,12 @@ static void print(const shoal_recipe *r)
 {
     char label[24];
     uint32_t positions = shoal_ngram_positions(r);
-    printf("strings             cut to %u bytes; candidates are made of %u bytes of the alphabet\n",
-           r->length, r->alphabet_len);
-    printf("positions           %u of %u bytes; a device draws %u and sends them in the clear, "
-           "with its cohort\n",
-           positions, r->n_gram, r->grams);
+    agg_print(
+        "strings             cut to %u bytes; candidates are made of %u bytes of the alphabet\n",
+        r->length, r->alphabet_len);
+    agg_print("positions           %u of %u bytes; a device draws %u and sends them in the clear, "
+              "with its cohort\n",
+              positions, r->n_gram, r->grams);
     for (uint32_t i = 0; i < r->n_parts; i++) {
         bool is_gram = i + 1 < r->n_parts;
         snprintf(label, sizeof label, "part %u", i + 1);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "account.h"
+#include "call_streams.h"
 #include "compound.h"
 #include "compound_check.h"
 #include "item_label.h"
@@ -25,16 +26,16 @@ static void print_parameters(const agg_recipe *recipe)
     const shoal_recipe *r = recipe->recipe;
     const char *name = NULL;
     int64_t micro = 0;
-    printf("mechanism           %s", shoal_recipe_mechanism_name(r));
+    agg_print("mechanism           %s", shoal_recipe_mechanism_name(r));
     for (uint32_t i = 0; shoal_recipe_parameter(&name, &micro, r, i); i++)
         if (strcmp(name, "epsilon") != 0 && strcmp(name, "delta") != 0)
-            printf(", %s=%.10g", name, (double)micro / 1e6);
-    if (r->delta_exp > 0) printf(", delta=1e-%u", r->delta_exp);
+            agg_print(", %s=%.10g", name, (double)micro / 1e6);
+    if (r->delta_exp > 0) agg_print(", delta=1e-%u", r->delta_exp);
     const shoal_compound *compound = shoal_compound_by_id(r->mechanism);
     if (compound != NULL && (compound->takes.needs | compound->takes.may) & SHOAL_TAKES_ORACLE)
-        printf(", oracle=%s", shoal_mechanism_by_id(r->parts[0].mechanism)->name);
-    printf("\nrecord              %u byte%s in a batch, %zu in a JSON report\n", r->record_size,
-           r->record_size == 1 ? "" : "s", agg_report_size(recipe));
+        agg_print(", oracle=%s", shoal_mechanism_by_id(r->parts[0].mechanism)->name);
+    agg_print("\nrecord              %u byte%s in a batch, %zu in a JSON report\n", r->record_size,
+              r->record_size == 1 ? "" : "s", agg_report_size(recipe));
 }
 
 // The permanent answer bounds what any number of reports of one value reveal.
@@ -43,7 +44,7 @@ static void print_variable_unlimited(const shoal_part *part)
     const shoal_mechanism *mechanism = shoal_mechanism_by_id(part->mechanism);
     uint32_t unlimited = 0;
     if (mechanism->unlimited != NULL && mechanism->unlimited(&unlimited, part) == SHOAL_OK)
-        printf(", of all reports of one value %.8g", unlimited / 1e6);
+        agg_print(", of all reports of one value %.8g", unlimited / 1e6);
 }
 
 static void print_variable(const shoal_recipe *r, uint32_t i)
@@ -51,18 +52,19 @@ static void print_variable(const shoal_recipe *r, uint32_t i)
     static const char *const kinds[] = {"", "word", "host", "site", "item", "number"};
     const shoal_variable *variable = &r->variables[i];
     const shoal_part *part = &r->parts[i];
-    printf("variable %-10.*s %s by %s, ", (int)variable->name.len, variable->name.bytes,
-           kinds[variable->value], shoal_mechanism_by_id(part->mechanism)->name);
+    agg_print("variable %-10.*s %s by %s, ", (int)variable->name.len, variable->name.bytes,
+              kinds[variable->value], shoal_mechanism_by_id(part->mechanism)->name);
     if (part->domain == SHOAL_DOMAIN_OPEN)
-        printf("any string");
+        agg_print("any string");
     else if (variable->value == SHOAL_VALUE_NUMBER)
-        printf("%u buckets from %.10g to %.10g", part->size, (double)variable->low_micro / 1e6,
-               (double)variable->high_micro / 1e6);
+        agg_print("%u buckets from %.10g to %.10g", part->size, (double)variable->low_micro / 1e6,
+                  (double)variable->high_micro / 1e6);
     else
-        printf("a list of %u", part->size);
-    printf(", epsilon %.8g (as drawn: %.8g)", part->eps_micro / 1e6, agg_part_drawn_epsilon(part));
+        agg_print("a list of %u", part->size);
+    agg_print(", epsilon %.8g (as drawn: %.8g)", part->eps_micro / 1e6,
+              agg_part_drawn_epsilon(part));
     print_variable_unlimited(part);
-    printf(", %u byte%s\n", part->record_size, part->record_size == 1 ? "" : "s");
+    agg_print(", %u byte%s\n", part->record_size, part->record_size == 1 ? "" : "s");
 }
 
 static void print_joint(const shoal_recipe *r)
@@ -73,9 +75,10 @@ static void print_joint(const shoal_recipe *r)
 static void print_records(const shoal_recipe *r)
 {
     if (!shoal_recipe_keeps_records(r)) return;
-    printf("records             kept %u day%s after their block closed, for joint estimates; then "
-           "sums only\n",
-           r->keep_days, r->keep_days == 1 ? "" : "s");
+    agg_print(
+        "records             kept %u day%s after their block closed, for joint estimates; then "
+        "sums only\n",
+        r->keep_days, r->keep_days == 1 ? "" : "s");
 }
 
 static void print_run(const shoal_recipe *r)
@@ -83,9 +86,9 @@ static void print_run(const shoal_recipe *r)
     agg_track_law law;
     shoal_evolving_plan plan = shoal_evolving_stated(r);
     agg_track_law_of(&law, &plan);
-    printf("epoch               %u of %u%s\n", r->round_index, r->epochs,
-           r->round_update ? "; the one before was an update, and its estimates are sent" : "");
-    agg_track_print_law(stdout, &law);
+    agg_print("epoch               %u of %u%s\n", r->round_index, r->epochs,
+              r->round_update ? "; the one before was an update, and its estimates are sent" : "");
+    agg_track_print_law(agg_out(), &law);
 }
 
 static void print_compound(const shoal_recipe *r)
@@ -103,28 +106,30 @@ static void print_range(const shoal_recipe *r)
     uint32_t size = r->parts[0].size;
     if (r->value != SHOAL_VALUE_NUMBER) return;
     if (r->parts[0].domain == SHOAL_DOMAIN_NUMBER) {
-        printf("mean                of numbers from %.10g to %.10g; a number outside counts as the "
-               "nearer end\n",
-               low, high);
+        agg_print(
+            "mean                of numbers from %.10g to %.10g; a number outside counts as the "
+            "nearer end\n",
+            low, high);
         return;
     }
     char first[AGG_LABEL_MAX], last[AGG_LABEL_MAX];
     agg_bucket_print(first, r, 0);
     agg_bucket_print(last, r, size - 1);
-    printf("buckets             %u of %.10g each, from %s to %s; a number outside counts in the "
-           "nearest\n",
-           size, (high - low) / size, first, last);
+    agg_print("buckets             %u of %.10g each, from %s to %s; a number outside counts in the "
+              "nearest\n",
+              size, (high - low) / size, first, last);
 }
 
 static void print_characters(const shoal_encoded *field)
 {
     uint32_t step = field->step > 0 ? field->step : 1;
-    printf("field %-13.*s %u buckets: <none> and %u start%s of %u character%s, each before <end>, "
-           "<oov> or the next",
-           (int)field->field.len, field->field.bytes, field->size, field->prefixes.count,
-           field->prefixes.count == 1 ? "" : "s", field->depth, field->depth == 1 ? "" : "s");
-    if (step > 1) printf(" 1 to %u", step);
-    printf(" of %u characters\n", field->tokens.count);
+    agg_print(
+        "field %-13.*s %u buckets: <none> and %u start%s of %u character%s, each before <end>, "
+        "<oov> or the next",
+        (int)field->field.len, field->field.bytes, field->size, field->prefixes.count,
+        field->prefixes.count == 1 ? "" : "s", field->depth, field->depth == 1 ? "" : "s");
+    if (step > 1) agg_print(" 1 to %u", step);
+    agg_print(" of %u characters\n", field->tokens.count);
 }
 
 static void print_field(const agg_recipe *recipe, uint32_t i)
@@ -138,28 +143,28 @@ static void print_field(const agg_recipe *recipe, uint32_t i)
         print_characters(field);
         return;
     }
-    printf("field %-13.*s %u buckets: %s", (int)field->field.len, field->field.bytes, field->size,
-           none);
+    agg_print("field %-13.*s %u buckets: %s", (int)field->field.len, field->field.bytes,
+              field->size, none);
     if (field->scheme == SHOAL_SCHEME_TOKENS) {
-        printf(" and %u prefix%s of %u token%s, each before %u tokens, <end> or <oov>\n",
-               field->prefixes.count, field->prefixes.count == 1 ? "" : "es", field->depth,
-               field->depth == 1 ? "" : "s", field->tokens.count);
+        agg_print(" and %u prefix%s of %u token%s, each before %u tokens, <end> or <oov>\n",
+                  field->prefixes.count, field->prefixes.count == 1 ? "" : "es", field->depth,
+                  field->depth == 1 ? "" : "s", field->tokens.count);
         return;
     }
-    fputs(", from ", stdout);
-    agg_print_terminal_text(stdout, first, strlen(first));
-    fputs(" to ", stdout);
-    agg_print_terminal_text(stdout, last, strlen(last));
-    putchar('\n');
+    fputs(", from ", agg_out());
+    agg_print_terminal_text(agg_out(), first, strlen(first));
+    fputs(" to ", agg_out());
+    agg_print_terminal_text(agg_out(), last, strlen(last));
+    fputc('\n', agg_out());
 }
 
 static void print_split(const agg_recipe *recipe, uint32_t i)
 {
     const shoal_split_field *split = &recipe->recipe->splits[i];
-    printf("split by            %.*s:", (int)split->field.len, split->field.bytes);
+    agg_print("split by            %.*s:", (int)split->field.len, split->field.bytes);
     for (uint32_t j = 0; j < recipe->splits[i].n; j++)
-        printf(" %.*s,", (int)recipe->splits[i].texts[j].len, recipe->splits[i].texts[j].bytes);
-    printf(" other; each a collection with its own minimum\n");
+        agg_print(" %.*s,", (int)recipe->splits[i].texts[j].len, recipe->splits[i].texts[j].bytes);
+    agg_print(" other; each a collection with its own minimum\n");
 }
 
 // Prints what the two servers verify of a record.
@@ -169,25 +174,25 @@ static void print_shares(const shoal_recipe *r)
     const char *why = "";
     if (shoal_split_init(&split, &r->parts[0], &why) != SHOAL_OK) return;
     bool is_one = split.prio3.circuit == SHOAL_CIRCUIT_HISTOGRAM;
-    printf("shares              of a vector of %u entries, %s %llu of them set\n",
-           split.prio3.length, is_one ? "exactly" : "at most",
-           is_one ? 1ull : (unsigned long long)split.prio3.max);
+    agg_print("shares              of a vector of %u entries, %s %llu of them set\n",
+              split.prio3.length, is_one ? "exactly" : "at most",
+              is_one ? 1ull : (unsigned long long)split.prio3.max);
     double refusal = ldexp((double)shoal_split_refusal(&split, &r->parts[0]), -64);
     if (refusal > 0)
-        printf("too heavy           one record in %.3g million at most; it is not sent\n",
-               1e-6 / refusal);
+        agg_print("too heavy           one record in %.3g million at most; it is not sent\n",
+                  1e-6 / refusal);
 }
 
 // Prints who adds up the records, unless one aggregator stores reports.
 static void print_aggregation(const shoal_recipe *r)
 {
     if (r->aggregation == SHOAL_AGGREGATION_SUM)
-        printf("aggregation         only sums are stored\n");
+        agg_print("aggregation         only sums are stored\n");
     if (r->aggregation != SHOAL_AGGREGATION_DAP) return;
-    printf("aggregation         dap: shares to two servers; times of reports in units of %u s\n",
-           r->time_precision_s);
-    printf("leader              %.*s\n", (int)r->leader.len, r->leader.bytes);
-    printf("helper              %.*s\n", (int)r->helper.len, r->helper.bytes);
+    agg_print("aggregation         dap: shares to two servers; times of reports in units of %u s\n",
+              r->time_precision_s);
+    agg_print("leader              %.*s\n", (int)r->leader.len, r->leader.bytes);
+    agg_print("helper              %.*s\n", (int)r->helper.len, r->helper.bytes);
     print_shares(r);
 }
 
@@ -198,19 +203,19 @@ static void print_query(const agg_recipe *recipe)
     char hex[65];
     if (r->encoding.n_fields == 0) return;
     for (uint32_t i = 0; i < r->encoding.n_fields; i++) print_field(recipe, i);
-    printf("cells               %u\n", r->parts[0].size);
+    agg_print("cells               %u\n", r->parts[0].size);
     for (uint32_t i = 0; i < r->n_splits; i++) print_split(recipe, i);
     if (r->version == 0) return;
     agg_hex(hex, r->policy, sizeof r->policy);
-    printf("query               version %u, under the policy %.8s...", r->version, hex);
-    if (r->round_index > 0) printf(", round %u", r->round_index);
+    agg_print("query               version %u, under the policy %.8s...", r->version, hex);
+    if (r->round_index > 0) agg_print(", round %u", r->round_index);
     agg_hex(hex, r->query_hash, sizeof r->query_hash);
-    printf("\nquery hash          %s\n", hex);
+    agg_print("\nquery hash          %s\n", hex);
 }
 
 void recipe_check_print(const agg_recipe *recipe, uint32_t today)
 {
-    printf("recipe              %s\nhash                %s\n", recipe->id, recipe->hash_hex);
+    agg_print("recipe              %s\nhash                %s\n", recipe->id, recipe->hash_hex);
     print_parameters(recipe);
     print_range(recipe->recipe);
     print_compound(recipe->recipe);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "account.h"
+#include "call_streams.h"
 #include "central.h"
 #include "compound_check.h"
 #include "deletion.h"
@@ -18,14 +19,14 @@ static void print_report_cost(const shoal_recipe *r)
 {
     uint32_t drawn = 0;
     if (shoal_recipe_epsilon(&drawn, r) != SHOAL_OK) drawn = 0;
-    printf("epsilon per report  %.8g (as drawn: %.8g)%s\n", r->cost_micro / 1e6, drawn / 1e6,
-           r->n_variables > 0 ? ", all variables together"
-           : r->n_parts > 1   ? ", all parts together"
-                              : "");
+    agg_print("epsilon per report  %.8g (as drawn: %.8g)%s\n", r->cost_micro / 1e6, drawn / 1e6,
+              r->n_variables > 0 ? ", all variables together"
+              : r->n_parts > 1   ? ", all parts together"
+                                 : "");
     const agg_account *account = agg_account_of(r->mechanism); // NULL for a compound
     if (account != NULL && account->has_bit_a_value)
-        printf("deletion model      %.4g (a listed value against none of the list)\n",
-               agg_deletion_epsilon(&r->parts[0]));
+        agg_print("deletion model      %.4g (a listed value against none of the list)\n",
+                  agg_deletion_epsilon(&r->parts[0]));
 }
 
 // The permanent answer bounds what any number of reports of one value reveal. Reports of another
@@ -39,10 +40,10 @@ static void print_unlimited(const shoal_recipe *r)
     const shoal_part *part = &r->parts[0];
     uint32_t answers = check != NULL && check->answers != NULL ? check->answers(r) : 1;
     if (shoal_mechanism_by_id(part->mechanism)->unlimited(&unlimited, part) == SHOAL_OK)
-        printf("epsilon per value   %.8g (however many reports of it a person sends)\n",
-               answers * (unlimited / 1e6));
+        agg_print("epsilon per value   %.8g (however many reports of it a person sends)\n",
+                  answers * (unlimited / 1e6));
     else
-        printf("epsilon per value   no bound: the permanent answer hides next to nothing\n");
+        agg_print("epsilon per value   no bound: the permanent answer hides next to nothing\n");
 }
 
 // Prints whether the central claim follows from the minimum cohort by the device's computation, and
@@ -56,28 +57,28 @@ static void print_claim(const shoal_recipe *r)
     if (shoal_central_epsilon(&eps, r->cost_micro, r->cohort_minimum, r->cohort_delta_exp) !=
         SHOAL_OK)
         return;
-    printf("closed form         central epsilon %.8g: the claim %s", eps / 1e6,
-           eps <= r->cohort_eps_micro ? "follows" : "does not follow");
+    agg_print("closed form         central epsilon %.8g: the claim %s", eps / 1e6,
+              eps <= r->cohort_eps_micro ? "follows" : "does not follow");
     if (shoal_central_cohort(&n, r->cost_micro, r->cohort_eps_micro, r->cohort_delta_exp) ==
         SHOAL_OK)
-        printf(" (it does from %s report%s on)\n", agg_whole(n).text, n == 1 ? "" : "s");
+        agg_print(" (it does from %s report%s on)\n", agg_whole(n).text, n == 1 ? "" : "s");
     else
-        printf(" (nor does it with 10^12 reports)\n");
-    printf("assumes             all these reports honest, in one block, and a reader of blocks "
-           "only\n");
+        agg_print(" (nor does it with 10^12 reports)\n");
+    agg_print("assumes             all these reports honest, in one block, and a reader of blocks "
+              "only\n");
 }
 
 static void print_cohort(const shoal_recipe *r)
 {
-    printf("minimum cohort      %s reports", agg_whole(r->cohort_minimum).text);
+    agg_print("minimum cohort      %s reports", agg_whole(r->cohort_minimum).text);
     if (r->cohort_eps_micro > 0)
-        printf(", claims central epsilon %.8g at delta 1e-%u", r->cohort_eps_micro / 1e6,
-               r->cohort_delta_exp);
-    printf("\n");
+        agg_print(", claims central epsilon %.8g at delta 1e-%u", r->cohort_eps_micro / 1e6,
+                  r->cohort_delta_exp);
+    agg_print("\n");
     print_claim(r);
     if (r->block_minimum != r->cohort_minimum || r->block_tick_s != 86400)
-        printf("blocks              %s reports at least, and one may close every %u s\n",
-               agg_whole(r->block_minimum).text, r->block_tick_s);
+        agg_print("blocks              %s reports at least, and one may close every %u s\n",
+                  agg_whole(r->block_minimum).text, r->block_tick_s);
 }
 
 // Prints the cost of a person by group privacy. For all of a person's contributions to one cohort,
@@ -86,14 +87,14 @@ static void print_person_of_items(const shoal_recipe *r)
 {
     double eps = r->cohort_eps_micro / 1e6, powers = 0;
     for (uint32_t i = 0; i < r->contributions; i++) powers += exp(i * eps);
-    printf("central, per person %.8g at delta %.3g: of all contributions as one group\n",
-           r->contributions * eps, powers * pow(10, -(double)r->cohort_delta_exp));
+    agg_print("central, per person %.8g at delta %.3g: of all contributions as one group\n",
+              r->contributions * eps, powers * pow(10, -(double)r->cohort_delta_exp));
 }
 
 static void print_verdict(const char *what, const shoal_verdict *verdict, const char *rest)
 {
     char text[AGG_VERDICT_TEXT_MAX];
-    printf("%-19s %s%s\n", what, agg_verdict_text(text, verdict), rest);
+    agg_print("%-19s %s%s\n", what, agg_verdict_text(text, verdict), rest);
 }
 
 // Prints what a report, a window and the recipe's life promise a person. What a person answers
@@ -124,11 +125,12 @@ static void print_verdicts(const shoal_recipe *r, uint32_t today)
 static void print_item_cost(const shoal_recipe *r)
 {
     double each = r->cost_micro / 1e6;
-    printf("epsilon per report  %.8g (as drawn: %.8g), item-level: of one contribution\n", each,
-           agg_part_drawn_epsilon(&r->parts[0]));
-    printf("epsilon per person  %.8g, user-level: %u contribution%s to the one round that a device "
-           "answers\n",
-           each * r->contributions, r->contributions, r->contributions == 1 ? "" : "s");
+    agg_print("epsilon per report  %.8g (as drawn: %.8g), item-level: of one contribution\n", each,
+              agg_part_drawn_epsilon(&r->parts[0]));
+    agg_print(
+        "epsilon per person  %.8g, user-level: %u contribution%s to the one round that a device "
+        "answers\n",
+        each * r->contributions, r->contributions, r->contributions == 1 ? "" : "s");
     print_cohort(r);
     if (r->cohort_eps_micro > 0) print_person_of_items(r);
 }
@@ -143,22 +145,22 @@ void recipe_cost_print(const shoal_recipe *r, uint32_t today)
         return;
     }
     if (r->epochs > 0) {
-        printf("epsilon per person  %.8g, of all epochs together; debited once\n", each);
+        agg_print("epsilon per person  %.8g, of all epochs together; debited once\n", each);
         print_verdicts(r, today);
         print_cohort(r);
         return;
     }
     print_report_cost(r);
     if (r->version != 0) {
-        printf("epsilon per person  %g (a query is answered once)\n", each);
+        agg_print("epsilon per person  %g (a query is answered once)\n", each);
         print_verdicts(r, today);
         print_cohort(r);
         return;
     }
-    printf("epsilon per day     %g (%u report%s)\n", each * r->per_day, r->per_day,
-           r->per_day == 1 ? "" : "s");
-    printf("epsilon per person  %g (%u days until it expires, every report sent)\n",
-           each * r->per_day * days, days);
+    agg_print("epsilon per day     %g (%u report%s)\n", each * r->per_day, r->per_day,
+              r->per_day == 1 ? "" : "s");
+    agg_print("epsilon per person  %g (%u days until it expires, every report sent)\n",
+              each * r->per_day * days, days);
     print_unlimited(r);
     print_verdicts(r, today);
     print_cohort(r);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_streams.h"
 #include "front_coded.h"
 #include "json_walk.h"
 #include "log.h"
@@ -24,7 +25,7 @@ typedef struct diff {
 static void print_member(const cJSON *item)
 {
     char *text = item != NULL ? cJSON_PrintUnformatted(item) : NULL;
-    fputs(text != NULL ? text : "(none)", stdout);
+    fputs(text != NULL ? text : "(none)", agg_out());
     cJSON_free(text);
 }
 
@@ -42,11 +43,11 @@ static void print_scalars(diff *d, const char *path, const cJSON *before, const 
 {
     if (is_same_scalar(before, after)) return;
     d->n++;
-    printf("%-19s ", path);
+    agg_print("%-19s ", path);
     print_member(before);
-    fputs(" -> ", stdout);
+    fputs(" -> ", agg_out());
     print_member(after);
-    putchar('\n');
+    fputc('\n', agg_out());
 }
 
 // Returns: how many texts are in both lists.
@@ -70,9 +71,9 @@ static void print_lists(diff *d, const char *path, const agg_list *before, const
     uint32_t shared = count_shared(before, after);
     if (is_same_list(before, after)) return;
     d->n++;
-    printf("%-19s %u -> %u: %u added, %u removed%s\n", path, before->n, after->n, after->n - shared,
-           before->n - shared,
-           after->n == before->n && shared == before->n ? ", another order" : "");
+    agg_print("%-19s %u -> %u: %u added, %u removed%s\n", path, before->n, after->n,
+              after->n - shared, before->n - shared,
+              after->n == before->n && shared == before->n ? ", another order" : "");
 }
 
 static bool is_text_list(const cJSON *item)
@@ -165,7 +166,7 @@ static void walk_entries(diff *d, const char *path, const cJSON *before, const c
 {
     if (are_moved(before, after)) {
         d->n++;
-        printf("%-19s another order\n", path);
+        agg_print("%-19s another order\n", path);
     }
     for (const cJSON *item = before != NULL ? before->child : NULL; item != NULL; item = item->next)
         walk_entry(d, path, item, entry_of(after, item));
@@ -207,7 +208,7 @@ static void walk(diff *d, const char *parent, const cJSON *before, const cJSON *
 
 static void note(const char *what, double before, double after)
 {
-    printf("%-19s %s: %.10g -> %.10g\n", "note", what, before, after);
+    agg_print("%-19s %s: %.10g -> %.10g\n", "note", what, before, after);
 }
 
 static bool has_encoded(const shoal_encoding *encoding, const shoal_name *field)
@@ -225,8 +226,9 @@ static void print_notes(const shoal_recipe *before, const shoal_recipe *after)
              cells_after = after->parts[0].size;
     for (uint32_t i = 0; i < after->encoding.n_fields; i++)
         if (!has_encoded(&before->encoding, &after->encoding.fields[i].field))
-            printf("%-19s broader: reads the field %.*s\n", "note",
-                   (int)after->encoding.fields[i].field.len, after->encoding.fields[i].field.bytes);
+            agg_print("%-19s broader: reads the field %.*s\n", "note",
+                      (int)after->encoding.fields[i].field.len,
+                      after->encoding.fields[i].field.bytes);
     if (after->encoding.n_fields > 0 && cells_after > cells)
         note("broader: more cells", cells, cells_after);
     if (after->cost_micro > before->cost_micro)
@@ -238,8 +240,8 @@ static void print_notes(const shoal_recipe *before, const shoal_recipe *after)
         note("looser: central epsilon rises", before->cohort_eps_micro / 1e6,
              after->cohort_eps_micro / 1e6);
     if (after->cohort_delta_exp < before->cohort_delta_exp && after->cohort_delta_exp > 0)
-        printf("%-19s looser: delta rises: 1e-%u -> 1e-%u\n", "note", before->cohort_delta_exp,
-               after->cohort_delta_exp);
+        agg_print("%-19s looser: delta rises: 1e-%u -> 1e-%u\n", "note", before->cohort_delta_exp,
+                  after->cohort_delta_exp);
     if (after->cohort_minimum < before->cohort_minimum)
         note("looser: a smaller cohort is shown", before->cohort_minimum, after->cohort_minimum);
     if (after->block_minimum < before->block_minimum &&
@@ -259,9 +261,9 @@ static int compare(const agg_recipe *before, const agg_recipe *after, agg_error 
     if (a != NULL && b != NULL) {
         walk(&d, "", a, b);
         if (strcmp(before->hash_hex, after->hash_hex) == 0)
-            printf("%-19s the same, %s\n", "hash", before->hash_hex);
+            agg_print("%-19s the same, %s\n", "hash", before->hash_hex);
         else
-            printf("%-19s %s -> %s\n", "hash", before->hash_hex, after->hash_hex);
+            agg_print("%-19s %s -> %s\n", "hash", before->hash_hex, after->hash_hex);
         print_notes(before->recipe, after->recipe);
         code = d.n > 0 ? 1 : AGG_EXIT_OK;
     } else {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "accountant.h"
+#include "call_streams.h"
 #include "compound.h"
 #include "recipe.h"
 #include "recipe_signature.h"
@@ -24,21 +25,22 @@ static int print_signer(const agg_recipe *recipe, const agg_policy *policy)
     char hex[65];
     agg_hex(hex, recipe->key, sizeof recipe->key);
     if (!recipe->has_signature)
-        printf("signed              no: devices refuse it\n");
+        agg_print("signed              no: devices refuse it\n");
     else if (!is_key_of(policy, recipe->key))
-        printf(
+        agg_print(
             "signed              by %.8s..., which is not a key of the policy: devices refuse it\n",
             hex);
     else if (!agg_signature_is_built())
-        printf("signed              not checked, by %.8s..., a key of the policy: signatures are "
-               "not part of this build\n",
-               hex);
+        agg_print(
+            "signed              not checked, by %.8s..., a key of the policy: signatures are "
+            "not part of this build\n",
+            hex);
     else if (agg_recipe_verify(&error, recipe) != SHOAL_OK)
-        printf("signed              badly: %.8s..., which it names, did not make the signature: "
-               "devices refuse it\n",
-               hex);
+        agg_print("signed              badly: %.8s..., which it names, did not make the signature: "
+                  "devices refuse it\n",
+                  hex);
     else {
-        printf("signed              by %.8s..., a key of the policy\n", hex);
+        agg_print("signed              by %.8s..., a key of the policy\n", hex);
         return AGG_EXIT_OK;
     }
     return recipe->has_signature && is_key_of(policy, recipe->key) && !agg_signature_is_built()
@@ -64,9 +66,9 @@ static uint32_t reports_of(const shoal_recipe *r)
 // (accountant.h).
 static void print_delta(const shoal_recipe *r, const shoal_policy_analysis *a)
 {
-    printf("%20sdelta 1e-%u", "", r->cohort_delta_exp);
-    if (reports_of(r) > 1) printf(" a report, of %u of one person,", reports_of(r));
-    printf(" of 1e-%u\n", a->delta_exp);
+    agg_print("%20sdelta 1e-%u", "", r->cohort_delta_exp);
+    if (reports_of(r) > 1) agg_print(" a report, of %u of one person,", reports_of(r));
+    agg_print(" of 1e-%u\n", a->delta_exp);
 }
 
 // Prints a bound and what the query would need, if the verdict has these two figures.
@@ -80,35 +82,35 @@ static void print_figures(const shoal_verdict *v, const shoal_recipe *r, const s
     double honest = r->cohort_minimum * (a->honest_micro / 1e6);
     switch (v->refusal) {
     case SHOAL_REFUSED_DOWNGRADED:
-        printf("%20sversion %u, the policy asks for %u\n", "", r->version, a->version);
+        agg_print("%20sversion %u, the policy asks for %u\n", "", r->version, a->version);
         break;
     case SHOAL_REFUSED_COMBINATION:
-        printf("%20s%u fields of %u\n", "", r->encoding.n_fields, a->query_fields);
+        agg_print("%20s%u fields of %u\n", "", r->encoding.n_fields, a->query_fields);
         break;
     case SHOAL_REFUSED_SIZE:
-        printf("%20s%u cells of %u\n", "", r->parts[0].size, a->query_size);
+        agg_print("%20s%u cells of %u\n", "", r->parts[0].size, a->query_size);
         break;
     case SHOAL_REFUSED_LOCAL:
-        printf("%20sepsilon %.8g of %.8g\n", "", v->local_eps_micro / 1e6,
-               b->local_eps_micro / 1e6);
+        agg_print("%20sepsilon %.8g of %.8g\n", "", v->local_eps_micro / 1e6,
+                  b->local_eps_micro / 1e6);
         break;
     case SHOAL_REFUSED_EPSILON:
     case SHOAL_REFUSED_FIELD_EPSILON:
-        printf("%20sepsilon %.8g of %.8g\n", "", reports_of(r) * (r->cohort_eps_micro / 1e6),
-               b->eps_micro / 1e6);
+        agg_print("%20sepsilon %.8g of %.8g\n", "", reports_of(r) * (r->cohort_eps_micro / 1e6),
+                  b->eps_micro / 1e6);
         break;
     case SHOAL_REFUSED_REPORTS:
     case SHOAL_REFUSED_FIELD_REPORTS:
-        printf("%20s%u reports of %u\n", "", reports_of(r), b->reports);
+        agg_print("%20s%u reports of %u\n", "", reports_of(r), b->reports);
         break;
     case SHOAL_REFUSED_DELTA: print_delta(r, a); break;
     case SHOAL_REFUSED_COHORT:
-        printf("%20s%u reports, the policy asks for %u\n", "", r->cohort_minimum,
-               a->cohort_minimum);
+        agg_print("%20s%u reports, the policy asks for %u\n", "", r->cohort_minimum,
+                  a->cohort_minimum);
         break;
     case SHOAL_REFUSED_AMPLIFICATION:
-        printf("%20s%.0f honest reports of epsilon %.8g give %.8g, it claims %.8g\n", "", honest,
-               v->local_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_eps_micro / 1e6);
+        agg_print("%20s%.0f honest reports of epsilon %.8g give %.8g, it claims %.8g\n", "", honest,
+                  v->local_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_eps_micro / 1e6);
         break;
     default: break;
     }
@@ -118,9 +120,9 @@ static void print_refusal(const shoal_verdict *verdict, const shoal_recipe *r,
                           const shoal_policy *p)
 {
     const shoal_name *field = field_of(verdict, r);
-    printf("answered            no: %s", shoal_refusal_name(verdict->refusal));
-    if (field != NULL) printf(" (%.*s)", (int)field->len, field->bytes);
-    printf(". %s\n", shoal_refusal_text(verdict->refusal));
+    agg_print("answered            no: %s", shoal_refusal_name(verdict->refusal));
+    if (field != NULL) agg_print(" (%.*s)", (int)field->len, field->bytes);
+    agg_print(". %s\n", shoal_refusal_text(verdict->refusal));
     print_figures(verdict, r, p);
 }
 
@@ -145,32 +147,35 @@ static uint32_t count_alike(const shoal_policy_analysis *a, const shoal_recipe *
 static void print_item_costs(const shoal_verdict *v, const shoal_recipe *r)
 {
     uint32_t n = r->contributions;
-    printf("  of one word       epsilon %.8g of the crowd (%.8g is what its cohort gives), delta "
-           "1e-%u; %.8g in its report\n",
-           r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp,
-           v->local_eps_micro / 1e6);
-    printf("  of one person     epsilon %.8g of the crowd; %.8g in %u report%s\n",
-           n * (r->cohort_eps_micro / 1e6), n * (v->local_eps_micro / 1e6), n, n == 1 ? "" : "s");
-    printf("  room              for one: a device answers one round of an analysis\n");
+    agg_print(
+        "  of one word       epsilon %.8g of the crowd (%.8g is what its cohort gives), delta "
+        "1e-%u; %.8g in its report\n",
+        r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp,
+        v->local_eps_micro / 1e6);
+    agg_print("  of one person     epsilon %.8g of the crowd; %.8g in %u report%s\n",
+              n * (r->cohort_eps_micro / 1e6), n * (v->local_eps_micro / 1e6), n,
+              n == 1 ? "" : "s");
+    agg_print("  room              for one: a device answers one round of an analysis\n");
 }
 
 static void print_answer(const shoal_verdict *v, const shoal_recipe *r, const shoal_policy *p,
                          bool is_signed)
 {
     const shoal_policy_analysis *a = &p->analyses[v->analysis];
-    printf("answered            %s by a device that has answered none\n",
-           is_signed ? "yes," : "once it is signed,");
+    agg_print("answered            %s by a device that has answered none\n",
+              is_signed ? "yes," : "once it is signed,");
     if (r->contributions > 0) {
         print_item_costs(v, r);
         return;
     }
     uint32_t n = count_alike(a, r);
-    printf("  it costs          epsilon %.8g of the crowd (%.8g is what its cohort gives), delta "
-           "1e-%u, 1 report\n",
-           r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp);
-    printf("  of one person     epsilon %.8g\n", v->local_eps_micro / 1e6);
-    printf("  room              for %u such quer%s in epsilon and reports\n", n,
-           n == 1 ? "y" : "ies");
+    agg_print(
+        "  it costs          epsilon %.8g of the crowd (%.8g is what its cohort gives), delta "
+        "1e-%u, 1 report\n",
+        r->cohort_eps_micro / 1e6, v->central_eps_micro / 1e6, r->cohort_delta_exp);
+    agg_print("  of one person     epsilon %.8g\n", v->local_eps_micro / 1e6);
+    agg_print("  room              for %u such quer%s in epsilon and reports\n", n,
+              n == 1 ? "y" : "ies");
 }
 
 // Asks whether a device that has answered no query would answer this one.
@@ -190,7 +195,7 @@ static agg_err judge(shoal_verdict *verdict, const agg_recipe *recipe, const agg
 int recipe_policy_print(const agg_recipe *recipe, const agg_policy *policy, uint32_t today)
 {
     shoal_verdict verdict;
-    printf("policy              %s\n", policy->id);
+    agg_print("policy              %s\n", policy->id);
     int code = print_signer(recipe, policy);
     if (judge(&verdict, recipe, policy, today) != SHOAL_OK) return AGG_EXIT_RUNTIME;
     if (verdict.refusal == SHOAL_ACCEPTED) {
@@ -215,10 +220,10 @@ int recipe_policy_print_json(const agg_recipe *recipe, const agg_policy *policy,
     const bool is_signed = strcmp(signer, "good") == 0 || strcmp(signer, "not-checked") == 0;
     const bool is_accepted = verdict.refusal == SHOAL_ACCEPTED;
     const shoal_name *field = is_accepted ? NULL : field_of(&verdict, recipe->recipe);
-    printf(",\"policy\":{\"policy\":\"%s\",\"signer\":\"%s\",\"answered\":%s,\"refusal\":",
-           policy->id, signer, is_accepted && is_signed ? "true" : "false");
-    printf(is_accepted ? "null" : "\"%s\"", shoal_refusal_name(verdict.refusal));
-    if (field != NULL) printf(",\"field\":\"%.*s\"", (int)field->len, field->bytes);
-    fputs("}", stdout);
+    agg_print(",\"policy\":{\"policy\":\"%s\",\"signer\":\"%s\",\"answered\":%s,\"refusal\":",
+              policy->id, signer, is_accepted && is_signed ? "true" : "false");
+    agg_print(is_accepted ? "null" : "\"%s\"", shoal_refusal_name(verdict.refusal));
+    if (field != NULL) agg_print(",\"field\":\"%.*s\"", (int)field->len, field->bytes);
+    fputs("}", agg_out());
     return is_accepted && is_signed ? AGG_EXIT_OK : AGG_EXIT_PRIVACY;
 }

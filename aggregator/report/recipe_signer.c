@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agg_file.h"
+#include "call_streams.h"
 #include "log.h"
 #include "recipe_signature.h"
 
@@ -51,7 +52,7 @@ int recipe_verify(const char *path, const char *key)
         if (err == AGG_ERR_SIGNATURE) agg_error_prefix(&error, "%s", path);
         return agg_log_error("recipe", &error);
     }
-    printf("%s: signed by %s\n", path, hex);
+    agg_print("%s: signed by %s\n", path, hex);
     return AGG_EXIT_OK;
 }
 
@@ -85,14 +86,15 @@ int recipe_signer_print(const agg_recipe *recipe)
     agg_hex(hex, recipe->key, sizeof recipe->key);
     switch (signature) {
     case RECIPE_UNSIGNED: break;
-    case RECIPE_SIGNED: printf("signature           good: signed by %.8s...\n", hex); break;
+    case RECIPE_SIGNED: agg_print("signature           good: signed by %.8s...\n", hex); break;
     case RECIPE_MISSIGNED:
-        printf("signature           bad: not signed by %.8s..., which it names\n", hex);
+        agg_print("signature           bad: not signed by %.8s..., which it names\n", hex);
         break;
     case RECIPE_NOT_VERIFIED:
-        printf("signature           not checked, by key %.8s...: signatures are not part of this "
-               "build\n",
-               hex);
+        agg_print(
+            "signature           not checked, by key %.8s...: signatures are not part of this "
+            "build\n",
+            hex);
         break;
     }
     return code;

@@ -2,19 +2,20 @@
 // Recipes of a trie's rounds in print.
 #include <stdio.h>
 
+#include "call_streams.h"
 #include "compound_check.h"
 #include "recipe.h"
 
 static void print(const shoal_recipe *r)
 {
-    printf("words               of %u characters at most; %u are known and not reported\n",
-           r->depth - 1, r->known.count);
-    printf("trie                pass %u of %u, %u prefixes kept at most\n", r->pass, r->passes,
-           r->max_prefixes);
-    printf("contributions       %u of a device, %s; each is a report of its own\n",
-           r->contributions,
-           r->sampler == SHOAL_SAMPLER_GREEDY ? "those of most of its words first"
-                                              : "drawn from all of its cells alike");
+    agg_print("words               of %u characters at most; %u are known and not reported\n",
+              r->depth - 1, r->known.count);
+    agg_print("trie                pass %u of %u, %u prefixes kept at most\n", r->pass, r->passes,
+              r->max_prefixes);
+    agg_print("contributions       %u of a device, %s; each is a report of its own\n",
+              r->contributions,
+              r->sampler == SHOAL_SAMPLER_GREEDY ? "those of most of its words first"
+                                                 : "drawn from all of its cells alike");
 }
 
 const agg_compound_check agg_trie_check = {

@@ -10,6 +10,7 @@
 #include "agg_file.h"
 #include "agg_size.h"
 #include "batch.h"
+#include "call_streams.h"
 #include "event.h"
 #include "input_memory.h"
 #include "item_label.h"
@@ -190,7 +191,7 @@ static agg_err simulate_file(agg_error *error, const simulate_devices_options *a
                              const agg_recipe *recipe, const agg_dictionary *counts)
 {
     agg_file file;
-    if (strcmp(a->output, "-") == 0) return simulate_to(stdout, error, a, recipe, counts);
+    if (strcmp(a->output, "-") == 0) return simulate_to(agg_out(), error, a, recipe, counts);
     agg_err err = agg_file_create(&file, error, a->output);
     if (err != SHOAL_OK) return err;
     err = simulate_to(file.stream, error, a, recipe, counts);

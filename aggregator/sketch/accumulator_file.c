@@ -10,6 +10,7 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "bytes.h"
+#include "call_streams.h"
 #include "checksum.h"
 #include "compound.h"
 #include "recipe.h"
@@ -254,8 +255,8 @@ agg_err agg_accumulator_save_by(const agg_accumulator *acc, agg_error *error, co
 {
     agg_file file;
     if (strcmp(path, "-") == 0) {
-        agg_err err = write_by(stdout, error, acc, n_threads);
-        if (err != SHOAL_OK || fflush(stdout) == 0) return err;
+        agg_err err = write_by(agg_out(), error, acc, n_threads);
+        if (err != SHOAL_OK || fflush(agg_out()) == 0) return err;
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the accumulator: %s",
                         strerror(errno));
     }

@@ -8,6 +8,7 @@
 #include "accumulator_parts.h"
 #include "agg_size.h"
 #include "bytes.h"
+#include "call_streams.h"
 #include "checksum.h"
 
 #define HEADER AGG_ACCUMULATOR_HEADER
@@ -383,7 +384,10 @@ static agg_err load_rows(agg_accumulator *acc, agg_error *error, const char *pat
                          const agg_rows *rows)
 {
     memset(acc, 0, sizeof *acc);
-    if (strcmp(path, "-") == 0) return read_chosen(acc, error, "standard input", stdin, rows);
+    if (strcmp(path, "-") == 0) {
+        FILE *in = agg_in(error);
+        return in != NULL ? read_chosen(acc, error, "standard input", in, rows) : AGG_ERR_USAGE;
+    }
     FILE *stream = open_file(error, path);
     if (stream == NULL) return AGG_ERR_IO;
     agg_err err = read_chosen(acc, error, path, stream, rows);

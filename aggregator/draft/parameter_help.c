@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_streams.h"
 #include "field_table.h"
 #include "mechanism.h"
 #include "recipe_parameters.h"
@@ -21,15 +22,15 @@ static void print_words(const char *text, size_t at)
     while (*text != '\0') {
         size_t len = strcspn(text, " ");
         if (!is_first && at + 1 + len > WIDTH) {
-            printf("\n%*s", (int)COLUMN, "");
+            agg_print("\n%*s", (int)COLUMN, "");
             at = COLUMN;
             is_first = true;
         }
-        at += (size_t)printf("%s%.*s", is_first ? "" : " ", (int)len, text);
+        at += (size_t)agg_print("%s%.*s", is_first ? "" : " ", (int)len, text);
         is_first = false;
         text += len + (text[len] == ' ');
     }
-    fputc('\n', stdout);
+    fputc('\n', agg_out());
 }
 
 // Any mechanism that counts numbers takes their range, so its row needs no names.
@@ -104,8 +105,8 @@ static void print_parameter(const recipe_parameter *p)
     fclose(stream);
     if (text == NULL) return;
     recipe_parameter_option(option, p->name);
-    int len = printf("  --%s %s", option, value_of(p));
-    printf("%*s", len < (int)COLUMN - 1 ? (int)COLUMN - len : 1, "");
+    int len = agg_print("  --%s %s", option, value_of(p));
+    agg_print("%*s", len < (int)COLUMN - 1 ? (int)COLUMN - len : 1, "");
     print_words(text, len < (int)COLUMN - 1 ? COLUMN : (size_t)len + 1);
     free(text);
 }
@@ -113,6 +114,6 @@ static void print_parameter(const recipe_parameter *p)
 void parameter_help_print(void)
 {
     recipe_parameter p;
-    puts("\nParameters, by the mechanisms that take them:");
+    agg_print("\nParameters, by the mechanisms that take them:\n");
     for (size_t i = 0; recipe_parameter_at(&p, i); i++) print_parameter(&p);
 }
