@@ -28,7 +28,8 @@ static void print_json(const agg_manifest *m, bool with_ids)
         fprintf(agg_out(), "%s\"%s\"", i > 0 ? "," : "", agg_manifest_print(text, m->earlier[i]));
     fprintf(agg_out(), "]");
     for (uint32_t i = 0; with_ids && i < m->n_ids; i++)
-        fprintf(agg_out(), "%s\"%s\"", i > 0 ? "," : ",\"ids\":[", agg_claim_print(text, m->ids[i]));
+        fprintf(agg_out(), "%s\"%s\"", i > 0 ? "," : ",\"ids\":[",
+                agg_claim_print(text, m->ids[i]));
     fprintf(agg_out(), with_ids ? "]}\n" : "}\n");
 }
 
@@ -79,10 +80,11 @@ agg_err agg_manifest_check_files(agg_error *error, const char *const *files, siz
     if (err == SHOAL_OK) err = agg_manifest_check_chain(error, all.list, files, all.n);
     for (size_t i = 0; err == SHOAL_OK && i < all.n; i++) n_ids += all.list[i].n_ids;
     if (err == SHOAL_OK && is_json)
-        fprintf(agg_out(), "{\"manifests\":%zu,\"batches\":%llu}\n", all.n, (unsigned long long)n_ids);
+        fprintf(agg_out(), "{\"manifests\":%zu,\"batches\":%llu}\n", all.n,
+                (unsigned long long)n_ids);
     else if (err == SHOAL_OK)
-        fprintf(agg_out(), "%zu %s: good, %s batches\n", all.n, all.n == 1 ? "manifest" : "manifests",
-                agg_whole(n_ids).text);
+        fprintf(agg_out(), "%zu %s: good, %s batches\n", all.n,
+                all.n == 1 ? "manifest" : "manifests", agg_whole(n_ids).text);
     release_all(&all);
     return err;
 }
@@ -108,7 +110,8 @@ static agg_err write_manifest(agg_error *error, const agg_manifest *m, const cha
     agg_manifest old;
     agg_err err = SHOAL_OK;
     if (strcmp(path, "-") == 0) {
-        if (fwrite(m->file.data, 1, m->file.len, agg_out()) == m->file.len && fflush(agg_out()) == 0)
+        if (fwrite(m->file.data, 1, m->file.len, agg_out()) == m->file.len &&
+            fflush(agg_out()) == 0)
             return SHOAL_OK;
         return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the manifest");
     }

@@ -252,7 +252,7 @@ static agg_err make_runs(found *f, agg_error *error)
     f->n_records = 0;
     for (const uint8_t *at = f->copied; left > 0 && err == SHOAL_OK;) {
         uint32_t count = (uint32_t)(left < most ? left : most);
-        err = keep_run(f, error, &(agg_run){NULL, at, count});
+        err = keep_run(f, error, &(agg_run){.records = at, .count = count});
         at += count * size;
         left -= count;
     }
@@ -362,8 +362,8 @@ static agg_err split_records(found *f, agg_error *error, const uint8_t *records,
     for (uint64_t at = 0; at < n && err == SHOAL_OK; at += SHOAL_BATCH_COUNT_MAX) {
         uint64_t left = n - at;
         const agg_run run = {
-            NULL, records + at * f->to->acc.record_size,
-            (uint32_t)(left < SHOAL_BATCH_COUNT_MAX ? left : SHOAL_BATCH_COUNT_MAX)};
+            .records = records + at * f->to->acc.record_size,
+            .count = (uint32_t)(left < SHOAL_BATCH_COUNT_MAX ? left : SHOAL_BATCH_COUNT_MAX)};
         err = keep_run(f, error, &run);
     }
     return err;
