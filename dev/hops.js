@@ -12,7 +12,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 const FINISHED = 'http.server.response.finish';
 const GATHER_MS = 1000;
 const COUNT_AT = 16; // of a batch: how many records it holds
-const HEADER = 72;
+const HEADER = 72; // bytes of a batch before its records, of version 1, which has fewer
 
 /** @param {number} n @param {string} one @param {string} [many] */
 export const counted = (n, one, many = `${one}s`) =>

@@ -25,7 +25,7 @@ import { callWorker } from './call_worker.js';
  */
 
 const MAGIC = 'shoalbat';
-const HEADER = 72; // bytes of a batch before its records
+const HEADER = 72; // bytes of a batch before its records, of version 1, which has fewer
 const COUNT_AT = 16;
 const HASH_AT = 24;
 const ID_AT = 56;

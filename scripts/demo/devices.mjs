@@ -19,7 +19,7 @@ const FLAGS = [
   // The client sends nothing from a browser that says that a program drives it.
   '--disable-blink-features=AutomationControlled',
 ];
-const BATCH_HEADER = 72;
+const BATCH_HEADERS = [0, 72, 88]; // bytes, by version
 const BATCH_TRAILER = 8;
 const WAIT_MS = 60_000;
 const ACCEPTED = 202; // of the edge worker
@@ -57,8 +57,10 @@ export function run(file, args) {
 export function* batches(stream) {
   for (let at = 0; at < stream.length;) {
     if (stream.toString('latin1', at, at + 8) !== 'shoalbat') throw new Error('not a batch');
+    const header = BATCH_HEADERS[stream.readUInt32LE(at + 8)];
+    if (!header) throw new Error('a batch of an unknown version');
     const size =
-      BATCH_HEADER + stream.readUInt32LE(at + 12) * stream.readUInt32LE(at + 16) + BATCH_TRAILER;
+      header + stream.readUInt32LE(at + 12) * stream.readUInt32LE(at + 16) + BATCH_TRAILER;
     yield stream.subarray(at, at + size);
     at += size;
   }

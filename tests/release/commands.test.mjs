@@ -86,7 +86,7 @@ test('bash completes shoal from its own tables', { skip }, () => {
   writeFileSync(script, spawnSync(native, ['completion', 'bash'], { encoding: 'utf8' }).stdout);
   assert.deepEqual(offered(script, 'shoal ing'), ['ingest']);
   assert.deepEqual(offered(script, 'shoal recipe ch'), ['check']);
-  assert.deepEqual(offered(script, 'shoal merge --'), ['--help', '--memory', '--output']);
+  assert.deepEqual(offered(script, 'shoal merge --'), ['--help', '--memory', '--output', '--rows']);
   assert.deepEqual(offered(script, 'shoal merge --memory -'), [], 'a value follows');
   assert.deepEqual(offered(script, 'shoal completion '), [], 'files, which the shell adds');
   assert.ok(offered(script, 'shoal plan --').includes('--discover'), 'modes');

@@ -77,7 +77,8 @@ test('the library needs no server and no network, and has no state that calls wr
   const needed = [...head.matchAll(/NEEDED.*\[(lib\w+)/g)].map(([, name]) => name);
   assert.deepEqual(
     needed.filter(
-      (name) => !['libcjson', 'libutf8proc', 'libm', 'libcrypto', 'libc'].includes(name),
+      (name) =>
+        !['libcjson', 'libutf8proc', 'libm', 'libcrypto', 'libzstd', 'libz', 'libc'].includes(name),
     ),
     [],
   );
@@ -168,6 +169,8 @@ target_link_libraries(example PRIVATE shoal::aggregate)
     `-I${join(prefix, 'include')}`,
     join(lib, 'libshoal_aggregate.a'),
     '-lcjson',
+    '-lzstd',
+    '-lz',
     '-lutf8proc',
     '-lcrypto',
     '-lm',
