@@ -217,9 +217,12 @@ class Estimates(WithFolder):
         self.assertEqual(caught.exception.name, "incomplete")
         estimate = half.estimate(incomplete=True)
         self.assertEqual((estimate.n_shards, estimate.n_missing_shards), (2, 1))
-        with self.assertRaises(shoal.ShoalError):
-            shoal.compare(half, self.folded())
-        result = shoal.compare(half, self.folded(), incomplete=True)
+        other = shoal.Accumulator(self.recipe)
+        other.add_batches(shoal.simulate(self.recipe, {"dog": 1}, devices=20_000, seed=8))
+        with self.assertRaises(shoal.ShoalError) as caught:
+            shoal.compare(half, other)
+        self.assertEqual(caught.exception.name, "incomplete")
+        result = shoal.compare(half, other, incomplete=True)
         self.assertEqual(result["a"]["incomplete"], {"shards": 2, "missing": 1})
 
 
