@@ -72,9 +72,30 @@ static unsigned long thread_number(void)
 #endif
 }
 
+// Returns: the open descriptor of this process that a path names, as /dev/stdout and /dev/fd/3 do;
+// -1 for other paths.
+static int descriptor_of(const char *path)
+{
+#ifndef __wasi__
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        const char *digits = path + strlen(folders[i]);
+        if (strncmp(path, folders[i], strlen(folders[i])) != 0) continue;
+        size_t n = strspn(digits, "0123456789");
+        if (n > 0 && n <= 6 && digits[n] == '\0') return (int)strtol(digits, NULL, 10);
+    }
+#else
+    (void)path;
+#endif
+    return -1;
+}
+
 bool agg_file_is_special(const char *path)
 {
     struct stat status;
+    if (descriptor_of(path) >= 0) return true;
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
 }
 
@@ -88,6 +109,22 @@ char *agg_file_target(agg_error *error, const char *path)
     char *same = agg_alloc(error, strlen(path) + 1, 1);
     if (same != NULL) strcpy(same, path);
     return same;
+}
+
+// Opens what is not replaced. A descriptor of the process goes on where it is, so that what the
+// shell sent into the same file before and after stays.
+static FILE *open_special(const char *path)
+{
+#ifndef __wasi__
+    int descriptor = descriptor_of(path);
+    if (descriptor >= 0) {
+        int fd = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+        FILE *stream = fd < 0 ? NULL : fdopen(fd, "wb");
+        if (fd >= 0 && stream == NULL) close(fd);
+        return stream;
+    }
+#endif
+    return fopen(path, "wb");
 }
 
 // Opens a file for writing. A private one is made anew: what a crash left under its name may have
@@ -119,7 +156,7 @@ static agg_err create(agg_file *file, agg_error *error, const char *path, bool i
     }
     bool is_direct = agg_file_is_special(path);
     if (!is_direct) snprintf(file->temporary, len + 32, "%s.tmp-%lu", file->path, thread_number());
-    file->stream = open_to_write(is_direct ? path : file->temporary, is_private && !is_direct);
+    file->stream = is_direct ? open_special(path) : open_to_write(file->temporary, is_private);
     if (file->stream == NULL) {
         agg_err err = fail_io(error, path, is_direct ? "write" : "write beside");
         file->temporary[0] = '\0';

@@ -23,7 +23,8 @@ agg_err agg_file_read(agg_bytes *bytes, agg_error *error, const char *path,
                       size_t max) SHOAL_MUST_CHECK;
 
 // Returns: whether the path names something that a file must not replace: a device such as
-// /dev/null, a pipe, or a folder.
+// /dev/null, a pipe, a folder, or a descriptor of this process such as /dev/stdout, whatever it
+// leads to.
 bool agg_file_is_special(const char *path);
 
 // Finds the file that a path ends at where it is a symbolic link, so that the file is replaced and
@@ -39,7 +40,8 @@ typedef struct agg_file {
 } agg_file;
 
 // Opens "PATH.tmp-<thread id>" for writing, beside what a link leads to. If PATH exists and is not
-// a regular file, such as /dev/null or a pipe, it is opened itself. End with agg_file_commit or
+// a regular file, such as /dev/null or a pipe, it is opened itself; /dev/stdout and /dev/fd/N are
+// written where they are. End with agg_file_commit or
 // agg_file_abandon.
 agg_err agg_file_create(agg_file *file, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 

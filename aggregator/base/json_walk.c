@@ -2,6 +2,7 @@
 // Strict parsing and walking of JSON; see json_walk.h.
 #include "json_walk.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,6 +53,7 @@ static size_t line_of(const char *text, const char *at)
 cJSON *agg_json_parse(agg_error *error, const char *text, size_t len)
 {
     const char *end = text;
+    errno = 0;
     if (!agg_utf8_is_valid(text, len)) {
         agg_fail(error, AGG_ERR_JSON, AGG_EXIT_RUNTIME, "is not UTF-8");
         return NULL;
@@ -62,7 +64,12 @@ cJSON *agg_json_parse(agg_error *error, const char *text, size_t len)
     }
     cJSON *json = cJSON_ParseWithLengthOpts(text, len, &end, 0);
     if (json != NULL && is_space(end, text + len)) return json;
+    bool is_memory = json == NULL && errno == ENOMEM; // cJSON has no other way to say so
     cJSON_Delete(json);
+    if (is_memory) {
+        agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+        return NULL;
+    }
     if (end < text || end > text + len) end = text;
     if (memchr(text, '\n', len) == NULL) // whoever reads lines one by one adds which one it is
         agg_fail(error, AGG_ERR_JSON, AGG_EXIT_RUNTIME, "is not JSON");
@@ -70,6 +77,11 @@ cJSON *agg_json_parse(agg_error *error, const char *text, size_t len)
         agg_fail(error, AGG_ERR_JSON, AGG_EXIT_RUNTIME, "line %zu: is not JSON",
                  line_of(text, end));
     return NULL;
+}
+
+agg_err agg_json_refusal(const agg_error *error)
+{
+    return error != NULL ? error->code : AGG_ERR_JSON;
 }
 
 bool agg_json_micro(int64_t *micro, double x)

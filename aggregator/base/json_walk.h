@@ -12,8 +12,12 @@
 #include <cjson/cJSON.h>
 
 // Parses exactly one JSON value. Release with cJSON_Delete.
-// Returns: NULL with `error` filled (AGG_ERR_JSON, exit code 1) if the text is not one JSON value.
+// Returns: NULL with `error` filled (AGG_ERR_JSON, exit code 1) if the text is not one JSON value;
+// with AGG_ERR_MEMORY if memory ended.
 cJSON *agg_json_parse(agg_error *error, const char *text, size_t len);
+
+// Returns: the code of what agg_json_parse filled; AGG_ERR_JSON for NULL.
+agg_err agg_json_refusal(const agg_error *error);
 
 // Converts a JSON number to millionths, round(x * 1e6).
 // Returns: false if |x| > 9e12 or the millionths do not divide back to x exactly.

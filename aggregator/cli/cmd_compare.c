@@ -35,6 +35,7 @@ static const char help_text[] =
     "  --block N           state that nobody is shown a part of fewer than N reports\n"
     "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
     "                      guarantee needs both options\n"
+    "  --incomplete        show the result though shards of a manifest are missing; it says so\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
@@ -47,6 +48,7 @@ typedef struct arguments {
     cli_result_options result;
     agg_compare_of what;
     uint64_t memory_limit; // bytes; 0: no limit
+    bool is_incomplete;
 } arguments;
 
 // One of the two collections.
@@ -70,13 +72,10 @@ static agg_err read_arguments(arguments *a, agg_error *error, const command_word
     return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
 }
 
-static agg_err load_accumulator(loaded *l, agg_error *error, const char *accumulator)
+static agg_err load_accumulator(loaded *l, agg_error *error, const arguments *a, int side)
 {
-    agg_err err = agg_accumulator_load_whole(&l->acc, error, accumulator);
-    if (err != SHOAL_OK) return err;
-    err = agg_accumulator_check_recipe(&l->acc, error, l->recipe.recipe);
-    if (err != SHOAL_OK) agg_error_prefix(error, "%s", accumulator);
-    return err;
+    return agg_accumulator_load_result(&l->acc, error, a->accumulators[side], l->recipe.recipe,
+                                       cli_wholeness(a->is_incomplete));
 }
 
 static void release(loaded *l)
@@ -157,6 +156,8 @@ static agg_err compare(agg_error *error, const arguments *a, const loaded *of_a,
         result.guarantee_a = &guarantees[0];
         result.guarantee_b = &guarantees[1];
         err = cli_result_write(error, a->texts.output, print, &result, a->result.format);
+        cli_say_incomplete(command, result.shards_a, a->result.format);
+        cli_say_incomplete(command, result.shards_b, a->result.format);
         cli_say_guarantee(command, &guarantees[0], &guarantees[1], a->result.format);
     }
     if (result.n_withheld > 0) {
@@ -192,8 +193,8 @@ static agg_err compare_files(agg_error *error, const arguments *a)
                                    a->recipe_b != NULL ? a->recipe_b : a->recipe);
     if (err == SHOAL_OK) err = load_dictionaries(&of_a, &of_b, error, a->dictionary);
     if (err == SHOAL_OK) err = state_memory(error, a, &of_a, &of_b);
-    if (err == SHOAL_OK) err = load_accumulator(&of_a, error, a->accumulators[0]);
-    if (err == SHOAL_OK) err = load_accumulator(&of_b, error, a->accumulators[1]);
+    if (err == SHOAL_OK) err = load_accumulator(&of_a, error, a, 0);
+    if (err == SHOAL_OK) err = load_accumulator(&of_b, error, a, 1);
     if (err == SHOAL_OK) err = compare(error, a, &of_a, &of_b);
     release(&of_a);
     release(&of_b);
@@ -212,6 +213,7 @@ static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
                                          OPTION("dictionary", dictionary),
                                          OPTION("of", of),
                                          OPTION("memory", memory),
+                                         OPTION("incomplete", is_incomplete),
                                          RESULT_OPTIONS(texts),
                                          LAST_OPTION};
 

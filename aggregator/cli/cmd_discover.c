@@ -37,6 +37,7 @@ static const char help_text[] =
     "  --block N           state that nobody is shown a part of fewer than N reports\n"
     "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
     "                      guarantee needs both options\n"
+    "  --incomplete        show the result though shards of a manifest are missing; it says so\n"
     "  --format FORMAT     table (default), json, ndjson or csv\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
@@ -52,6 +53,7 @@ typedef struct arguments {
     cli_result_options result;
     double fdr, threshold;
     uint64_t memory_limit; // bytes; 0: no limit
+    bool is_incomplete;
 } arguments;
 
 static agg_err check_rounds(const arguments *a, agg_error *error, int n_files)
@@ -113,12 +115,23 @@ static void say_left_out(char *command, const agg_discovery *d, agg_format forma
     }
 }
 
+static agg_shards_about count_shards(const agg_discover_round *rounds, size_t n)
+{
+    agg_shards_about all = {0, 0};
+    for (size_t i = 0; i < n; i++) {
+        agg_shards_about own = agg_shard_claims_about(&rounds[i].acc->shards);
+        all = (agg_shards_about){all.n + own.n, all.missing + own.missing};
+    }
+    return all;
+}
+
 static agg_err show(agg_error *error, const arguments *a, const agg_discovery *discovery,
                     const agg_discover_round *rounds)
 {
     char command[] = "discover";
     agg_guarantee guarantee;
-    const agg_discovery_result result = {discovery, &guarantee, a->n_rounds};
+    const agg_discovery_result result = {discovery, &guarantee, a->n_rounds,
+                                         count_shards(rounds, a->n_rounds)};
     agg_err err =
         agg_discover_guarantee(&guarantee, error, rounds, a->n_rounds, &a->result.release);
     if (err == SHOAL_OK)
@@ -126,6 +139,7 @@ static agg_err show(agg_error *error, const arguments *a, const agg_discovery *d
     if (err != SHOAL_OK) return err;
     say_lines(command, discovery, a->result.format);
     say_left_out(command, discovery, a->result.format);
+    cli_say_incomplete(command, result.shards, a->result.format);
     cli_say_guarantee(command, &guarantee, NULL, a->result.format);
     return SHOAL_OK;
 }
@@ -157,16 +171,6 @@ typedef struct loaded_round {
     agg_accumulator acc;
 } loaded_round;
 
-static agg_err load_accumulator(agg_accumulator *acc, agg_error *error, const agg_recipe *recipe,
-                                const char *path)
-{
-    agg_err err = agg_accumulator_load_whole(acc, error, path);
-    if (err != SHOAL_OK) return err;
-    err = agg_accumulator_check_recipe(acc, error, recipe->recipe);
-    if (err != SHOAL_OK) agg_error_prefix(error, "%s", path);
-    return err;
-}
-
 // Runs before the accumulators are read; all of them stay in memory until the end.
 static agg_err state_memory(agg_error *error, const arguments *a, const loaded_round *loaded)
 {
@@ -189,7 +193,8 @@ static agg_err load_rounds(loaded_round *loaded, agg_discover_round *rounds, agg
         err = agg_recipe_from_file(&loaded[i].recipe, error, a->recipes.texts[i]);
     if (err == SHOAL_OK) err = state_memory(error, a, loaded);
     for (size_t i = 0; i < a->n_rounds && err == SHOAL_OK; i++) {
-        err = load_accumulator(&loaded[i].acc, error, &loaded[i].recipe, a->accumulators[i]);
+        err = agg_accumulator_load_result(&loaded[i].acc, error, a->accumulators[i],
+                                          loaded[i].recipe.recipe, cli_wholeness(a->is_incomplete));
         rounds[i] = (agg_discover_round){&loaded[i].recipe, &loaded[i].acc};
     }
     return err;
@@ -226,6 +231,7 @@ static const command_option options[] = {REQUIRED_OPTION("recipe", recipes),
                                          OPTION("confidence", texts.confidence),
                                          RESULT_WRITING_OPTIONS(texts),
                                          OPTION("memory", memory),
+                                         OPTION("incomplete", is_incomplete),
                                          LAST_OPTION};
 
 const cli_command cmd_discover = {.name = "discover",

@@ -114,13 +114,7 @@ static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate
     estimate->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, estimate, a->result.format);
     say_post(&estimate->post, a->result.format, command);
-    if (estimate->shards.missing > 0 && a->result.format != AGG_TABLE &&
-        a->result.format != AGG_JSON) {
-        snprintf(text, sizeof text, "incomplete: %llu of %llu shards are missing",
-                 (unsigned long long)estimate->shards.missing,
-                 (unsigned long long)estimate->shards.n);
-        agg_log_line(command, text);
-    }
+    cli_say_incomplete(command, estimate->shards, a->result.format);
     if (estimate->n_withheld > 0) {
         snprintf(text, sizeof text,
                  "%zu of %zu values are below the release threshold and were withheld",
@@ -178,17 +172,7 @@ static agg_err answer(agg_error *error, const arguments *a, const question *q,
                       const agg_accumulator *acc)
 {
     agg_estimate estimate;
-    agg_err err = agg_accumulator_check_recipe(acc, error, q->recipe->recipe);
-    if (err != SHOAL_OK) {
-        agg_error_prefix(error, "%s", a->accumulator);
-        return err;
-    }
-    err = a->is_incomplete ? SHOAL_OK : agg_accumulator_check_whole(acc, error);
-    if (err != SHOAL_OK) {
-        agg_error_prefix(error, "%s", a->accumulator);
-        return err;
-    }
-    err = agg_estimate_run(&estimate, error, q->view, acc, &q->dictionary, &q->options);
+    agg_err err = agg_estimate_run(&estimate, error, q->view, acc, &q->dictionary, &q->options);
     if (err != SHOAL_OK) return err;
     err = show(error, a, &estimate);
     agg_estimate_release(&estimate);
@@ -209,7 +193,10 @@ static agg_err estimate_view(agg_error *error, const arguments *a, const agg_rec
     agg_err err = find_field(&q.options.by, error, view, a->by);
     if (err == SHOAL_OK) err = make_dictionary(&q.dictionary, error, a, view, q.options.by);
     if (err == SHOAL_OK) err = state_memory(error, a, &q);
-    if (err == SHOAL_OK && (err = agg_accumulator_load(&acc, error, a->accumulator)) == SHOAL_OK) {
+    if (err == SHOAL_OK)
+        err = agg_accumulator_load_result(&acc, error, a->accumulator, recipe->recipe,
+                                          cli_wholeness(a->is_incomplete));
+    if (err == SHOAL_OK) {
         err = answer(error, a, &q, &acc);
         agg_accumulator_release(&acc);
     }

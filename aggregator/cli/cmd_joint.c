@@ -47,6 +47,8 @@ static const char help_text[] =
     "  --block N               state that nobody is shown a part of fewer than N reports\n"
     "  --honest SHARE          share of the reports assumed honest, 0.01 to 1; the central\n"
     "                          guarantee needs both options\n"
+    "  --incomplete            show the result though shards of a manifest are missing; it says "
+    "so\n"
     "  --format FORMAT         table (default), json, ndjson, csv, or svg: a heat map of two "
     "variables\n"
     "  -o, --output FILE       default: standard output; with --done the accumulator itself\n"
@@ -63,7 +65,7 @@ typedef struct arguments {
     command_values categories; // NAME=FILE
     cli_result_texts texts;
     cli_result_options result;
-    bool no_other, with_none, is_done, is_svg, is_em_wald;
+    bool no_other, with_none, is_done, is_svg, is_em_wald, is_incomplete;
     uint64_t memory_limit; // bytes; 0: no limit
 } arguments;
 
@@ -72,7 +74,7 @@ static agg_err check_done(const arguments *a, agg_error *error)
     const cli_result_texts *t = &a->texts;
     if (a->categories.n == 0 && a->variables == NULL && a->given == NULL && a->wald == NULL &&
         t->top == NULL && t->confidence == NULL && t->block == NULL && t->honest == NULL &&
-        t->format == NULL && !a->no_other && !a->with_none)
+        t->format == NULL && !a->no_other && !a->with_none && !a->is_incomplete)
         return SHOAL_OK;
     return command_refuse(error, "--done takes --recipe and --output only: it analyses nothing");
 }
@@ -247,6 +249,7 @@ static agg_err show(agg_error *error, const arguments *a, const agg_recipe *reci
     result->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, result, (agg_format)format);
     if (err == SHOAL_OK) say_doubts(result, a);
+    if (err == SHOAL_OK) cli_say_incomplete(command, result->shards, (agg_format)format);
     if (err == SHOAL_OK) cli_say_guarantee(command, &guarantee, NULL, (agg_format)format);
     result->guarantee = NULL;
     return err;
@@ -348,11 +351,10 @@ static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc
 static agg_err open_accumulator(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
     agg_accumulator acc;
-    agg_err err = agg_accumulator_load_whole(&acc, error, a->accumulator);
+    agg_err err = agg_accumulator_load_result(&acc, error, a->accumulator, recipe->recipe,
+                                              cli_wholeness(a->is_incomplete));
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_check_recipe(&acc, error, recipe->recipe);
-    if (err != SHOAL_OK) agg_error_prefix(error, "%s", a->accumulator);
-    if (err == SHOAL_OK) err = a->is_done ? forget(error, a, &acc) : joint(error, a, recipe, &acc);
+    err = a->is_done ? forget(error, a, &acc) : joint(error, a, recipe, &acc);
     agg_accumulator_release(&acc);
     return err;
 }
@@ -397,6 +399,7 @@ static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
                                          OPTION("confidence", texts.confidence),
                                          RESULT_WRITING_OPTIONS(texts),
                                          OPTION("memory", memory),
+                                         OPTION("incomplete", is_incomplete),
                                          OPTION("done", is_done),
                                          LAST_OPTION};
 

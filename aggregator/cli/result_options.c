@@ -8,6 +8,7 @@
 #include "alarm_print.h"
 #include "call_streams.h"
 #include "guarantee_print.h"
+#include "incomplete_print.h"
 #include "log.h"
 #include "options.h"
 
@@ -49,6 +50,18 @@ void cli_say_guarantee(char *command, const agg_guarantee *a, const agg_guarante
     for (size_t i = 0;
          b == NULL ? agg_guarantee_line(line, a, i) : agg_guarantee_line_of_two(line, a, b, i); i++)
         agg_log_line(command, line);
+}
+
+agg_wholeness cli_wholeness(bool is_incomplete)
+{
+    return is_incomplete ? AGG_MAY_BE_INCOMPLETE : AGG_WHOLE_ONLY;
+}
+
+void cli_say_incomplete(char *command, agg_shards_about shards, agg_format format)
+{
+    char line[AGG_INCOMPLETE_LINE_MAX];
+    if (shards.missing == 0 || format == AGG_TABLE || format == AGG_JSON) return;
+    agg_log_line(command, agg_incomplete_line(line, shards));
 }
 
 void cli_say_alarms(char *command, const agg_alarms *alarms, agg_format format)

@@ -4,8 +4,10 @@
 #ifndef RESULT_OPTIONS_H
 #define RESULT_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
+#include "accumulator.h"
 #include "agg_error.h"
 #include "alarms.h"
 #include "command.h"
@@ -43,6 +45,12 @@ agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
 //   b: the guarantee of a comparison's other side; else NULL
 void cli_say_guarantee(char *command, const agg_guarantee *a, const agg_guarantee *b,
                        agg_format format);
+
+// Returns: what the option --incomplete, or its absence, asks for.
+agg_wholeness cli_wholeness(bool is_incomplete);
+
+// Logs how many shards are missing, if any, where the format holds rows only.
+void cli_say_incomplete(char *command, agg_shards_about shards, agg_format format);
 
 // Logs the alarms of a result whose format holds rows only.
 void cli_say_alarms(char *command, const agg_alarms *alarms, agg_format format);

@@ -60,7 +60,7 @@ agg_err recipe_print_encoding(FILE *stream, agg_error *error, const char *path)
     if (err != SHOAL_OK) return err;
     cJSON *json = agg_json_parse(error, (const char *)bytes.data, bytes.len);
     if (json == NULL)
-        err = AGG_ERR_JSON;
+        err = agg_json_refusal(error);
     else if (!cJSON_IsArray(json))
         err = agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "an encoding is a JSON array");
     while (bytes.len > 0 && bytes.data[bytes.len - 1] <= ' ') bytes.len--;

@@ -316,6 +316,8 @@ agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compar
                              .recipe_b = b->recipe,
                              .n_a = a->acc->n,
                              .n_b = b->acc->n,
+                             .shards_a = agg_shard_claims_about(&a->acc->shards),
+                             .shards_b = agg_shard_claims_about(&b->acc->shards),
                              .of = options->of,
                              .confidence = options->confidence > 0 ? options->confidence : 0.95,
                              .multiple = options->multiple,

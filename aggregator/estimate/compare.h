@@ -81,7 +81,8 @@ typedef struct agg_compare_row {
 
 typedef struct agg_compare {
     const agg_recipe *recipe_a, *recipe_b;
-    uint64_t n_a, n_b; // reports
+    uint64_t n_a, n_b;                   // reports
+    agg_shards_about shards_a, shards_b; // of the manifests that the accumulators count
     agg_compare_of of;
     double confidence;
     agg_multiple multiple;

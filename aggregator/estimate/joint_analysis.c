@@ -253,6 +253,7 @@ agg_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const 
     analysis->result =
         (agg_joint_result){.recipe = recipe,
                            .n = acc->n,
+                           .shards = agg_shard_claims_about(&acc->shards),
                            .confidence = options->confidence > 0 ? options->confidence : 0.95,
                            .given = options->given,
                            .is_em_wald = options->is_em_wald};

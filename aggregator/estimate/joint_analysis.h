@@ -55,7 +55,8 @@ typedef struct agg_joint_independence {
 
 typedef struct agg_joint_result {
     const agg_recipe *recipe;
-    uint64_t n; // reports
+    uint64_t n;              // reports
+    agg_shards_about shards; // of the manifests that the accumulator counts
     double confidence;
     uint32_t n_axes;
     agg_joint_axis axes[SHOAL_VARIABLES_MAX];

@@ -20,7 +20,7 @@ agg_err agg_track_add_files(agg_track *track, agg_error *error, const char *reci
     agg_accumulator acc;
     agg_err err = agg_recipe_from_file(&recipe, error, recipe_path);
     if (err != SHOAL_OK) return err;
-    err = agg_accumulator_load_whole(&acc, error, path);
+    err = agg_accumulator_load_result(&acc, error, path, recipe.recipe, AGG_WHOLE_ONLY);
     if (err == SHOAL_OK) {
         err = agg_track_add(track, error, path, &recipe, &acc);
         agg_accumulator_release(&acc);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "accumulator.h"
+#include "agg_file.h"
 #include "agg_size.h"
 #include "batch_ids.h"
 #include "call_streams.h"
@@ -367,12 +368,18 @@ static agg_err load_accumulator(agg_accumulator *acc, agg_error *error, const ch
     return err;
 }
 
+// Returns: whether the output is written into and holds nothing that could be added to.
+static bool is_stream(const char *output)
+{
+    return strcmp(output, "-") == 0 || agg_file_is_special(output);
+}
+
 // Makes an empty accumulator, or loads the one to append to. Memory is planned before anything is
 // written to it.
 static agg_err open_accumulator(agg_accumulator *acc, size_t *buffer, agg_error *error,
                                 const agg_ingest_options *a, const agg_recipe *recipe)
 {
-    bool exists = strcmp(a->output, "-") != 0 && access(a->output, F_OK) == 0;
+    bool exists = !is_stream(a->output) && access(a->output, F_OK) == 0;
     if (exists && !a->is_appending && a->manifest != NULL)
         return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
                         "%s exists, and is not what shard %u/%u of %s gives: remove it, or "
@@ -430,7 +437,7 @@ static bool is_done(const agg_ingest_options *a, const agg_recipe *recipe,
     char text[512], command[] = "ingest";
     agg_accumulator acc;
     agg_error ignored;
-    if (strcmp(a->output, "-") == 0 || cli_file_bytes(a->output) == 0 ||
+    if (is_stream(a->output) || cli_file_bytes(a->output) == 0 ||
         (a->is_appending && !a->skips_held) ||
         load_accumulator(&acc, &ignored, a->output, recipe) != SHOAL_OK)
         return false;

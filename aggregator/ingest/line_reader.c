@@ -68,7 +68,10 @@ static agg_err take_line(agg_line_reader *lines, const char *line, size_t len)
     if (len == 0) return SHOAL_OK;
     r->count->lines++;
     uint8_t *record = lines->records + (size_t)lines->count * recipe->recipe->record_size;
-    if (agg_report_parse(record, &why, recipe, line, len) != SHOAL_OK)
+    agg_err err = agg_report_parse(record, &why, recipe, line, len);
+    if (err == AGG_ERR_MEMORY) // says nothing about the line
+        return agg_fail(r->error, err, AGG_EXIT_RUNTIME, "%s: %s", r->name, why.text);
+    if (err != SHOAL_OK)
         reject(r, &why);
     else
         lines->count++;

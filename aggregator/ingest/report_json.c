@@ -112,7 +112,7 @@ agg_err agg_report_parse(uint8_t *record, agg_error *error, const agg_recipe *re
                          const char *json, size_t len)
 {
     cJSON *parsed = agg_json_parse(error, json, len);
-    if (parsed == NULL) return AGG_ERR_JSON;
+    if (parsed == NULL) return agg_json_refusal(error);
     agg_err err = take_report(record, error, recipe, parsed);
     cJSON_Delete(parsed);
     return err;

@@ -2,6 +2,7 @@
 // What the files of the library share; see library_call.h.
 #include "library_call.h"
 
+#include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +16,13 @@ agg_err library_enter(library_call *call, agg_error *error)
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
     call->locale_before = uselocale(call->locale);
     call->before = agg_call_enter(&call->call);
+    (void)ERR_set_mark();
     return SHOAL_OK;
 }
 
 void library_leave(library_call *call)
 {
+    (void)ERR_pop_to_mark(); // the thread's list of errors of libcrypto is the caller's
     (void)agg_call_enter(call->before);
     (void)uselocale(call->locale_before);
     freelocale(call->locale);

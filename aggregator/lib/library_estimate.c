@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Estimates of the library, as columns in the order of the question; see shoal_aggregate.h.
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,7 +175,9 @@ static agg_err fill_columns(shoal_agg_estimate *e, agg_error *error, const agg_e
                                      .high = e->numbers + 3 * e->n_rows,
                                      .detected = e->flags,
                                      .withheld = e->flags + e->n_rows,
-                                     .value = e->texts};
+                                     .value = e->texts,
+                                     .n_shards = answer->shards.n,
+                                     .n_missing_shards = answer->shards.missing};
     return SHOAL_OK;
 }
 
@@ -208,8 +212,9 @@ static agg_err estimate(shoal_agg_estimate *e, agg_error *error, shoal_agg_accum
     library_call call;
     agg_err err = library_enter(&call, error);
     if (err != SHOAL_OK) return err;
+    if (options->incomplete == 0) err = agg_accumulator_check_whole(&accumulator->acc, error);
     // The minimum cohort comes first: no error may tell of values before it.
-    err = agg_estimate_check(error, &e->recipe->recipe, &accumulator->acc);
+    if (err == SHOAL_OK) err = agg_estimate_check(error, &e->recipe->recipe, &accumulator->acc);
     if (err == SHOAL_OK)
         err = q->texts != NULL     ? ask_texts(e, error, q->texts, q->n)
               : q->indices != NULL ? ask_indices(e, error, q->indices, q->n)
@@ -219,18 +224,31 @@ static agg_err estimate(shoal_agg_estimate *e, agg_error *error, shoal_agg_accum
     return err;
 }
 
+// Sizes of structs in the first version of the header, which programs may still state.
+#define FIRST_OPTIONS_SIZE offsetof(shoal_agg_estimate_options, incomplete)
+#define FIRST_COLUMNS_SIZE offsetof(shoal_agg_columns, n_shards)
+
+// Copies the members that the caller's version of the options has; the others are zeros.
+static bool take_options(shoal_agg_estimate_options *all, const shoal_agg_estimate_options *options)
+{
+    *all = (shoal_agg_estimate_options){.size = sizeof *all};
+    if (options == NULL) return true;
+    if (options->size != sizeof *all && options->size != FIRST_OPTIONS_SIZE) return false;
+    memcpy(all, options, options->size);
+    return all->multiple <= SHOAL_AGG_NO_CORRECTION && all->incomplete <= 1;
+}
+
 static shoal_agg_code open_estimate(shoal_agg_estimate **out, shoal_agg_accumulator *accumulator,
                                     const question *q, const shoal_agg_estimate_options *options,
                                     shoal_agg_error *error)
 {
     agg_error inner;
-    const shoal_agg_estimate_options usual = {.size = sizeof usual};
-    if (options == NULL) options = &usual;
-    if (options->size != sizeof usual || options->multiple > SHOAL_AGG_NO_CORRECTION)
-        return library_refuse(error, "the options state another size or an unknown correction");
+    shoal_agg_estimate_options all;
+    if (!take_options(&all, options))
+        return library_refuse(error, "the options state another size or an unknown choice");
     agg_err err = library_check(accumulator, &inner);
     if (err != SHOAL_OK) return library_fail(error, err, &inner);
-    if (!(options->confidence >= 0 && options->confidence < 1)) {
+    if (!(all.confidence >= 0 && all.confidence < 1)) {
         err = agg_fail(&inner, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                        "the confidence must lie between 0 and 1");
         return library_fail(error, err, &inner);
@@ -238,7 +256,7 @@ static shoal_agg_code open_estimate(shoal_agg_estimate **out, shoal_agg_accumula
     shoal_agg_estimate *e = agg_alloc(&inner, 1, sizeof *e);
     if (e == NULL) return library_fail(error, AGG_ERR_MEMORY, &inner);
     e->recipe = library_hold(accumulator->recipe);
-    err = estimate(e, &inner, accumulator, q, options);
+    err = estimate(e, &inner, accumulator, q, &all);
     if (err == SHOAL_OK)
         *out = e;
     else
@@ -274,8 +292,10 @@ shoal_agg_code shoal_agg_estimate_columns(shoal_agg_columns *columns,
                                           const shoal_agg_estimate *estimate,
                                           shoal_agg_error *error)
 {
-    if (columns == NULL || estimate == NULL || columns->size != sizeof *columns)
+    size_t size = columns != NULL ? columns->size : 0;
+    if (estimate == NULL || (size != sizeof *columns && size != FIRST_COLUMNS_SIZE))
         return library_refuse(error, "columns with their size, and an estimate, are needed");
-    *columns = estimate->columns;
+    memcpy(columns, &estimate->columns, size);
+    columns->size = size;
     return SHOAL_AGG_OK;
 }

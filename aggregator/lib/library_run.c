@@ -146,7 +146,7 @@ static agg_err read_options(word_list *words, agg_error *error, const char *opti
     cJSON *object = agg_json_parse(error, options, len);
     if (object == NULL) {
         agg_error_prefix(error, "options");
-        return AGG_ERR_JSON;
+        return agg_json_refusal(error);
     }
     agg_err err = SHOAL_OK;
     if (!cJSON_IsObject(object))

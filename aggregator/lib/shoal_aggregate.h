@@ -81,6 +81,7 @@ typedef uint32_t shoal_agg_code;
 #define SHOAL_AGG_USAGE 105u       // "usage": the question is wrong
 #define SHOAL_AGG_SIGNATURE 106u   // "signature": missing, wrong, or by another key
 #define SHOAL_AGG_ALARM 107u       // "alarm": a result raised an alarm, and failure was asked for
+#define SHOAL_AGG_INCOMPLETE 108u  // "incomplete": shards or rows of an accumulator are missing
 #define SHOAL_AGG_VERDICT 120u     // "verdict": a command's result says no, such as a failed audit
 
 #define SHOAL_AGG_ERROR_TEXT 512
@@ -258,10 +259,11 @@ SHOAL_AGG_API uint32_t shoal_agg_accumulator_is_claimed(const shoal_agg_accumula
 #define SHOAL_AGG_NO_CORRECTION 2u
 
 typedef struct shoal_agg_estimate_options {
-    size_t size;        // sizeof(shoal_agg_estimate_options)
-    double confidence;  // of the intervals, between 0 and 1; 0: 0.95
-    uint32_t multiple;  // SHOAL_AGG_BONFERRONI and so on
-    uint32_t n_threads; // 0: one a core
+    size_t size;         // sizeof(shoal_agg_estimate_options)
+    double confidence;   // of the intervals, between 0 and 1; 0: 0.95
+    uint32_t multiple;   // SHOAL_AGG_BONFERRONI and so on
+    uint32_t n_threads;  // 0: one a core
+    uint32_t incomplete; // 1: estimate though shards of manifests are missing; 0: refuse that
 } shoal_agg_estimate_options;
 
 // A value that is asked about. It need not be NUL-terminated.
@@ -278,7 +280,8 @@ typedef struct shoal_agg_estimate shoal_agg_estimate;
 //           in its order, where n_values is not read. A recipe that estimates a mean has the one
 //           row "mean"
 //   options: NULL: 95 % intervals, Bonferroni's correction, one thread a core
-// Returns: SHOAL_AGG_COHORT for fewer reports than the recipe's minimum cohort; SHOAL_AGG_USAGE for
+// Returns: SHOAL_AGG_COHORT for fewer reports than the recipe's minimum cohort;
+// SHOAL_AGG_INCOMPLETE, naming them, for missing shards of a manifest; SHOAL_AGG_USAGE for
 // a joint recipe, which shoal_agg_run answers with "joint"; SHOAL_AGG_RANGE, naming its place, for
 // a value outside the recipe's list.
 // Release the estimate with shoal_agg_estimate_free.
@@ -311,6 +314,8 @@ typedef struct shoal_agg_columns {
     const uint8_t *detected;     // 1 if the count can be told from zero; 0 for a mean
     const uint8_t *withheld;     // 1 if the row is withheld
     const shoal_agg_text *value; // as the recipe's text rule makes it
+    uint64_t n_shards;           // of the manifests that the accumulator counts
+    uint64_t n_missing_shards;   // not 0 only where `incomplete` allowed it
 } shoal_agg_columns;
 
 SHOAL_AGG_API shoal_agg_code

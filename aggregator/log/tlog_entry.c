@@ -209,7 +209,7 @@ static agg_err check_form(agg_error *error, const agg_tlog_entry *entry, const c
 agg_err agg_tlog_entry_read(agg_tlog_entry *entry, agg_error *error, const char *bytes, size_t len)
 {
     cJSON *json = agg_json_parse(error, bytes, len);
-    if (json == NULL) return AGG_ERR_JSON;
+    if (json == NULL) return agg_json_refusal(error);
     agg_err err = read_object(entry, error, json);
     cJSON_Delete(json);
     return err == SHOAL_OK ? check_form(error, entry, bytes, len) : err;
@@ -219,7 +219,7 @@ agg_err agg_tlog_keys_read(agg_tlog_entry *entry, agg_error *error, const char *
                            uint32_t serial)
 {
     cJSON *json = agg_json_parse(error, text, len);
-    if (json == NULL) return AGG_ERR_JSON;
+    if (json == NULL) return agg_json_refusal(error);
     const cJSON *type = cJSON_GetObjectItemCaseSensitive(json, "type");
     const char *name = cJSON_GetStringValue(type);
     memset(entry, 0, sizeof *entry);

@@ -81,7 +81,7 @@ agg_err agg_policy_from_bytes(agg_policy *policy, agg_error *error, const char *
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE, "%s: a policy has at most 256 KiB",
                         name);
     cJSON *json = agg_json_parse(error, bytes, len);
-    agg_err err = json != NULL ? read_members(policy, error, json) : AGG_ERR_JSON;
+    agg_err err = json != NULL ? read_members(policy, error, json) : agg_json_refusal(error);
     cJSON_Delete(json);
     if (err == SHOAL_OK) return SHOAL_OK;
     if (error != NULL && err == AGG_ERR_JSON) error->exit_code = AGG_EXIT_USAGE;

@@ -312,7 +312,7 @@ agg_err agg_recipe_from_bytes(agg_recipe *recipe, agg_error *error, const char *
     memcpy(recipe->json, bytes, len);
     recipe->json_len = len;
     cJSON *json = agg_json_parse(error, recipe->json, len);
-    agg_err err = json != NULL ? read_fields(recipe, error, json) : AGG_ERR_JSON;
+    agg_err err = json != NULL ? read_fields(recipe, error, json) : agg_json_refusal(error);
     cJSON_Delete(json);
     if (err == SHOAL_OK) return SHOAL_OK;
     if (error != NULL && err == AGG_ERR_JSON) error->exit_code = AGG_EXIT_USAGE;

@@ -151,7 +151,7 @@ agg_err agg_set_from_bytes(agg_set *set, agg_error *error, const char *name, con
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                         "%s: a recipe set has at most 4 MiB", name);
     cJSON *json = agg_json_parse(error, bytes, len);
-    agg_err err = json != NULL ? SHOAL_OK : AGG_ERR_JSON;
+    agg_err err = json != NULL ? SHOAL_OK : agg_json_refusal(error);
     if (err == SHOAL_OK && !cJSON_IsObject(json))
         err = agg_fail(error, SHOAL_ERR_TYPE, AGG_EXIT_USAGE, "a recipe set is a JSON object");
     if (err == SHOAL_OK && !cJSON_HasObjectItem(json, "recipes"))

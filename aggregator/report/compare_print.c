@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "guarantee_print.h"
+#include "incomplete_print.h"
 #include "print_text.h"
 #include "recipe.h"
 #include "round_text.h"
@@ -59,11 +60,13 @@ static void print_json_row(FILE *stream, const agg_compare_row *row)
     fprintf(stream, ",\"detected\":%s}", row->detected ? "true" : "false");
 }
 
-static void print_json_side(FILE *stream, const char *name, const agg_recipe *recipe, uint64_t n)
+static void print_json_side(FILE *stream, const char *name, const agg_recipe *recipe, uint64_t n,
+                            agg_shards_about shards)
 {
-    fprintf(stream,
-            "\"%s\":{\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,\"epsilon\":", name,
+    fprintf(stream, "\"%s\":{\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,", name,
             recipe->id, recipe->hash_hex, (unsigned long long)n);
+    agg_incomplete_print_json(stream, shards);
+    fputs("\"epsilon\":", stream);
     agg_print_number(stream, recipe->recipe->cost_micro / 1e6);
     fputs("},", stream);
 }
@@ -85,8 +88,8 @@ static void print_json_guarantees(FILE *stream, const agg_compare *c)
 static void print_json(FILE *stream, const agg_compare *c)
 {
     fputs("{\"schema\":1,", stream);
-    print_json_side(stream, "a", c->recipe_a, c->n_a);
-    print_json_side(stream, "b", c->recipe_b, c->n_b);
+    print_json_side(stream, "a", c->recipe_a, c->n_a, c->shards_a);
+    print_json_side(stream, "b", c->recipe_b, c->n_b, c->shards_b);
     fprintf(stream, "\"of\":\"%s\",\"confidence\":", of_name(c->of));
     agg_print_number(stream, c->confidence);
     fprintf(stream, ",\"multiple\":\"%s\",", agg_multiple_name(c->multiple));
@@ -161,8 +164,10 @@ static void print_table(FILE *stream, const agg_compare *c)
     }
     fprintf(stream, "a: %s, %s reports, epsilon %g\n", c->recipe_a->id, agg_whole(c->n_a).text,
             c->recipe_a->recipe->cost_micro / 1e6);
+    agg_incomplete_print(stream, c->shards_a);
     fprintf(stream, "b: %s, %s reports, epsilon %g\n", c->recipe_b->id, agg_whole(c->n_b).text,
             c->recipe_b->recipe->cost_micro / 1e6);
+    agg_incomplete_print(stream, c->shards_b);
     fprintf(stream, "b less a, %s%s, %g %% intervals\n\n",
             c->of == AGG_COMPARE_SHARES   ? "shares in %"
             : c->of == AGG_COMPARE_COUNTS ? agg_picks_unit(c->recipe_a->recipe)

@@ -8,6 +8,7 @@
 #include "alarm_print.h"
 #include "compound.h"
 #include "guarantee_print.h"
+#include "incomplete_print.h"
 #include "print_text.h"
 #include "recipe.h"
 #include "window_picks.h"
@@ -67,6 +68,7 @@ static void print_json(FILE *stream, const agg_discovery_result *result)
     const agg_discovery *d = result->discovery;
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
             d->recipe->id, d->recipe->hash_hex, (unsigned long long)d->n);
+    agg_incomplete_print_json(stream, result->shards);
     print_member(stream, "epsilon", d->recipe->recipe->cost_micro / 1e6);
     print_member(stream, "confidence", d->confidence);
     fprintf(stream, "\"method\":\"%s\",", method(d));
@@ -140,6 +142,7 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
     if (result->n_rounds > 1) fprintf(stream, " of %zu rounds", result->n_rounds);
     fprintf(stream, ", epsilon %g a report, %g %% intervals, false-discovery rate %g %%\n",
             d->recipe->recipe->cost_micro / 1e6, 100 * d->confidence, 100 * d->fdr);
+    agg_incomplete_print(stream, result->shards);
     for (size_t i = 0; agg_picks_note(note, d->recipe->recipe, i); i++)
         fprintf(stream, "%s\n", note);
     fputc('\n', stream);

@@ -14,12 +14,14 @@ typedef struct agg_discovery_result {
     const agg_discovery *discovery;
     const agg_guarantee *guarantee; // of the round with the weakest guarantee; may be NULL
     size_t n_rounds;
+    agg_shards_about shards; // of the manifests of all rounds
 } agg_discovery_result;
 
 // Prints a result. Numbers are as in estimate_print.h. Every row is detected; other rows are not
 // printed.
 //
-// JSON is one object and a newline: {"schema":1, "recipe", "recipe_hash", "n", "epsilon",
+// JSON is one object and a newline: {"schema":1, "recipe", "recipe_hash", "n", "incomplete",
+// "epsilon",
 // "confidence", "method", "rounds", "fdr", "threshold", "known", "candidates", "notes", "cuts",
 // "withheld", "guarantees", "rows":[{"value", "count", "stderr", "low", "high", "detected",
 // "found"}...]}. "threshold" is there if there is one, "rounds" if there are several, "withheld" if

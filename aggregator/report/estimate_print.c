@@ -9,6 +9,7 @@
 #include "alarm_print.h"
 #include "event.h"
 #include "guarantee_print.h"
+#include "incomplete_print.h"
 #include "item_label.h"
 #include "print_text.h"
 #include "recipe.h"
@@ -121,9 +122,7 @@ static void print_json(FILE *stream, const agg_estimate *e)
     if (e->blocks != NULL)
         fprintf(stream, "\"blocks\":{\"n\":%llu,\"first\":\"%s\",\"last\":\"%s\"},",
                 (unsigned long long)e->blocks->n, e->blocks->first, e->blocks->last);
-    if (e->shards.missing > 0)
-        fprintf(stream, "\"incomplete\":{\"shards\":%llu,\"missing\":%llu},",
-                (unsigned long long)e->shards.n, (unsigned long long)e->shards.missing);
+    agg_incomplete_print_json(stream, e->shards);
     print_field(stream, "epsilon", e->epsilon);
     fputc(',', stream);
     print_field(stream, "confidence", e->confidence);
@@ -203,20 +202,18 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
     const shoal_name *variable = variable_of(e);
     char note[AGG_PICKS_NOTE_MAX];
     agg_alarms_print_raised(stream, &e->alarms);
-    fprintf(stream, "%s: %s reports, epsilon %g, %g %% intervals", e->recipe->id,
+    fprintf(stream, "%s: %s reports, epsilon %g, %g %% intervals\n", e->recipe->id,
             agg_whole(e->n).text, e->epsilon, 100 * e->confidence);
-    if (e->shards.missing > 0)
-        fprintf(stream, "\nincomplete: %s of %s shards are missing",
-                agg_whole(e->shards.missing).text, agg_whole(e->shards.n).text);
-    if (variable != NULL) fprintf(stream, "\nvariable %.*s", (int)variable->len, variable->bytes);
+    agg_incomplete_print(stream, e->shards);
+    if (variable != NULL) fprintf(stream, "variable %.*s\n", (int)variable->len, variable->bytes);
     if (e->by > 0)
-        fprintf(stream, "\nby %.*s, over all else", (int)r->encoding.fields[e->by - 1].field.len,
+        fprintf(stream, "by %.*s, over all else\n", (int)r->encoding.fields[e->by - 1].field.len,
                 r->encoding.fields[e->by - 1].field.bytes);
     if (is_mean(e))
-        fprintf(stream, "\nmean of numbers from %.10g to %.10g", (double)r->low_micro / 1e6,
+        fprintf(stream, "mean of numbers from %.10g to %.10g\n", (double)r->low_micro / 1e6,
                 (double)r->high_micro / 1e6);
-    for (size_t i = 0; agg_picks_note(note, r, i); i++) fprintf(stream, "\n%s", note);
-    fputs("\n\n", stream);
+    for (size_t i = 0; agg_picks_note(note, r, i); i++) fprintf(stream, "%s\n", note);
+    fputc('\n', stream);
     agg_print_cell(stream, "value", 5, width);
     for (size_t i = 0; i < c.n; i++)
         fprintf(stream, strcmp(c.names[i], "stderr") == 0 ? "  %10s" : "  %12s", c.names[i]);

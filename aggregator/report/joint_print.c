@@ -9,6 +9,7 @@
 
 #include "alarm_print.h"
 #include "guarantee_print.h"
+#include "incomplete_print.h"
 #include "print_text.h"
 #include "recipe.h"
 #include "window_picks.h"
@@ -176,6 +177,7 @@ static void print_json(FILE *stream, const agg_joint_result *r)
 {
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
             r->recipe->id, r->recipe->hash_hex, (unsigned long long)r->n);
+    agg_incomplete_print_json(stream, r->shards);
     print_member(stream, "epsilon", r->recipe->recipe->cost_micro / 1e6);
     if (agg_picks_windows(r->recipe->recipe)) fputs(",\"unit\":\"windows\"", stream);
     fputc(',', stream);
@@ -359,9 +361,11 @@ static void print_table(FILE *stream, const agg_joint_result *r)
     agg_alarms_print_raised(stream, &r->alarms);
     fprintf(stream,
             "%s: %s reports, epsilon %g a report, %g %% intervals; shares in %%, +- standard "
-            "error\n\n",
+            "error\n",
             r->recipe->id, agg_whole(r->n).text, r->recipe->recipe->cost_micro / 1e6,
             100 * r->confidence);
+    agg_incomplete_print(stream, r->shards);
+    fputc('\n', stream);
     if (agg_picks_windows(r->recipe->recipe))
         fputs("shares are of windows; one without events has no value of any variable, which makes "
               "variables\ndependent\n\n",

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "incomplete_print.h"
 #include "joint_print.h"
 #include "print_text.h"
 #include "recipe.h"
@@ -269,7 +270,7 @@ static double largest(const agg_joint_share *shares, size_t n, bool is_high)
 static void draw_head(const drawing *d, double width, double height)
 {
     const agg_joint_result *r = d->result;
-    char words[160];
+    char words[160], line[AGG_INCOMPLETE_LINE_MAX];
     fprintf(d->stream,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
             "0 %.0f %.0f\" font-family=\"system-ui, sans-serif\" role=\"img\">\n<title>",
@@ -287,6 +288,8 @@ static void draw_head(const drawing *d, double width, double height)
              agg_picks_windows(r->recipe->recipe) ? "the windows of " : "", agg_whole(r->n).text,
              r->recipe->recipe->cost_micro / 1e6);
     text(d->stream, 24, 58, 13, "start", faint, words);
+    if (r->shards.missing > 0)
+        text(d->stream, 24, 76, 13, "start", ink, agg_incomplete_line(line, r->shards));
 }
 
 agg_err agg_joint_svg(FILE *stream, agg_error *error, const agg_joint_result *r)

@@ -72,7 +72,8 @@ agg_err agg_track_load_simulated(agg_track_simulated *out, double **numbers, agg
     agg_err err = agg_file_read(&bytes, &unread, file, SIMULATION_MAX);
     if (err == SHOAL_OK) {
         cJSON *root = agg_json_parse(error, (const char *)bytes.data, bytes.len);
-        err = root != NULL ? take_simulated(out, numbers, error, track, root) : AGG_ERR_JSON;
+        err = root != NULL ? take_simulated(out, numbers, error, track, root)
+                           : agg_json_refusal(error);
         if (root == NULL) agg_error_prefix(error, "%s", file);
         cJSON_Delete(root);
         free(bytes.data);

@@ -57,8 +57,10 @@ agg_err round_next(agg_error *error, const round_options *options)
     agg_err err = agg_recipe_from_file(&w.recipe, error, options->recipe);
     if (err != SHOAL_OK) return err;
     err = state_memory(&w, error);
-    if (err == SHOAL_OK &&
-        (err = agg_accumulator_load_whole(&w.acc, error, options->accumulator)) == SHOAL_OK) {
+    if (err == SHOAL_OK)
+        err = agg_accumulator_load_result(&w.acc, error, options->accumulator, w.recipe.recipe,
+                                          AGG_WHOLE_ONLY);
+    if (err == SHOAL_OK) {
         err = run(&w, error);
         agg_accumulator_release(&w.acc);
     }

@@ -251,15 +251,20 @@ agg_err agg_accumulator_init_like(agg_accumulator *acc, agg_error *error,
 // Returns: how many rows the sketches of an accumulator have, held or not.
 uint32_t agg_accumulator_row_count(const agg_accumulator *acc);
 
-// Reads an accumulator whose result is to be shown.
-// Returns: also AGG_ERR_INCOMPLETE, as agg_accumulator_check_whole.
-agg_err agg_accumulator_load_whole(agg_accumulator *acc, agg_error *error,
-                                   const char *path) SHOAL_MUST_CHECK;
-
 // Checks that the accumulator belongs to this recipe: its hash, and also the shapes of its
 // sketches, since a file may claim any hash and decoders read sketches as the recipe's parts say.
 // Returns: SHOAL_ERR_RECIPE_HASH, naming both recipes.
 agg_err agg_accumulator_check_recipe(const agg_accumulator *acc, agg_error *error,
                                      const shoal_recipe *recipe) SHOAL_MUST_CHECK;
+
+// Whether a result may be shown though shards of manifests are missing.
+typedef enum agg_wholeness { AGG_WHOLE_ONLY, AGG_MAY_BE_INCOMPLETE } agg_wholeness;
+
+// Reads an accumulator whose result is to be shown. Every command that shows one reads it here.
+// Returns: also as agg_accumulator_check_recipe, and with AGG_WHOLE_ONLY as
+// agg_accumulator_check_whole, both behind the path. On error nothing is left to release.
+agg_err agg_accumulator_load_result(agg_accumulator *acc, agg_error *error, const char *path,
+                                    const shoal_recipe *recipe,
+                                    agg_wholeness wholeness) SHOAL_MUST_CHECK;
 
 #endif

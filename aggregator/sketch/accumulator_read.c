@@ -406,17 +406,6 @@ agg_err agg_accumulator_load_rows(agg_accumulator *acc, agg_error *error, const 
     return load_rows(acc, error, path, &rows);
 }
 
-agg_err agg_accumulator_load_whole(agg_accumulator *acc, agg_error *error, const char *path)
-{
-    agg_err err = agg_accumulator_load(acc, error, path);
-    if (err != SHOAL_OK) return err;
-    err = agg_accumulator_check_whole(acc, error);
-    if (err == SHOAL_OK) return SHOAL_OK;
-    agg_error_prefix(error, "%s", path);
-    agg_accumulator_release(acc);
-    return err;
-}
-
 // ---- the head alone ----
 
 agg_err agg_accumulator_read_head(uint8_t recipe_hash[32], uint64_t *n, const uint8_t *bytes,

@@ -201,6 +201,31 @@ class Estimates(WithFolder):
             self.folded().estimate(multiple="often")
 
 
+    def test_incomplete(self) -> None:
+        command("manifest", "make", "--recipe", self.at("r.json"), "-o", self.at("m"), self.at("in.batch"))
+        first = memoryview(self.batches)
+        for shard in ("1/2", "2/2"):
+            done = subprocess.run([COMMAND, "ingest", "--recipe", self.at("r.json"), "--manifest",
+                                   self.at("m"), "--shard", shard, "-o", self.at("half.acc"),
+                                   self.at("in.batch")], stderr=subprocess.PIPE)
+            if done.returncode == 0:
+                break
+        self.assertEqual(done.returncode, 0, (done.stderr, len(first)))
+        half = shoal.Accumulator.load(self.recipe, self.path / "half.acc")
+        with self.assertRaises(shoal.ShoalError) as caught:
+            half.estimate()
+        self.assertEqual(caught.exception.name, "incomplete")
+        estimate = half.estimate(incomplete=True)
+        self.assertEqual((estimate.n_shards, estimate.n_missing_shards), (2, 1))
+        other = shoal.Accumulator(self.recipe)
+        other.add_batches(shoal.simulate(self.recipe, {"dog": 1}, devices=20_000, seed=8))
+        with self.assertRaises(shoal.ShoalError) as caught:
+            shoal.compare(half, other)
+        self.assertEqual(caught.exception.name, "incomplete")
+        result = shoal.compare(half, other, incomplete=True)
+        self.assertEqual(result["a"]["incomplete"], {"shards": 2, "missing": 1})
+
+
 class Commands(WithFolder):
     def test_plan_account_compare(self) -> None:
         printed = command("plan", "--devices", "100000", "--size", "50", "--epsilon", "1", "--format", "json")
@@ -224,7 +249,7 @@ class Commands(WithFolder):
 
 class Memory(WithFolder):
     def test_structs_are_those_of_the_header(self) -> None:
-        sizes = {"Error": 520, "Bytes": 16, "Facts": 56, "Added": 40, "Options": 24, "Text": 16, "Columns": 104}
+        sizes = {"Error": 520, "Bytes": 16, "Facts": 56, "Added": 40, "Options": 32, "Text": 16, "Columns": 120}
         for name, size in sizes.items():
             self.assertEqual(ctypes.sizeof(getattr(_library, f"{name}Struct")), size, name)
 

@@ -257,11 +257,14 @@ class Accumulator:
         confidence: float = 0.95,
         multiple: str = "bonferroni",
         threads: int = 0,
+        incomplete: bool = False,
     ) -> Estimate:
         """Estimates how many reports each value has.
 
         values: None: all of the recipe's own list, in its order
         multiple: the correction behind `detected`: bonferroni, bh or none
+        incomplete: estimate though shards of manifests are missing, which else raises Error with
+            the name "incomplete". n_missing_shards of the result says how many are.
         """
         if multiple not in MULTIPLE:
             raise ValueError("multiple is bonferroni, bh or none")
@@ -270,6 +273,7 @@ class Accumulator:
             confidence=confidence,
             multiple=MULTIPLE[multiple],
             n_threads=threads,
+            incomplete=int(incomplete),
         )
         texts, n, kept = None, 0, []
         if values is not None:
@@ -315,6 +319,8 @@ class Estimate:
         self.confidence: float = c.confidence
         self.n_withheld: int = c.n_withheld
         self.n_alarms: int = c.n_alarms
+        self.n_shards: int = c.n_shards
+        self.n_missing_shards: int = c.n_missing_shards
         self.value: list[str] = [
             string_at(c.value[i].bytes, c.value[i].len).decode("utf-8", "replace") for i in range(n)
         ]

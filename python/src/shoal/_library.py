@@ -65,6 +65,7 @@ class OptionsStruct(Structure):
         ("confidence", c_double),
         ("multiple", c_uint32),
         ("n_threads", c_uint32),
+        ("incomplete", c_uint32),
     ]
 
 
@@ -87,6 +88,8 @@ class ColumnsStruct(Structure):
         ("detected", c_void_p),
         ("withheld", c_void_p),
         ("value", POINTER(TextStruct)),
+        ("n_shards", c_uint64),
+        ("n_missing_shards", c_uint64),
     ]
 
 

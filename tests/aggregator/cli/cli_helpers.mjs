@@ -2,7 +2,7 @@
 // A folder of its own for tests of the commands, and calls of the command in it: $SHOAL_BIN or build/release/shoal.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +23,10 @@ export function makeCli(name) {
   return {
     /** @param {string} file */
     read: (file) => readFileSync(join(folder, file), 'utf8'),
+    /** @param {string} file */
+    bytes: (file) => readFileSync(join(folder, file)),
+    /** @param {string} file */
+    has: (file) => existsSync(join(folder, file)),
     /** @param {string} file @param {string | object} content text, or JSON */
     write: (file, content) =>
       writeFileSync(

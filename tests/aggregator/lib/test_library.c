@@ -18,9 +18,9 @@ _Static_assert(sizeof(void *) != 8 ||
                    (sizeof(shoal_agg_error) == 520 && offsetof(shoal_agg_error, text) == 8 &&
                     sizeof(shoal_agg_bytes) == 16 && sizeof(shoal_agg_recipe_facts) == 56 &&
                     offsetof(shoal_agg_recipe_facts, record_size) == 32 &&
-                    sizeof(shoal_agg_added) == 40 && sizeof(shoal_agg_estimate_options) == 24 &&
+                    sizeof(shoal_agg_added) == 40 && sizeof(shoal_agg_estimate_options) == 32 &&
                     offsetof(shoal_agg_estimate_options, n_threads) == 20 &&
-                    sizeof(shoal_agg_text) == 16 && sizeof(shoal_agg_columns) == 104 &&
+                    sizeof(shoal_agg_text) == 16 && sizeof(shoal_agg_columns) == 120 &&
                     offsetof(shoal_agg_columns, count) == 48 &&
                     offsetof(shoal_agg_columns, value) == 96),
                "the layout of a public struct has changed");
@@ -364,6 +364,72 @@ static void test_estimates(void **state)
     close_collection(&c);
 }
 
+// Shards 1 and 2 of three are folded; the third is missing.
+static void test_incomplete(void **state)
+{
+    collection c;
+    char options[512];
+    shoal_agg_error error;
+    agg_error inner;
+    agg_accumulator sum;
+    shoal_agg_accumulator *acc = NULL;
+    shoal_agg_estimate *estimate = NULL;
+    shoal_agg_columns columns = {.size = sizeof columns};
+    shoal_agg_estimate_options asked = {.size = sizeof asked, .incomplete = 1};
+    const agg_shard_claim about = {.manifest = {7}, .generation = 1, .n_shards = 3};
+    (void)state;
+    open_collection(&c);
+    assert_ok(agg_accumulator_init(&sum, &inner, c.own.recipe));
+    assert_ok(agg_accumulator_add(&sum, &inner, c.records, RECORDS, 1));
+    for (uint32_t shard = 1; shard <= 2; shard++) {
+        agg_shard_claims one;
+        assert_ok(agg_shard_claims_of(&one, &inner, &about, shard));
+        assert_ok(agg_accumulator_claim_shards(&sum, &inner, &one));
+        agg_shard_claims_release(&one);
+    }
+    write_file(in_folder("r.json"), c.text, strlen(c.text));
+    assert_ok(agg_accumulator_save(&sum, &inner, in_folder("half.acc")));
+    agg_accumulator_release(&sum);
+    assert_ok(shoal_agg_accumulator_load(&acc, c.recipe, in_folder("half.acc"), NULL));
+    assert_err(shoal_agg_estimate_new(&estimate, acc, NULL, 0, NULL, &error), SHOAL_AGG_INCOMPLETE);
+    assert_non_null(strstr(error.text, "incomplete: of the 3 shards of manifest 07"));
+    assert_string_equal(shoal_agg_error_name(error.code), "incomplete");
+    const uint64_t first = 0;
+    assert_err(shoal_agg_estimate_new_of_indices(&estimate, acc, &first, 1, NULL, NULL),
+               SHOAL_AGG_INCOMPLETE);
+    assert_null(estimate);
+    assert_ok(shoal_agg_estimate_new(&estimate, acc, NULL, 0, &asked, NULL));
+    assert_ok(shoal_agg_estimate_columns(&columns, estimate, NULL));
+    assert_int_equal(columns.n_shards, 3);
+    assert_int_equal(columns.n_missing_shards, 1);
+    // A program that was built with the first version of the header gets what it knows of.
+    shoal_agg_columns old = {.size = offsetof(shoal_agg_columns, n_shards), .n_shards = 77};
+    assert_ok(shoal_agg_estimate_columns(&old, estimate, NULL));
+    assert_int_equal(old.size, offsetof(shoal_agg_columns, n_shards));
+    assert_int_equal(old.n_shards, 77);
+    assert_true(old.n_rows == 5 && old.count[1] == columns.count[1]);
+    shoal_agg_estimate_free(estimate);
+    estimate = NULL;
+    asked.size = offsetof(shoal_agg_estimate_options, incomplete); // so `incomplete` is not read
+    assert_err(shoal_agg_estimate_new(&estimate, acc, NULL, 0, &asked, NULL), SHOAL_AGG_INCOMPLETE);
+    asked = (shoal_agg_estimate_options){.size = sizeof asked, .incomplete = 2};
+    assert_err(shoal_agg_estimate_new(&estimate, acc, NULL, 0, &asked, NULL), SHOAL_AGG_ARGUMENT);
+    asked = (shoal_agg_estimate_options){.size = 8};
+    assert_err(shoal_agg_estimate_new(&estimate, acc, NULL, 0, &asked, NULL), SHOAL_AGG_ARGUMENT);
+    shoal_agg_accumulator_free(acc);
+    // The command behind shoal_agg_run.
+    shoal_agg_bytes out = {NULL, 0};
+    snprintf(options, sizeof options, "{\"recipe\":\"%s\",\"words\":[\"%s\"]}", in_folder("r.json"),
+             in_folder("half.acc"));
+    assert_err(shoal_agg_run(NULL, "estimate", options, "json", &out, NULL), SHOAL_AGG_INCOMPLETE);
+    snprintf(options, sizeof options, "{\"recipe\":\"%s\",\"incomplete\":true,\"words\":[\"%s\"]}",
+             in_folder("r.json"), in_folder("half.acc"));
+    assert_ok(shoal_agg_run(NULL, "estimate", options, "json", &out, NULL));
+    assert_non_null(memmem(out.data, out.len, "\"incomplete\":{\"shards\":3,\"missing\":1}", 37));
+    shoal_agg_bytes_free(&out);
+    close_collection(&c);
+}
+
 static void keep_log(void *user, const char *text)
 {
     char *line = user;
@@ -525,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_refusals_add_nothing),
         cmocka_unit_test(test_bytes_in),
         cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_incomplete),
         cmocka_unit_test(test_run_refusals),
         cmocka_unit_test(test_contracts),
         cmocka_unit_test(test_threads),
