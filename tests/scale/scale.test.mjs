@@ -51,7 +51,8 @@ function passes(python, args, t) {
 test('the annotations are complete', (t) => {
   const python = environment(['requirements-test.txt']);
   const modules = ['boto3', 'botocore', 'distributed', 'pyspark', 'nats'].map(
-    (name) => `[[tool.mypy.overrides]]\nmodule = ["${name}.*"]\nignore_missing_imports = true\nfollow_imports = "skip"\n`,
+    (name) =>
+      `[[tool.mypy.overrides]]\nmodule = ["${name}.*"]\nignore_missing_imports = true\nfollow_imports = "skip"\n`,
   );
   const config = join(root, 'build/scale/mypy.toml');
   writeFileSync(config, `[tool.mypy]\nstrict = true\n${modules.join('')}`);
@@ -68,7 +69,9 @@ test('folds on Dask and a bucket: the bytes are those of one process', (t) => {
 });
 
 test(
-  isLong ? 'Spark, JetStream and 4,000,000 records' : 'SKIPPED without SHOAL_LONG=1: Spark, JetStream, 4,000,000 records',
+  isLong
+    ? 'Spark, JetStream and 4,000,000 records'
+    : 'SKIPPED without SHOAL_LONG=1: Spark, JetStream, 4,000,000 records',
   { skip: !isLong },
   (t) => {
     const python = environment(['requirements-test.txt', 'requirements-spark.txt']);
