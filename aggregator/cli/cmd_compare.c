@@ -35,7 +35,7 @@ static const char help_text[] =
     "  --block N           state that nobody is shown a part of fewer than N reports\n"
     "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
     "                      guarantee needs both options\n"
-    "  --format FORMAT     table (default), json, ndjson or csv\n"
+    "  --format FORMAT     table (default), json, ndjson, csv or arrow\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
     "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"

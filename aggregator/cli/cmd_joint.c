@@ -47,8 +47,8 @@ static const char help_text[] =
     "  --block N               state that nobody is shown a part of fewer than N reports\n"
     "  --honest SHARE          share of the reports assumed honest, 0.01 to 1; the central\n"
     "                          guarantee needs both options\n"
-    "  --format FORMAT         table (default), json, ndjson, csv, or svg: a heat map of two "
-    "variables\n"
+    "  --format FORMAT         table (default), json, ndjson, csv, arrow, or svg: a heat map\n"
+    "                          of two variables\n"
     "  -o, --output FILE       default: standard output; with --done the accumulator itself\n"
     "  --threads T             default: all cores\n"
     "  --memory SIZE           take at most this much memory, such as 256M or 2G; refuse if that "
@@ -56,7 +56,7 @@ static const char help_text[] =
     "                          not enough. Without it, large amounts are logged\n"
     "  --done                  the analysis is done: write the accumulator without its records\n";
 
-enum { FORMAT_SVG = AGG_CSV + 1 };
+enum { FORMAT_SVG = AGG_ARROW + 1 };
 
 typedef struct arguments {
     const char *recipe, *variables, *given, *wald, *memory, *accumulator;
