@@ -223,40 +223,73 @@ static void combine(duckdb_function_info info, duckdb_aggregate_state *source,
 
 // ---- the order of reports ----
 
-static int compare_lines(const void *a, const void *b)
+// A line and a number made of its bytes, which is quicker to compare than lines that begin alike.
+typedef struct line {
+    uint64_t key;
+    span text;
+} line;
+
+static uint64_t key_of(span text)
 {
-    const span *x = a, *y = b;
-    int order = memcmp(x->bytes, y->bytes, x->len < y->len ? x->len : y->len);
-    if (order != 0) return order;
-    return (x->len > y->len) - (x->len < y->len);
+    uint64_t key = text.len;
+    for (size_t at = 0; at < text.len; at += sizeof key) {
+        uint64_t word = 0;
+        memcpy(&word, text.bytes + at, text.len - at < sizeof word ? text.len - at : sizeof word);
+        key = (key ^ word) * 0x9e3779b97f4a7c15u;
+        key ^= key >> 29;
+    }
+    return key;
 }
 
-// Sorts the lines, so that the claim of a fold does not depend on the order in which rows come.
+static int compare_lines(const void *a, const void *b)
+{
+    const line *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    const span *s = &x->text, *t = &y->text;
+    int order = memcmp(s->bytes, t->bytes, s->len < t->len ? s->len : t->len);
+    return order != 0 ? order : (s->len > t->len) - (s->len < t->len);
+}
+
+// Returns: the lines of a group, *n of them; NULL for out of memory.
+static line *split_lines(size_t *n, const group *g)
+{
+    size_t cap = 0, at = 0;
+    for (const char *end = g->gathered; cap < SIZE_MAX && end != NULL && end < g->gathered + g->len;
+         cap++) {
+        end = memchr(end, '\n', (size_t)(g->gathered + g->len - end));
+        end = end != NULL ? end + 1 : NULL;
+    }
+    line *lines = malloc((cap + 1) * sizeof *lines);
+    for (*n = 0; lines != NULL && at < g->len; (*n)++) {
+        const char *from = g->gathered + at, *end = memchr(from, '\n', g->len - at);
+        const span text = {from, (size_t)(end - from) + 1};
+        lines[*n] = (line){key_of(text), text};
+        at += text.len;
+    }
+    return lines;
+}
+
+// Puts the lines into an order that depends on nothing but them, so that the claim of a fold does
+// not depend on the order in which rows come.
 static bool sort_lines(group *g, shoal_agg_error *error)
 {
     size_t n = 0, at = 0;
-    for (size_t i = 0; i < g->len; i++) n += g->gathered[i] == '\n';
-    span *lines = malloc((n + 1) * sizeof *lines);
+    line *lines = split_lines(&n, g);
     char *sorted = malloc(g->len + 1);
-    bool is_good = lines != NULL && sorted != NULL;
-    for (size_t i = 0; is_good && i < n; i++) {
-        const char *from = g->gathered + at, *end = memchr(from, '\n', g->len - at);
-        lines[i] = (span){from, (size_t)(end - from) + 1};
-        at += lines[i].len;
-    }
-    if (is_good) {
-        qsort(lines, n, sizeof *lines, compare_lines);
-        for (size_t i = at = 0; i < n; at += lines[i++].len)
-            memcpy(sorted + at, lines[i].bytes, lines[i].len);
-        free(g->gathered);
-        g->gathered = sorted;
-        g->cap = g->len + 1;
-    } else {
+    if (lines == NULL || sorted == NULL) {
         snprintf(error->text, sizeof error->text, "out of memory");
         free(sorted);
+        free(lines);
+        return false;
     }
+    qsort(lines, n, sizeof *lines, compare_lines);
+    for (size_t i = 0; i < n; at += lines[i++].text.len)
+        memcpy(sorted + at, lines[i].text.bytes, lines[i].text.len);
+    free(g->gathered);
+    g->gathered = sorted;
+    g->cap = g->len + 1;
     free(lines);
-    return is_good;
+    return true;
 }
 
 static bool fold(group *g, shoal_agg_error *error, function f)
