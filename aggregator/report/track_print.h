@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a series over epochs as a table, JSON, CSV, SVG or Arrow. Values are hostile text and are escaped
-// (print_text.h).
+// Prints a series over epochs as a table, JSON, CSV, SVG or Arrow. Values are hostile text and are
+// escaped (print_text.h).
 //
 // JSON is one object: {"schema":1, "recipe", "run_hash", "mechanism", "epsilon", "users", "epochs",
 // "confidence", "updates", "updates_answered", "updates_left", "frozen", "bound",
