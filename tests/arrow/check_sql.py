@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""shoal's functions in DuckDB. Usage: check_sql.py EXTENSION, in a folder with grr.json, grr.ndjson,
+"""shoal's functions in DuckDB. Usage: check_sql.py EXTENSION SQL.md, in a folder with grr.json, grr.ndjson,
 grr.batch (several batches), grr.acc of that file, later.acc, cms.json, cms.ndjson and sum.json; prints "ok"."""
 
 import json
@@ -100,4 +100,12 @@ for end in range(0, len(whole), max(1, len(whole) // 40)):
     refused(r"shoal_estimate: ", "SELECT shoal_estimate(?, ?::BLOB)", [recipe, whole[:end]])
 for protocol in ("sum", "dap"):
     refused(r"may not be stored in tables", "SELECT shoal_fold(?, report) FROM reports", [open(f"{protocol}.json").read()])
+
+# the examples of docs/sql.md
+sql.execute("DROP TABLE sums")
+blocks = re.findall(r"^```sql\n(.*?)^```", open(sys.argv[2], encoding="utf-8").read(), re.S | re.M)
+statements = [text for block in blocks for text in block.split(";") if text.strip()]
+assert len(statements) >= 3
+answers = [sql.execute(text, {"recipe": recipe}).fetchall() for text in statements]
+assert [row[0] for row in answers[0]] and answers[2][0][0] == one("FROM merged")
 print("ok")

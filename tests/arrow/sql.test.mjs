@@ -90,7 +90,10 @@ before(() => {
 test('SQL gives what the commands give', { skip }, () => {
   const script = join(root, 'tests/arrow/check_sql.py');
   const options = /** @type {const} */ ({ cwd: cli.path('.'), encoding: 'utf8' });
-  assert.equal(execFileSync(makePython(), [script, extension], options), 'ok\n');
+  assert.equal(
+    execFileSync(makePython(), [script, extension, join(root, 'docs/sql.md')], options),
+    'ok\n',
+  );
 });
 
 test('the extension says which DuckDB it is for', { skip }, () => {
