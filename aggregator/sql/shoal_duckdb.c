@@ -17,6 +17,7 @@
 
 #include "library_call.h"
 #include "recipe.h"
+#include "report_order.h"
 #include "shoal_aggregate.h"
 
 DUCKDB_EXTENSION_EXTERN
@@ -221,75 +222,16 @@ static void combine(duckdb_function_info info, duckdb_aggregate_state *source,
         }
 }
 
-// ---- the order of reports ----
+// ---- results ----
 
-// A line and a number made of its bytes, which is quicker to compare than lines that begin alike.
-typedef struct line {
-    uint64_t key;
-    span text;
-} line;
-
-static uint64_t key_of(span text)
-{
-    uint64_t key = text.len;
-    for (size_t at = 0; at < text.len; at += sizeof key) {
-        uint64_t word = 0;
-        memcpy(&word, text.bytes + at, text.len - at < sizeof word ? text.len - at : sizeof word);
-        key = (key ^ word) * 0x9e3779b97f4a7c15u;
-        key ^= key >> 29;
-    }
-    return key;
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-    const line *x = a, *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    const span *s = &x->text, *t = &y->text;
-    int order = memcmp(s->bytes, t->bytes, s->len < t->len ? s->len : t->len);
-    return order != 0 ? order : (s->len > t->len) - (s->len < t->len);
-}
-
-// Returns: the lines of a group, *n of them; NULL for out of memory.
-static line *split_lines(size_t *n, const group *g)
-{
-    size_t cap = 0, at = 0;
-    for (const char *end = g->gathered; cap < SIZE_MAX && end != NULL && end < g->gathered + g->len;
-         cap++) {
-        end = memchr(end, '\n', (size_t)(g->gathered + g->len - end));
-        end = end != NULL ? end + 1 : NULL;
-    }
-    line *lines = malloc((cap + 1) * sizeof *lines);
-    for (*n = 0; lines != NULL && at < g->len; (*n)++) {
-        const char *from = g->gathered + at, *end = memchr(from, '\n', g->len - at);
-        const span text = {from, (size_t)(end - from) + 1};
-        lines[*n] = (line){key_of(text), text};
-        at += text.len;
-    }
-    return lines;
-}
-
-// Puts the lines into an order that depends on nothing but them, so that the claim of a fold does
-// not depend on the order in which rows come.
 static bool sort_lines(group *g, shoal_agg_error *error)
 {
-    size_t n = 0, at = 0;
-    line *lines = split_lines(&n, g);
-    char *sorted = malloc(g->len + 1);
-    if (lines == NULL || sorted == NULL) {
-        snprintf(error->text, sizeof error->text, "out of memory");
-        free(sorted);
-        free(lines);
-        return false;
+    if (report_order(&g->gathered, g->len)) {
+        g->cap = g->len + 1;
+        return true;
     }
-    qsort(lines, n, sizeof *lines, compare_lines);
-    for (size_t i = 0; i < n; at += lines[i++].text.len)
-        memcpy(sorted + at, lines[i].text.bytes, lines[i].text.len);
-    free(g->gathered);
-    g->gathered = sorted;
-    g->cap = g->len + 1;
-    free(lines);
-    return true;
+    snprintf(error->text, sizeof error->text, "out of memory");
+    return false;
 }
 
 static bool fold(group *g, shoal_agg_error *error, function f)

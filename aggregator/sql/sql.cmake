@@ -3,6 +3,7 @@
 # built on request only.
 if(SHOAL_NATIVE AND EXISTS ${SHOAL_DEPS_DIR}/duckdb/VERSION)
     add_library(shoal_duckdb MODULE EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/aggregator/sql/shoal_duckdb.c
+        ${PROJECT_SOURCE_DIR}/aggregator/sql/report_order.c
         $<TARGET_OBJECTS:shoal_aggregate_calls>)
     target_include_directories(shoal_duckdb SYSTEM PRIVATE ${SHOAL_DEPS_DIR}/duckdb)
     target_include_directories(shoal_duckdb PRIVATE ${PROJECT_SOURCE_DIR}/aggregator/lib)
