@@ -4,6 +4,8 @@
 #   shoal_utf8proc   <utf8proc.h>
 #   shoal_libcrypto  <openssl/evp.h>, native only
 #   shoal_compression  <zstd.h> and <zlib.h>, native only
+#   shoal_arrow      <nanoarrow/nanoarrow_ipc.h>, native only, where scripts/fetch-packages.sh put it;
+#                    without it --format arrow is refused
 # Native builds use the system's libraries, by pkg-config. WASI builds link statically from the
 # sources that scripts/fetch-sources.sh put into SHOAL_DEPS_DIR.
 add_library(shoal_cjson INTERFACE)
@@ -22,6 +24,18 @@ if(SHOAL_NATIVE)
     target_link_libraries(shoal_compression INTERFACE PkgConfig::libzstd PkgConfig::zlib)
     target_link_libraries(shoal_cjson INTERFACE PkgConfig::libcjson)
     target_link_libraries(shoal_utf8proc INTERFACE PkgConfig::libutf8proc)
+
+    set(nanoarrow ${SHOAL_DEPS_DIR}/nanoarrow)
+    if(EXISTS ${nanoarrow}/VERSION)
+        add_library(shoal_arrow STATIC ${nanoarrow}/src/nanoarrow.c ${nanoarrow}/src/nanoarrow_ipc.c
+            ${nanoarrow}/src/flatcc.c)
+        target_include_directories(shoal_arrow SYSTEM PUBLIC ${nanoarrow}/include)
+        target_compile_features(shoal_arrow PRIVATE c_std_11)
+        target_compile_options(shoal_arrow PRIVATE -w)
+        set_target_properties(shoal_arrow PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+    else()
+        message(STATUS "build/deps/nanoarrow is missing (scripts/fetch-packages.sh): --format arrow is refused")
+    endif()
     return()
 endif()
 

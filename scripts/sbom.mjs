@@ -51,6 +51,12 @@ function sourceVersion(name) {
   return existsSync(join(root, path)) ? /\((.*?)\)/.exec(read(path))?.[1] : undefined;
 }
 
+/** The version of a source that fetch-packages.sh unpacked. @param {string} name nanoarrow, or flatcc inside it */
+function fetchedVersion(name) {
+  const path = `build/deps/nanoarrow/VERSION${name === 'flatcc' ? '.flatcc' : ''}`;
+  return existsSync(join(root, path)) ? read(path).trim() : undefined;
+}
+
 /** @param {string} licence an SPDX expression */
 const licencesOf = (licence) =>
   / /.test(licence) ? [{ expression: licence }] : [{ license: { id: licence } }];
@@ -96,8 +102,38 @@ function systemComponents() {
         ],
       };
     });
+  // Sources that fetch-packages.sh unpacked; flatcc comes inside nanoarrow.
+  const fetched = ['nanoarrow', 'flatcc'].flatMap((name) => {
+    const version = fetchedVersion(name);
+    if (!version) return [];
+    const { licence, use, in: inside } = libraries[name];
+    const purl =
+      name === 'nanoarrow' ? `pkg:pypi/nanoarrow@${version}` : `pkg:generic/flatcc@${version}`;
+    const properties = [
+      { name: 'shoal:use', value: use },
+      { name: 'shoal:in', value: String(inside) },
+    ];
+    const licenses = licencesOf(licence);
+    return [
+      {
+        'bom-ref': purl,
+        type: 'library',
+        name,
+        version,
+        scope: 'required',
+        licenses,
+        purl,
+        properties,
+      },
+    ];
+  });
   const tools = setupPackages().filter((name) => !(name in libraries));
-  return [...named, ...sources, ...installed(tools).map((found) => debianComponent(found, 'tool'))];
+  return [
+    ...named,
+    ...sources,
+    ...fetched,
+    ...installed(tools).map((found) => debianComponent(found, 'tool')),
+  ];
 }
 
 /** Seconds since 1970 of the sources: SOURCE_DATE_EPOCH, or the last commit. */

@@ -91,4 +91,5 @@ install_npm_packages() {
 if is_debian_12; then install_packages "${packages[@]}"; else tell_other_system; fi
 provide_node
 scripts/fetch-sources.sh
+scripts/fetch-packages.sh
 install_npm_packages

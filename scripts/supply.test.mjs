@@ -165,7 +165,7 @@ function validate(bom) {
     assert.ok(typeof each.name === 'string' && each.name.length > 0, what);
     assert.ok(!refs.has(each['bom-ref']), `twice: ${what}`);
     refs.add(each['bom-ref']);
-    assert.match(each.purl, /^pkg:(npm|deb)\/[^\s]+@[^\s]+$/, what);
+    assert.match(each.purl, /^pkg:(npm|deb|pypi|generic)\/[^\s]+@[^\s]+$/, what);
     if (each.scope) assert.ok(['required', 'optional', 'excluded'].includes(each.scope), what);
     for (const { alg, content } of each.hashes ?? [])
       assert.match(

@@ -127,13 +127,25 @@ void agg_print_csv_text(FILE *stream, const char *bytes, size_t len)
     fputc('"', stream);
 }
 
+bool agg_is_character(size_t *used, const char *bytes, size_t len)
+{
+    int32_t point;
+    *used = next_point(&point, bytes, len);
+    return point >= 0;
+}
+
+void agg_number_text(char out[AGG_NUMBER_TEXT], double x)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(out, AGG_NUMBER_TEXT, "%.*g", digits, x);
+        if (strtod(out, NULL) == x) break;
+    }
+}
+
 void agg_print_number(FILE *stream, double x)
 {
-    char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtod(text, NULL) == x) break;
-    }
+    char text[AGG_NUMBER_TEXT];
+    agg_number_text(text, x);
     fputs(text, stream);
 }
 

@@ -4,12 +4,13 @@
 #ifndef PRINT_TEXT_H
 #define PRINT_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 // The forms in which a command prints its result.
-typedef enum agg_format { AGG_TABLE = 0, AGG_JSON, AGG_NDJSON, AGG_CSV } agg_format;
+typedef enum agg_format { AGG_TABLE = 0, AGG_JSON, AGG_NDJSON, AGG_CSV, AGG_ARROW } agg_format;
 
 #define AGG_TABLE_VALUE_MAX ((size_t)48) // the widest column, in characters, that values get
 
@@ -33,6 +34,16 @@ void agg_print_cell(FILE *stream, const char *bytes, size_t len, size_t width);
 // may run as a formula, gets a leading apostrophe. Numbers are printed as they are, also negative
 // ones; every text in a CSV file goes through this function.
 void agg_print_csv_text(FILE *stream, const char *bytes, size_t len);
+
+// Reads the first character of a text of at least one byte.
+//   used: its bytes; 1 if it is none
+// Returns: whether it is a character of UTF-8.
+bool agg_is_character(size_t *used, const char *bytes, size_t len);
+
+#define AGG_NUMBER_TEXT 40u // bytes with a NUL
+
+// Writes the shortest decimal that reads back as the same double.
+void agg_number_text(char out[AGG_NUMBER_TEXT], double x);
 
 // Prints the shortest decimal that reads back as the same double.
 //   x: finite

@@ -24,7 +24,7 @@ static const char help_text[] =
     "       shoal account --local-epsilon E --delta D --central-epsilon C --find reports\n"
     "       shoal account --reports N --delta D --central-epsilon C --find local-epsilon\n"
     "       shoal account --schedule FILE --delta D [OPTION]...\n"
-    "       shoal account --figure 1 [--delta D] [--format table|json|csv|svg]\n"
+    "       shoal account --figure 1 [--delta D] [--format table|json|csv|svg|arrow]\n"
     "\n"
     "Prints the central epsilon of N reports that are shuffled or summed, by every bound that is\n"
     "better than the local epsilon. All figures are upper bounds in the replacement model.\n"
@@ -47,7 +47,7 @@ static const char help_text[] =
     "  --central-epsilon C  the central epsilon that --find asks for\n"
     "  --find WHAT          reports: the fewest; local-epsilon: the largest\n"
     "  --figure 1           guarantee against cohort size for local epsilon 3 and 6 (delta 1e-6)\n"
-    "  --format FORMAT      table (default) or json; for a figure also csv or svg\n"
+    "  --format FORMAT      table (default) or json; for a figure also csv, svg or arrow\n"
     "  -o, --output FILE    default: standard output\n";
 
 typedef struct arguments {
@@ -241,12 +241,12 @@ static agg_err show_account(agg_crowd_account *t, agg_error *error, const argume
 
 static agg_err run(agg_error *error, void *context, const command_words *words)
 {
-    static const char *const formats[] = {"table", "json", "csv", "svg", NULL};
+    static const char *const formats[] = {"table", "json", "csv", "svg", "arrow", NULL};
     arguments *a = context;
     agg_crowd_account t = {.find = AGG_FIND_CENTRAL_EPSILON};
     (void)words;
     agg_err err = command_read_name(&a->format_number, error, formats, a->format,
-                                    "--format is table, json, csv or svg");
+                                    "--format is table, json, csv, svg or arrow");
     if (err == SHOAL_OK) err = check_arguments(error, a);
     if (err == SHOAL_OK) err = read_names(&t, error, a);
     if (err == SHOAL_OK && a->figure != NULL) return show_figure(a, error);

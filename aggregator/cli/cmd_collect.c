@@ -43,7 +43,7 @@ static const char help_text[] =
     "  --leader-url URL    where the leader is, if not where the recipe or the task says\n"
     "  --honest SHARE      share of the reports assumed honest, 0.01 to 1, which the central\n"
     "                      guarantee needs\n"
-    "  --format FORMAT     of exact sums: table (default), json or csv\n"
+    "  --format FORMAT     of exact sums: table (default), json, csv or arrow\n"
     "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
     "                      not enough. Without it, large amounts are logged\n"
     "  -o, --output FILE   the accumulator, replaced if it exists; the sums: default standard\n"
@@ -91,8 +91,8 @@ static agg_err read_files(const arguments *a, agg_error *error)
 
 static agg_err read_arguments(arguments *a, agg_error *error)
 {
-    static const char *const formats[] = {"table", "json", "csv", NULL};
-    static const agg_format formats_of[] = {AGG_TABLE, AGG_JSON, AGG_CSV};
+    static const char *const formats[] = {"table", "json", "csv", "arrow", NULL};
+    static const agg_format formats_of[] = {AGG_TABLE, AGG_JSON, AGG_CSV, AGG_ARROW};
     size_t format = 0;
     const char *why = "";
     agg_err err = read_files(a, error);
@@ -103,8 +103,8 @@ static agg_err read_arguments(arguments *a, agg_error *error)
         err = cli_read_decimal(&a->honest_share, error, "honest", a->honest, AGG_HONEST_MIN, 1);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK)
-        err =
-            command_read_name(&format, error, formats, a->format, "--format is table, json or csv");
+        err = command_read_name(&format, error, formats, a->format,
+                                "--format is table, json, csv or arrow");
     a->sums_format = formats_of[format];
     if (err == SHOAL_OK && a->leader_url != NULL &&
         shoal_url_set(&a->leader, a->leader_url, strlen(a->leader_url), &why) != SHOAL_OK)
@@ -180,7 +180,7 @@ static agg_err write_sums(agg_error *error, const arguments *a, const agg_dap_re
 {
     char command[] = "collect", label[] = AGG_DAP_EXACT_LABEL;
     agg_err err = cli_result_write(error, a->output, print_sums, b, a->sums_format);
-    if (err != SHOAL_OK || a->sums_format != AGG_CSV) return err;
+    if (err != SHOAL_OK || a->sums_format < AGG_CSV) return err;
     say_batch(b);
     agg_log_line(command, label);
     return SHOAL_OK;

@@ -42,7 +42,7 @@ static const char help_text[] =
     "                      guarantee needs both options\n"
     "  --incomplete        show the result though shards of a manifest are missing; it says so\n"
     "  --fail-on-alarm     exit with code 6, after the result, if an alarm is raised\n"
-    "  --format FORMAT     table (default), json, ndjson or csv\n"
+    "  --format FORMAT     table (default), json, ndjson, csv or arrow\n"
     "  -o, --output FILE   default: standard output\n"
     "  --threads T         default: all cores\n"
     "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"

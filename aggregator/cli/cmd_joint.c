@@ -49,8 +49,8 @@ static const char help_text[] =
     "                          guarantee needs both options\n"
     "  --incomplete            show the result though shards of a manifest are missing; it says "
     "so\n"
-    "  --format FORMAT         table (default), json, ndjson, csv, or svg: a heat map of two "
-    "variables\n"
+    "  --format FORMAT         table (default), json, ndjson, csv, arrow, or svg: a heat map\n"
+    "                          of two variables\n"
     "  -o, --output FILE       default: standard output; with --done the accumulator itself\n"
     "  --threads T             default: all cores\n"
     "  --memory SIZE           take at most this much memory, such as 256M or 2G; refuse if that "
@@ -58,7 +58,7 @@ static const char help_text[] =
     "                          not enough. Without it, large amounts are logged\n"
     "  --done                  the analysis is done: write the accumulator without its records\n";
 
-enum { FORMAT_SVG = AGG_CSV + 1 };
+enum { FORMAT_SVG = AGG_ARROW + 1 };
 
 typedef struct arguments {
     const char *recipe, *variables, *given, *wald, *memory, *accumulator;

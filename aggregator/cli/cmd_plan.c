@@ -60,7 +60,7 @@ static const char help_text[] =
     "  --mechanism NAME    this mechanism only\n"
     "  --all               print every mechanism's best, not the answer alone\n"
     "  --surface           print the standard deviation over rows and columns of cms (or hcms)\n"
-    "  --format FORMAT     table (default) or json; with --surface also csv or svg\n"
+    "  --format FORMAT     table (default) or json; with --surface also csv, svg or arrow\n"
     "  --honest SHARE      share of honest reports, 0.01 to 1: print the central epsilon of the\n"
     "                      smallest block that results are released in\n"
     "  --block N           with --honest: reports of that block; default: half of a day's\n"
@@ -105,7 +105,7 @@ typedef struct arguments {
 } arguments;
 
 static const char *const formats[] = {"table", "csv", "json", "svg",
-                                      NULL}; // in the order of agg_trade_off_format
+                                      "arrow", NULL}; // in the order of agg_trade_off_format
 
 // The wish and what it points to.
 typedef struct planning {
@@ -153,7 +153,8 @@ static agg_err check_arguments(agg_error *error, const arguments *a)
         return command_refuse(error, "--active does not go with --surface");
     if (a->is_surface && a->honest != NULL)
         return command_refuse(error, "--honest does not go with --surface");
-    if (!a->is_surface && a->format_number % 2 == 1)
+    if (!a->is_surface && a->format_number != AGG_TRADE_OFF_TABLE &&
+        a->format_number != AGG_TRADE_OFF_JSON)
         return command_refuse(error, "--format is table or json without --surface");
     return SHOAL_OK;
 }
@@ -407,7 +408,7 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     planning p = {.a = a};
     (void)words;
     agg_err err = command_read_name(&a->format_number, error, formats, a->format,
-                                    "--format is table, json, csv or svg");
+                                    "--format is table, json, csv, svg or arrow");
     if (err == SHOAL_OK) err = check_arguments(error, a);
     if (err == SHOAL_OK) err = make_wish(&p, error, a);
     if (err == SHOAL_OK) err = a->is_surface ? show_surface(&p, error) : show_plan(&p, error);

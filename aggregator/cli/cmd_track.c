@@ -34,7 +34,7 @@ static const char help_text[] =
     "  --truth FILE        a simulation's counts (epoch<TAB>value<TAB>count): prints the errors\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --all               print every epoch in the table, not only those with an event\n"
-    "  --format FORMAT     table (default), json, csv or svg\n"
+    "  --format FORMAT     table (default), json, csv, svg or arrow\n"
     "  -o, --output FILE   default: standard output\n"
     "  --memory SIZE       take at most this much memory, such as 256M or 2G; refuse if that is\n"
     "                      not enough. Without it, large amounts are logged\n";
@@ -66,7 +66,7 @@ static agg_err check_epochs(const arguments *a, agg_error *error)
 static agg_err read_arguments(arguments *a, agg_error *error)
 {
     static const char *const formats[] = {"table", "json", "csv", "svg",
-                                          NULL}; // in the order of agg_track_format
+                                          "arrow", NULL}; // in the order of agg_track_format
     a->confidence_ = 0.95;
     agg_err err = cli_read_memory(&a->memory_limit, error, a->memory);
     if (err == SHOAL_OK && a->top != NULL)
@@ -76,7 +76,7 @@ static agg_err read_arguments(arguments *a, agg_error *error)
                                0.999999999999);
     if (err == SHOAL_OK)
         err = command_read_name(&a->format_number, error, formats, a->format,
-                                "--format is table, json, csv or svg");
+                                "--format is table, json, csv, svg or arrow");
     return err == SHOAL_OK ? check_epochs(a, error) : err;
 }
 

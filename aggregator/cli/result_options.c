@@ -15,13 +15,13 @@
 agg_err cli_result_options_read(cli_result_options *options, agg_error *error,
                                 const cli_result_texts *texts)
 {
-    static const char *const formats[] = {"table", "json", "ndjson", "csv", NULL};
+    static const char *const formats[] = {"table", "json", "ndjson", "csv", "arrow", NULL};
     static const char *const rules[] = {"bonferroni", "bh", "none", NULL};
     size_t format = 0, rule = 0;
     uint64_t top = 0;
     *options = (cli_result_options){0};
     agg_err err = command_read_name(&format, error, formats, texts->format,
-                                    "--format is table, json, ndjson or csv");
+                                    "--format is table, json, ndjson, csv or arrow");
     if (err == SHOAL_OK)
         err = command_read_name(&rule, error, rules, texts->multiple,
                                 "--multiple is bonferroni, bh or none");

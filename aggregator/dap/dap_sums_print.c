@@ -2,10 +2,10 @@
 // Printed sums; see dap_sums_print.h.
 #include "dap_sums_print.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "dap_vdaf.h"
+#include "table_write.h"
 
 void agg_dap_result_name_interval(agg_dap_result *batch)
 {
@@ -42,19 +42,36 @@ static void print_table(FILE *stream, const agg_dap_result *b)
         fprintf(stream, "%5zu %20llu\n", i, (unsigned long long)b->collected.sums[i]);
 }
 
+static bool read_row(agg_cell *cells, void *source, size_t i)
+{
+    const agg_dap_result *b = source;
+    cells[0].whole = i;
+    cells[1].whole = b->collected.sums[i];
+    return true;
+}
+
+static void make_table(agg_table *table, const agg_dap_result *b)
+{
+    static const agg_column columns[] = {AGG_COLUMN("index", AGG_COLUMN_WHOLE, NULL),
+                                         AGG_COLUMN("sum", AGG_COLUMN_WHOLE, NULL)};
+    *table = (agg_table){
+        .n_rows = b->collected.n_sums, .source = (void *)(uintptr_t)b, .read = read_row};
+    agg_table_add(table, columns, 2);
+    agg_table_state(table, "schema", "1");
+    agg_table_state(table, "task_id", b->task->id_text);
+    agg_table_state(table, "label", AGG_DAP_EXACT_LABEL);
+    agg_table_state(table, "vdaf", agg_dap_vdaf_name(&b->task->task));
+    agg_table_state_whole(table, "n", b->collected.n_reports);
+    agg_table_state(table, "from", b->from);
+    agg_table_state(table, "to", b->to);
+}
+
 agg_err agg_dap_sums_print(FILE *stream, agg_error *error, const agg_dap_result *batch,
                            agg_format format)
 {
-    const agg_dap_result *b = batch;
-    if (format == AGG_JSON)
-        print_json(stream, b);
-    else if (format == AGG_TABLE)
-        print_table(stream, b);
-    else {
-        fputs("index,sum\n", stream);
-        for (size_t i = 0; i < b->collected.n_sums; i++)
-            fprintf(stream, "%zu,%llu\n", i, (unsigned long long)b->collected.sums[i]);
-    }
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the sums: %s", strerror(errno));
+    agg_table table;
+    make_table(&table, batch);
+    if (format == AGG_JSON) print_json(stream, batch);
+    if (format == AGG_TABLE) print_table(stream, batch);
+    return agg_table_write(stream, error, &table, format);
 }

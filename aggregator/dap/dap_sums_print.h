@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact sums of a batch, as a table, JSON or CSV.
+// The exact sums of a batch, as a table, JSON, CSV or Arrow.
 #ifndef DAP_SUMS_PRINT_H
 #define DAP_SUMS_PRINT_H
 

@@ -27,8 +27,13 @@ if(SHOAL_NATIVE)
         $<BUILD_INTERFACE:${folder}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
     # One archive with everything of ours in it.
+    set(arrow_objects)
+    if(TARGET shoal_arrow)
+        set(arrow_objects $<TARGET_OBJECTS:shoal_arrow>)
+    endif()
     add_library(shoal_aggregate_static STATIC $<TARGET_OBJECTS:shoal_aggregate_calls>
-        $<TARGET_OBJECTS:shoal_cli> $<TARGET_OBJECTS:shoal_aggregator> $<TARGET_OBJECTS:shoal_core>)
+        $<TARGET_OBJECTS:shoal_cli> $<TARGET_OBJECTS:shoal_aggregator> $<TARGET_OBJECTS:shoal_core>
+        ${arrow_objects})
     set_target_properties(shoal_aggregate_static PROPERTIES LINKER_LANGUAGE C OUTPUT_NAME shoal_aggregate)
 
     if(SHOAL_INSTALL)

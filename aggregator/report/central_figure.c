@@ -2,9 +2,10 @@
 // Prints the figure as numbers and as plain SVG 1.1; see central_figure.h.
 #include "central_figure.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
+
+#include "table_write.h"
 
 #define WIDTH 720.0
 #define HEIGHT 470.0
@@ -128,71 +129,96 @@ static void print_svg(FILE *stream, const agg_central_figure *f)
     fputs("</svg>\n", stream);
 }
 
-// Prints a number, or `none` for a missing bound.
-static void number(FILE *stream, const char *format, double x, const char *none)
+// ---- rows ----
+
+// The rows are all cohorts of the first line, then those of the second.
+static bool read_row(agg_cell *cells, void *source, size_t row)
 {
-    if (isnan(x))
-        fputs(none, stream);
-    else
-        fprintf(stream, format, x);
+    const agg_central_figure *f = source;
+    size_t line = row / AGG_CENTRAL_SIZES, i = row % AGG_CENTRAL_SIZES;
+    cells[0].number = f->local_epsilon[line];
+    cells[1].whole = (uint64_t)f->n[i];
+    for (size_t b = 0; b < AGG_BOUNDS; b++) cells[2 + b].number = f->epsilon[line][b][i];
+    return true;
 }
 
-static void print_rows(FILE *stream, const agg_central_figure *f, agg_figure_format format)
+static void make_table(agg_table *table, const agg_central_figure *f)
 {
+    static const agg_column columns[] = {
+        {.name = {"local_epsilon", 13}, .kind = AGG_COLUMN_NUMBER, .digits = 6, .unit = "epsilon"},
+        AGG_COLUMN("reports", AGG_COLUMN_WHOLE, "reports")};
+    *table = (agg_table){.n_rows = (size_t)AGG_CENTRAL_LINES * AGG_CENTRAL_SIZES,
+                         .source = (void *)(uintptr_t)f,
+                         .read = read_row};
+    agg_table_add(table, columns, 2);
+    for (size_t b = 0; b < AGG_BOUNDS; b++) {
+        const agg_column bound = {.name = {agg_bound_names[b], strlen(agg_bound_names[b])},
+                                  .kind = AGG_COLUMN_NUMBER,
+                                  .may_be_missing = true,
+                                  .digits = 9,
+                                  .unit = "epsilon"};
+        agg_table_add(table, &bound, 1);
+    }
+    agg_table_state(table, "schema", "1");
+    agg_table_state_number(table, "delta", f->delta);
+    agg_table_state(table, "model", "replacement");
+}
+
+// ---- JSON and the table ----
+
+static void print_json(FILE *stream, const agg_central_figure *f)
+{
+    fprintf(stream,
+            "{\n  \"delta\": %g,\n  \"model\": \"replacement\",\n  \"assumes\": \"honest "
+            "reports of "
+            "which only the sum is seen\",\n  \"rows\": [",
+            f->delta);
     for (int line = 0; line < AGG_CENTRAL_LINES; line++)
         for (int i = 0; i < AGG_CENTRAL_SIZES; i++) {
-            if (format == AGG_FIGURE_TABLE) {
-                fprintf(stream, "%8g %9.0f", f->local_epsilon[line], f->n[i]);
-                for (int b = 0; b < AGG_BOUNDS; b++) {
-                    char words[32] = "-";
-                    if (!isnan(f->epsilon[line][b][i]))
-                        snprintf(words, sizeof words, "%.4f", f->epsilon[line][b][i]);
-                    fprintf(stream, " %12s", words);
-                }
-            } else if (format == AGG_FIGURE_CSV) {
-                fprintf(stream, "%g,%.0f", f->local_epsilon[line], f->n[i]);
-                for (int b = 0; b < AGG_BOUNDS; b++) {
-                    fputc(',', stream);
-                    number(stream, "%.9g", f->epsilon[line][b][i], "");
-                }
-            } else {
-                fprintf(stream, "%s\n    {\"local_epsilon\": %g, \"reports\": %.0f",
-                        line + i > 0 ? "," : "", f->local_epsilon[line], f->n[i]);
-                for (int b = 0; b < AGG_BOUNDS; b++) {
-                    fprintf(stream, ", \"%s\": ", agg_bound_names[b]);
-                    number(stream, "%.9g", f->epsilon[line][b][i], "null");
-                }
-                fputc('}', stream);
+            fprintf(stream, "%s\n    {\"local_epsilon\": %g, \"reports\": %.0f",
+                    line + i > 0 ? "," : "", f->local_epsilon[line], f->n[i]);
+            for (int b = 0; b < AGG_BOUNDS; b++) {
+                fprintf(stream, ", \"%s\": ", agg_bound_names[b]);
+                if (isnan(f->epsilon[line][b][i]))
+                    fputs("null", stream);
+                else
+                    fprintf(stream, "%.9g", f->epsilon[line][b][i]);
             }
-            if (format != AGG_FIGURE_JSON) fputc('\n', stream);
+            fputc('}', stream);
+        }
+    fputs("\n  ]\n}\n", stream);
+}
+
+static void print_table(FILE *stream, const agg_central_figure *f)
+{
+    fprintf(stream,
+            "central epsilon at delta %g, replacement model, n honest reports of which "
+            "only the sum is seen\nepsilon0         n  "
+            "closed_form       clones     "
+            "stronger\n",
+            f->delta);
+    for (int line = 0; line < AGG_CENTRAL_LINES; line++)
+        for (int i = 0; i < AGG_CENTRAL_SIZES; i++) {
+            fprintf(stream, "%8g %9.0f", f->local_epsilon[line], f->n[i]);
+            for (int b = 0; b < AGG_BOUNDS; b++) {
+                char words[32] = "-";
+                if (!isnan(f->epsilon[line][b][i]))
+                    snprintf(words, sizeof words, "%.4f", f->epsilon[line][b][i]);
+                fprintf(stream, " %12s", words);
+            }
+            fputc('\n', stream);
         }
 }
 
 agg_err agg_central_figure_print(FILE *stream, agg_error *error, const agg_central_figure *f,
                                  agg_figure_format format)
 {
-    if (format == AGG_FIGURE_SVG)
-        print_svg(stream, f);
-    else if (format == AGG_FIGURE_JSON) {
-        fprintf(stream,
-                "{\n  \"delta\": %g,\n  \"model\": \"replacement\",\n  \"assumes\": \"honest "
-                "reports of "
-                "which only the sum is seen\",\n  \"rows\": [",
-                f->delta);
-        print_rows(stream, f, format);
-        fputs("\n  ]\n}\n", stream);
-    } else {
-        if (format == AGG_FIGURE_TABLE)
-            fprintf(stream,
-                    "central epsilon at delta %g, replacement model, n honest reports of which "
-                    "only the sum is seen\nepsilon0         n  "
-                    "closed_form       clones     "
-                    "stronger\n",
-                    f->delta);
-        else
-            fputs("local_epsilon,reports,closed_form,clones,stronger\n", stream);
-        print_rows(stream, f, format);
-    }
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the figure: %s", strerror(errno));
+    static const agg_format formats[] = {
+        [AGG_FIGURE_CSV] = AGG_CSV, [AGG_FIGURE_ARROW] = AGG_ARROW};
+    agg_table table;
+    make_table(&table, f);
+    if (format == AGG_FIGURE_TABLE) print_table(stream, f);
+    if (format == AGG_FIGURE_JSON) print_json(stream, f);
+    if (format == AGG_FIGURE_SVG) print_svg(stream, f);
+    return agg_table_write(stream, error, &table, formats[format]);
 }

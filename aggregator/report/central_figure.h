@@ -23,7 +23,8 @@ typedef enum agg_figure_format {
     AGG_FIGURE_TABLE,
     AGG_FIGURE_JSON,
     AGG_FIGURE_CSV,
-    AGG_FIGURE_SVG
+    AGG_FIGURE_SVG,
+    AGG_FIGURE_ARROW
 } agg_figure_format;
 
 // Computes the figure for local epsilons 3 and 6.

@@ -2,7 +2,6 @@
 // Prints comparisons; see compare_print.h.
 #include "compare_print.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,7 +10,9 @@
 #include "incomplete_print.h"
 #include "print_text.h"
 #include "recipe.h"
+#include "result_table.h"
 #include "round_text.h"
+#include "table_write.h"
 #include "window_picks.h"
 
 #define N_NUMBERS 7u // numbers of a row
@@ -44,21 +45,66 @@ static const char *of_name(agg_compare_of of)
     return "share";
 }
 
-static void print_json_row(FILE *stream, const agg_compare_row *row)
+// ---- rows ----
+
+static bool read_row(agg_cell *cells, void *source, size_t i)
 {
+    const agg_compare *c = source;
+    const agg_compare_row *row = &c->rows[i];
     double numbers[N_NUMBERS];
     numbers_of(numbers, row);
-    fputs("{\"value\":", stream);
-    agg_print_json_text(stream, row->value.bytes, row->value.len);
-    for (size_t i = 0; i < N_NUMBERS; i++) {
-        fprintf(stream, ",\"%s\":", names[i]);
-        if (is_withheld(row, i))
-            fputs("null", stream);
-        else
-            agg_print_number(stream, numbers[i]);
+    cells[0].text = row->value;
+    for (size_t j = 0; j < N_NUMBERS; j++) {
+        cells[1 + j].number = numbers[j];
+        cells[1 + j].error = j + 1 < N_NUMBERS ? row->stderr_ : 1; // z is in standard errors
+        cells[1 + j].is_missing = is_withheld(row, j);
     }
-    fprintf(stream, ",\"detected\":%s}", row->detected ? "true" : "false");
+    cells[1 + N_NUMBERS].flag = row->detected;
+    return true;
 }
+
+// Returns: what the numbers of a comparison are a number of; NULL for means and shares.
+static const char *unit_of(const agg_compare *c)
+{
+    return c->of == AGG_COMPARE_COUNTS ? agg_picks_unit(c->recipe_a->recipe) : NULL;
+}
+
+static void state_side(agg_table *table, const agg_recipe *recipe, uint64_t n,
+                       agg_shards_about shards, bool is_a)
+{
+    agg_table_state(table, is_a ? "a_recipe" : "b_recipe", recipe->id);
+    agg_table_state(table, is_a ? "a_recipe_hash" : "b_recipe_hash", recipe->hash_hex);
+    agg_table_state_whole(table, is_a ? "a_n" : "b_n", n);
+    agg_table_state_number(table, is_a ? "a_epsilon" : "b_epsilon",
+                           recipe->recipe->cost_micro / 1e6);
+    agg_incomplete_state(table, shards, is_a ? "a_shards" : "b_shards",
+                         is_a ? "a_shards_missing" : "b_shards_missing");
+}
+
+static void make_table(agg_table *table, const agg_compare *c)
+{
+    static const agg_column value[] = {AGG_COLUMN("value", AGG_COLUMN_TEXT, NULL)};
+    static const agg_column detected[] = {AGG_COLUMN("detected", AGG_COLUMN_FLAG, NULL)};
+    *table = (agg_table){.n_rows = c->n_rows, .source = (void *)(uintptr_t)c, .read = read_row};
+    agg_table_add(table, value, 1);
+    for (size_t j = 0; j < N_NUMBERS; j++) {
+        const agg_column number = {.name = {names[j], strlen(names[j])},
+                                   .kind = AGG_COLUMN_NUMBER,
+                                   .may_be_missing = true,
+                                   .unit = j + 1 < N_NUMBERS ? unit_of(c) : NULL};
+        agg_table_add(table, &number, 1);
+    }
+    agg_table_add(table, detected, 1);
+    agg_table_state(table, "schema", "1");
+    state_side(table, c->recipe_a, c->n_a, c->shards_a, true);
+    state_side(table, c->recipe_b, c->n_b, c->shards_b, false);
+    agg_table_state(table, "of", of_name(c->of));
+    agg_table_state_number(table, "confidence", c->confidence);
+    agg_table_state(table, "multiple", agg_multiple_name(c->multiple));
+    agg_table_state_whole(table, "withheld", c->n_withheld);
+}
+
+// ---- JSON ----
 
 static void print_json_side(FILE *stream, const char *name, const agg_recipe *recipe, uint64_t n,
                             agg_shards_about shards)
@@ -85,7 +131,7 @@ static void print_json_guarantees(FILE *stream, const agg_compare *c)
             agg_delta_text(delta_text, delta));
 }
 
-static void print_json(FILE *stream, const agg_compare *c)
+static void print_json(FILE *stream, const agg_compare *c, const agg_table *table)
 {
     fputs("{\"schema\":1,", stream);
     print_json_side(stream, "a", c->recipe_a, c->n_a, c->shards_a);
@@ -98,38 +144,11 @@ static void print_json(FILE *stream, const agg_compare *c)
         fprintf(stream, "\"withheld\":%zu,", c->n_withheld);
     if (c->guarantee_a != NULL) print_json_guarantees(stream, c);
     fputs("\"rows\":[", stream);
-    for (size_t i = 0; i < c->n_rows; i++) {
-        fputs(i > 0 ? ",\n" : "\n", stream);
-        print_json_row(stream, &c->rows[i]);
-    }
+    agg_table_print_json_rows(stream, table, "\n", ",\n", "");
     fputs("\n]}\n", stream);
 }
 
-static void print_ndjson(FILE *stream, const agg_compare *c)
-{
-    for (size_t i = 0; i < c->n_rows; i++) {
-        print_json_row(stream, &c->rows[i]);
-        fputc('\n', stream);
-    }
-}
-
-static void print_csv(FILE *stream, const agg_compare *c)
-{
-    fputs("value", stream);
-    for (size_t i = 0; i < N_NUMBERS; i++) fprintf(stream, ",%s", names[i]);
-    fputs(",detected\n", stream);
-    for (size_t i = 0; i < c->n_rows; i++) {
-        double numbers[N_NUMBERS];
-        numbers_of(numbers, &c->rows[i]);
-        agg_print_csv_text(stream, c->rows[i].value.bytes, c->rows[i].value.len);
-        for (size_t j = 0; j < N_NUMBERS; j++) {
-            fputc(',', stream);
-            if (!is_withheld(&c->rows[i], j))
-                agg_print_measured(stream, numbers[j], j + 1 < N_NUMBERS ? c->rows[i].stderr_ : 1);
-        }
-        fprintf(stream, ",%s\n", c->rows[i].detected ? "true" : "false");
-    }
-}
+// ---- table ----
 
 // Returns: the decimals that show two digits of the smallest error, in the table's unit.
 static int decimals_of(const agg_compare *c, double unit)
@@ -200,12 +219,9 @@ static void print_table(FILE *stream, const agg_compare *c)
 agg_err agg_compare_print(FILE *stream, agg_error *error, const agg_compare *compare,
                           agg_format format)
 {
-    switch (format) {
-    case AGG_TABLE: print_table(stream, compare); break;
-    case AGG_JSON: print_json(stream, compare); break;
-    case AGG_NDJSON: print_ndjson(stream, compare); break;
-    case AGG_CSV: print_csv(stream, compare); break;
-    }
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result: %s", strerror(errno));
+    agg_table table;
+    make_table(&table, compare);
+    if (format == AGG_TABLE) print_table(stream, compare);
+    if (format == AGG_JSON) print_json(stream, compare, &table);
+    return agg_table_write(stream, error, &table, format);
 }

@@ -2,7 +2,6 @@
 // Prints discovered strings; see discover_print.h.
 #include "discover_print.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "alarm_print.h"
@@ -11,6 +10,8 @@
 #include "incomplete_print.h"
 #include "print_text.h"
 #include "recipe.h"
+#include "result_table.h"
+#include "table_write.h"
 #include "window_picks.h"
 
 // The numbers of a row, in the order of the columns.
@@ -46,15 +47,20 @@ static void print_lines(FILE *stream, const char *name, const char *lines, uint3
     fputs("],", stream);
 }
 
-static void print_json_row(FILE *stream, const agg_found *row)
+// ---- rows ----
+
+static bool read_row(agg_cell *cells, void *source, size_t i)
 {
-    fputs("{\"value\":", stream);
-    agg_print_json_text(stream, row->value.bytes, row->value.len);
-    fputc(',', stream);
-    for (size_t i = 0; i < N_COLUMNS; i++) print_member(stream, column_names[i], column(row, i));
-    fputs("\"detected\":true,\"found\":", stream);
-    print_text(stream, row->how);
-    fputc('}', stream);
+    const agg_discovery *d = source;
+    const agg_found *row = &d->rows[i];
+    cells[0].text = row->value;
+    for (size_t j = 0; j < N_COLUMNS; j++) {
+        cells[1 + j].number = column(row, j);
+        cells[1 + j].error = row->stderr_;
+    }
+    cells[1 + N_COLUMNS].flag = true;
+    cells[2 + N_COLUMNS].text = (agg_text){row->how, strlen(row->how)};
+    return true;
 }
 
 static const char *method(const agg_discovery *d)
@@ -63,7 +69,40 @@ static const char *method(const agg_discovery *d)
     return compound != NULL ? compound->name : "";
 }
 
-static void print_json(FILE *stream, const agg_discovery_result *result)
+static void make_table(agg_table *table, const agg_discovery_result *result)
+{
+    const agg_discovery *d = result->discovery;
+    static const agg_column value[] = {AGG_COLUMN("value", AGG_COLUMN_TEXT, NULL)};
+    static const agg_column found[] = {AGG_COLUMN("detected", AGG_COLUMN_FLAG, NULL),
+                                       AGG_COLUMN("found", AGG_COLUMN_TEXT, NULL)};
+    *table = (agg_table){.n_rows = d->n_rows, .source = (void *)(uintptr_t)d, .read = read_row};
+    agg_table_add(table, value, 1);
+    for (size_t j = 0; j < N_COLUMNS; j++) {
+        const agg_column number = {.name = {column_names[j], strlen(column_names[j])},
+                                   .kind = AGG_COLUMN_NUMBER,
+                                   .unit = agg_picks_unit(d->recipe->recipe)};
+        agg_table_add(table, &number, 1);
+    }
+    agg_table_add(table, found, 2);
+    agg_table_state(table, "schema", "1");
+    agg_table_state(table, "recipe", d->recipe->id);
+    agg_table_state(table, "recipe_hash", d->recipe->hash_hex);
+    agg_table_state_whole(table, "n", d->n);
+    agg_table_state_number(table, "epsilon", d->recipe->recipe->cost_micro / 1e6);
+    agg_table_state_number(table, "confidence", d->confidence);
+    agg_table_state(table, "method", method(d));
+    agg_table_state_whole(table, "rounds", result->n_rounds);
+    agg_table_state_number(table, "fdr", d->fdr);
+    if (d->threshold > 0) agg_table_state_number(table, "threshold", d->threshold);
+    agg_table_state_whole(table, "known", d->n_known);
+    agg_table_state_whole(table, "candidates", d->n_candidates);
+    agg_table_state_whole(table, "withheld", d->n_withheld);
+    agg_incomplete_state(table, result->shards, "shards", "shards_missing");
+}
+
+// ---- JSON ----
+
+static void print_json(FILE *stream, const agg_discovery_result *result, const agg_table *table)
 {
     const agg_discovery *d = result->discovery;
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
@@ -91,36 +130,11 @@ static void print_json(FILE *stream, const agg_discovery_result *result)
         fputc(',', stream);
     }
     fputs("\"rows\":[", stream);
-    for (size_t i = 0; i < d->n_rows; i++) {
-        fputs(i > 0 ? ",\n" : "\n", stream);
-        print_json_row(stream, &d->rows[i]);
-    }
+    agg_table_print_json_rows(stream, table, "\n", ",\n", "");
     fputs("\n]}\n", stream);
 }
 
-static void print_ndjson(FILE *stream, const agg_discovery *d)
-{
-    for (size_t i = 0; i < d->n_rows; i++) {
-        print_json_row(stream, &d->rows[i]);
-        fputc('\n', stream);
-    }
-}
-
-static void print_csv(FILE *stream, const agg_discovery *d)
-{
-    fputs("value,count,stderr,low,high,detected,found\n", stream);
-    for (size_t i = 0; i < d->n_rows; i++) {
-        const agg_found *row = &d->rows[i];
-        agg_print_csv_text(stream, row->value.bytes, row->value.len);
-        for (size_t j = 0; j < N_COLUMNS; j++) {
-            fputc(',', stream);
-            agg_print_measured(stream, column(row, j), row->stderr_);
-        }
-        fputs(",true,", stream);
-        agg_print_csv_text(stream, row->how, strlen(row->how));
-        fputc('\n', stream);
-    }
-}
+// ---- table ----
 
 static size_t widest(const agg_discovery *d)
 {
@@ -176,12 +190,9 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
 agg_err agg_discovery_print(FILE *stream, agg_error *error, const agg_discovery_result *result,
                             agg_format format)
 {
-    switch (format) {
-    case AGG_TABLE: print_table(stream, result); break;
-    case AGG_JSON: print_json(stream, result); break;
-    case AGG_NDJSON: print_ndjson(stream, result->discovery); break;
-    case AGG_CSV: print_csv(stream, result->discovery); break;
-    }
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result: %s", strerror(errno));
+    agg_table table;
+    make_table(&table, result);
+    if (format == AGG_TABLE) print_table(stream, result);
+    if (format == AGG_JSON) print_json(stream, result, &table);
+    return agg_table_write(stream, error, &table, format);
 }

@@ -2,7 +2,6 @@
 // Prints estimates; see estimate_print.h.
 #include "estimate_print.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -13,6 +12,8 @@
 #include "item_label.h"
 #include "print_text.h"
 #include "recipe.h"
+#include "result_table.h"
+#include "table_write.h"
 #include "window_picks.h"
 
 static void print_field(FILE *stream, const char *name, double x)
@@ -47,47 +48,123 @@ static columns columns_of(const agg_estimate *e, const agg_estimate_row *row)
                      {r->count, r->raw, r->stderr_, r->low, r->high}};
 }
 
-static void print_bucket(FILE *stream, const agg_recipe *recipe, uint32_t field, uint32_t bucket)
+// Returns: the variable that is counted in a recipe with several; NULL for other recipes.
+static const shoal_name *variable_of(const agg_estimate *e)
 {
-    char label[AGG_BUCKET_LABEL_MAX];
-    const shoal_name *name = &recipe->recipe->encoding.fields[field].field;
-    size_t len = agg_recipe_bucket_label(label, sizeof label, recipe, field, bucket);
-    agg_print_json_text(stream, name->bytes, name->len);
-    fputc(':', stream);
-    agg_print_json_text(stream, label, len);
+    const shoal_recipe *r = e->recipe->recipe;
+    return r->n_variables > 0 ? &r->variables[r->value_part].name : NULL;
 }
 
-static void print_cell(FILE *stream, const agg_estimate *e, uint64_t item)
+// ---- rows ----
+
+// A result while its rows are read. Rows of a recipe with an encoding have the labels of their
+// buckets: of every field, or of the one whose buckets are the rows.
+typedef struct reading {
+    const agg_estimate *e;
+    uint32_t n_labels;
+    char labels[SHOAL_ENCODED_MAX][AGG_BUCKET_LABEL_MAX];
+} reading;
+
+static void read_label(reading *r, agg_cell *cell, uint32_t i, uint32_t field, uint32_t bucket)
 {
-    const shoal_encoding *encoding = &e->recipe->recipe->encoding;
+    cell->text.bytes = r->labels[i];
+    cell->text.len =
+        agg_recipe_bucket_label(r->labels[i], sizeof r->labels[i], r->e->recipe, field, bucket);
+}
+
+static void read_labels(reading *r, agg_cell *cells, uint64_t item)
+{
     uint32_t buckets[SHOAL_ENCODED_MAX];
-    if (encoding->n_fields == 0) return;
-    fputs(",\"cell\":{", stream);
-    if (e->by > 0) {
-        print_bucket(stream, e->recipe, e->by - 1, (uint32_t)item);
-    } else {
-        shoal_encoding_buckets(buckets, encoding, item);
-        for (uint32_t i = 0; i < encoding->n_fields; i++) {
-            if (i > 0) fputc(',', stream);
-            print_bucket(stream, e->recipe, i, buckets[i]);
-        }
+    if (r->n_labels == 0) return;
+    if (r->e->by > 0) {
+        read_label(r, cells, 0, r->e->by - 1, (uint32_t)item);
+        return;
     }
-    fputc('}', stream);
+    shoal_encoding_buckets(buckets, &r->e->recipe->recipe->encoding, item);
+    for (uint32_t i = 0; i < r->n_labels; i++) read_label(r, &cells[i], i, i, buckets[i]);
 }
 
-static void print_json_row(FILE *stream, const agg_estimate *e, const agg_estimate_row *row)
+static bool read_row(agg_cell *cells, void *source, size_t i)
 {
-    columns c = columns_of(e, row);
-    fputs("{\"value\":", stream);
-    agg_print_json_text(stream, row->value.bytes, row->value.len);
-    print_cell(stream, e, row->item);
-    for (size_t i = 0; i < c.n; i++) {
-        fputc(',', stream);
-        print_field(stream, c.names[i], c.numbers[i]);
+    reading *r = source;
+    const agg_estimate_row *row = &r->e->rows[i];
+    columns c = columns_of(r->e, row);
+    (cells++)->text = row->value;
+    read_labels(r, cells, row->item);
+    cells += r->n_labels;
+    for (size_t j = 0; j < c.n; j++, cells++) {
+        cells->number = c.numbers[j];
+        cells->error = row->stderr_;
     }
-    if (!is_mean(e)) fprintf(stream, ",\"detected\":%s", row->detected ? "true" : "false");
-    fputc('}', stream);
+    if (!is_mean(r->e)) (cells++)->flag = row->detected;
+    if (agg_picks_windows(r->e->recipe->recipe)) cells->text = (agg_text){"windows", 7};
+    return true;
 }
+
+static void add_labels(agg_table *table, reading *r)
+{
+    const shoal_encoding *encoding = &r->e->recipe->recipe->encoding;
+    r->n_labels = r->e->by > 0 && encoding->n_fields > 0 ? 1 : encoding->n_fields;
+    for (uint32_t i = 0; i < r->n_labels; i++) {
+        const shoal_name *name = &encoding->fields[r->e->by > 0 ? r->e->by - 1 : i].field;
+        const agg_column label = {.name = {(const char *)name->bytes, name->len},
+                                  .group = {"cell", 4},
+                                  .kind = AGG_COLUMN_TEXT,
+                                  .marks = AGG_NOT_IN_CSV};
+        agg_table_add(table, &label, 1);
+    }
+}
+
+static void state_facts(agg_table *table, const agg_estimate *e)
+{
+    const shoal_name *variable = variable_of(e);
+    char name[AGG_TABLE_FACT_MAX];
+    agg_table_state(table, "schema", "1");
+    agg_table_state(table, "recipe", e->recipe->id);
+    agg_table_state(table, "recipe_hash", e->recipe->hash_hex);
+    agg_table_state_whole(table, "n", e->n);
+    agg_table_state_number(table, "epsilon", e->epsilon);
+    agg_table_state_number(table, "confidence", e->confidence);
+    agg_table_state(table, "multiple", agg_multiple_name(e->multiple));
+    agg_table_state(table, "statistic", is_mean(e) ? "mean" : "count");
+    if (e->post.rule != AGG_POST_NONE) agg_table_state(table, "post", agg_post_name(e->post.rule));
+    if (e->recipe->recipe->release_threshold > 0)
+        agg_table_state_whole(table, "withheld", e->n_withheld);
+    agg_incomplete_state(table, e->shards, "shards", "shards_missing");
+    if (variable != NULL) {
+        snprintf(name, sizeof name, "%.*s", (int)variable->len, variable->bytes);
+        agg_table_state(table, "variable", name);
+    }
+    if (e->by > 0) {
+        const shoal_name *field = &e->recipe->recipe->encoding.fields[e->by - 1].field;
+        snprintf(name, sizeof name, "%.*s", (int)field->len, field->bytes);
+        agg_table_state(table, "by", name);
+    }
+}
+
+static void make_table(agg_table *table, reading *r)
+{
+    static const agg_column value[] = {AGG_COLUMN("value", AGG_COLUMN_TEXT, NULL)};
+    static const agg_column detected[] = {AGG_COLUMN("detected", AGG_COLUMN_FLAG, NULL)};
+    static const agg_column unit[] = {
+        {.name = {"unit", 4}, .kind = AGG_COLUMN_WORD, .marks = AGG_NOT_IN_JSON}};
+    const agg_estimate *e = r->e;
+    const columns c = columns_of(e, NULL);
+    *table = (agg_table){.n_rows = e->n_rows, .source = r, .read = read_row};
+    agg_table_add(table, value, 1);
+    add_labels(table, r);
+    for (size_t j = 0; j < c.n; j++) {
+        const agg_column number = {.name = {c.names[j], strlen(c.names[j])},
+                                   .kind = AGG_COLUMN_NUMBER,
+                                   .unit = is_mean(e) ? NULL : agg_picks_unit(e->recipe->recipe)};
+        agg_table_add(table, &number, 1);
+    }
+    if (!is_mean(e)) agg_table_add(table, detected, 1);
+    if (agg_picks_windows(e->recipe->recipe)) agg_table_add(table, unit, 1);
+    state_facts(table, e);
+}
+
+// ---- JSON ----
 
 // Prints what counts are a number of. Results without the member are of reports.
 static void print_json_unit(FILE *stream, const agg_estimate *e)
@@ -107,14 +184,7 @@ static void print_json_post(FILE *stream, const agg_post *post)
     fputs("},", stream);
 }
 
-// Returns: the variable that is counted in a recipe with several; NULL for other recipes.
-static const shoal_name *variable_of(const agg_estimate *e)
-{
-    const shoal_recipe *r = e->recipe->recipe;
-    return r->n_variables > 0 ? &r->variables[r->value_part].name : NULL;
-}
-
-static void print_json(FILE *stream, const agg_estimate *e)
+static void print_json(FILE *stream, const agg_estimate *e, const agg_table *table)
 {
     const shoal_name *variable = variable_of(e);
     fprintf(stream, "{\"schema\":1,\"recipe\":\"%s\",\"recipe_hash\":\"%s\",\"n\":%llu,",
@@ -148,42 +218,11 @@ static void print_json(FILE *stream, const agg_estimate *e)
         fputc(',', stream);
     }
     fputs("\"rows\":[", stream);
-    for (size_t i = 0; i < e->n_rows; i++) {
-        fputs(i > 0 ? ",\n" : "\n", stream);
-        print_json_row(stream, e, &e->rows[i]);
-    }
+    agg_table_print_json_rows(stream, table, "\n", ",\n", "");
     fputs("\n]}\n", stream);
 }
 
-static void print_ndjson(FILE *stream, const agg_estimate *e)
-{
-    for (size_t i = 0; i < e->n_rows; i++) {
-        print_json_row(stream, e, &e->rows[i]);
-        fputc('\n', stream);
-    }
-}
-
-// A result of windows has the unit as its last column.
-static void print_csv(FILE *stream, const agg_estimate *e)
-{
-    columns head = columns_of(e, NULL);
-    bool is_windows = agg_picks_windows(e->recipe->recipe);
-    fputs("value", stream);
-    for (size_t j = 0; j < head.n; j++) fprintf(stream, ",%s", head.names[j]);
-    fputs(is_mean(e) ? "" : ",detected", stream);
-    fputs(is_windows ? ",unit\n" : "\n", stream);
-    for (size_t i = 0; i < e->n_rows; i++) {
-        const agg_estimate_row *row = &e->rows[i];
-        columns c = columns_of(e, row);
-        agg_print_csv_text(stream, row->value.bytes, row->value.len);
-        for (size_t j = 0; j < c.n; j++) {
-            fputc(',', stream);
-            agg_print_measured(stream, c.numbers[j], row->stderr_);
-        }
-        if (!is_mean(e)) fprintf(stream, ",%s", row->detected ? "true" : "false");
-        fputs(is_windows ? ",windows\n" : "\n", stream);
-    }
-}
+// ---- table ----
 
 static size_t widest(const agg_estimate *e)
 {
@@ -257,12 +296,10 @@ static void print_table(FILE *stream, const agg_estimate *e)
 agg_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *estimate,
                            agg_format format)
 {
-    switch (format) {
-    case AGG_TABLE: print_table(stream, estimate); break;
-    case AGG_JSON: print_json(stream, estimate); break;
-    case AGG_NDJSON: print_ndjson(stream, estimate); break;
-    case AGG_CSV: print_csv(stream, estimate); break;
-    }
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result: %s", strerror(errno));
+    reading r = {.e = estimate};
+    agg_table table;
+    make_table(&table, &r);
+    if (format == AGG_TABLE) print_table(stream, estimate);
+    if (format == AGG_JSON) print_json(stream, estimate, &table);
+    return agg_table_write(stream, error, &table, format);
 }

@@ -24,3 +24,11 @@ void agg_incomplete_print_json(FILE *stream, agg_shards_about shards)
         fprintf(stream, "\"incomplete\":{\"shards\":%llu,\"missing\":%llu},",
                 (unsigned long long)shards.n, (unsigned long long)shards.missing);
 }
+
+void agg_incomplete_state(agg_table *table, agg_shards_about shards, const char *n_name,
+                          const char *missing_name)
+{
+    if (shards.missing == 0) return;
+    agg_table_state_whole(table, n_name, shards.n);
+    agg_table_state_whole(table, missing_name, shards.missing);
+}

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "estimate.h"
+#include "result_table.h"
 
 #define AGG_INCOMPLETE_LINE_MAX 192u // bytes with a NUL
 
@@ -18,5 +19,9 @@ void agg_incomplete_print(FILE *stream, agg_shards_about shards);
 
 // Prints the member "incomplete":{"shards", "missing"} and a comma, if shards are missing.
 void agg_incomplete_print_json(FILE *stream, agg_shards_about shards);
+
+// States the number of shards, and of the missing ones, by these names, if shards are missing.
+void agg_incomplete_state(agg_table *table, agg_shards_about shards, const char *n_name,
+                          const char *missing_name);
 
 #endif

@@ -2,7 +2,6 @@
 // Prints joint distributions; see joint_print.h.
 #include "joint_print.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -12,6 +11,8 @@
 #include "incomplete_print.h"
 #include "print_text.h"
 #include "recipe.h"
+#include "result_table.h"
+#include "table_write.h"
 #include "window_picks.h"
 
 #define MATRIX_COLUMNS 7u // categories of the second variable that fit a terminal's width
@@ -47,7 +48,7 @@ static size_t count_hidden(const agg_joint_result *r)
     return n;
 }
 
-// ---- JSON, NDJSON, CSV ----
+// ---- JSON, NDJSON ----
 
 static void print_text(FILE *stream, agg_text text)
 {
@@ -219,29 +220,48 @@ static void print_ndjson(FILE *stream, const agg_joint_result *r)
     }
 }
 
-static void print_csv(FILE *stream, const agg_joint_result *r)
+// ---- CSV and Arrow ----
+
+static bool read_row(agg_cell *cells, void *source, size_t cell)
 {
+    const agg_joint_result *r = source;
     uint32_t at[SHOAL_VARIABLES_MAX];
+    if (!agg_joint_is_shown(r, r->cells[cell].p)) return false;
+    locate(at, r, cell);
+    for (uint32_t i = 0; i < r->n_axes; i++) cells[i].text = r->axes[i].labels[at[i]];
+    for (size_t j = 0; j < N_COLUMNS; j++) {
+        cells[r->n_axes + j].number = column(&r->cells[cell], j);
+        cells[r->n_axes + j].error = r->cells[cell].stderr_;
+    }
+    return true;
+}
+
+static void make_table(agg_table *table, const agg_joint_result *r)
+{
+    *table = (agg_table){.n_rows = r->n_cells, .source = (void *)(uintptr_t)r, .read = read_row};
     for (uint32_t i = 0; i < r->n_axes; i++) {
-        agg_print_csv_text(stream, r->axes[i].name.bytes, r->axes[i].name.len);
-        fputc(',', stream);
+        const agg_column label = {
+            .name = {(const char *)r->axes[i].name.bytes, r->axes[i].name.len},
+            .kind = AGG_COLUMN_TEXT,
+            .marks = AGG_CSV_QUOTED_NAME};
+        agg_table_add(table, &label, 1);
     }
-    fputs("p,stderr,low,high\n", stream);
-    for (size_t cell = 0; cell < r->n_cells; cell++) {
-        if (!agg_joint_is_shown(r, r->cells[cell].p)) continue;
-        locate(at, r, cell);
-        for (uint32_t i = 0; i < r->n_axes; i++) {
-            if (i > 0) fputc(',', stream);
-            agg_print_csv_text(stream, r->axes[i].labels[at[i]].bytes,
-                               r->axes[i].labels[at[i]].len);
-        }
-        for (size_t j = 0; j < N_COLUMNS; j++) {
-            double x = column(&r->cells[cell], j);
-            fputc(',', stream);
-            if (isfinite(x)) agg_print_measured(stream, x, r->cells[cell].stderr_);
-        }
-        fputc('\n', stream);
+    for (size_t j = 0; j < N_COLUMNS; j++) {
+        const agg_column number = {.name = {column_names[j], strlen(column_names[j])},
+                                   .kind = AGG_COLUMN_NUMBER,
+                                   .may_be_missing = true,
+                                   .unit = "share"};
+        agg_table_add(table, &number, 1);
     }
+    agg_table_state(table, "schema", "1");
+    agg_table_state(table, "recipe", r->recipe->id);
+    agg_table_state(table, "recipe_hash", r->recipe->hash_hex);
+    agg_table_state_whole(table, "n", r->n);
+    agg_table_state_number(table, "epsilon", r->recipe->recipe->cost_micro / 1e6);
+    agg_table_state_number(table, "confidence", r->confidence);
+    agg_table_state_whole(table, "withheld", count_hidden(r));
+    agg_table_state(table, "converged", r->converged ? "true" : "false");
+    agg_incomplete_state(table, r->shards, "shards", "shards_missing");
 }
 
 // ---- table ----
@@ -398,12 +418,11 @@ static void print_table(FILE *stream, const agg_joint_result *r)
 agg_err agg_joint_print(FILE *stream, agg_error *error, const agg_joint_result *result,
                         agg_format format)
 {
-    switch (format) {
-    case AGG_TABLE: print_table(stream, result); break;
-    case AGG_JSON: print_json(stream, result); break;
-    case AGG_NDJSON: print_ndjson(stream, result); break;
-    case AGG_CSV: print_csv(stream, result); break;
-    }
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result: %s", strerror(errno));
+    agg_table table;
+    make_table(&table, result);
+    if (format == AGG_TABLE) print_table(stream, result);
+    if (format == AGG_JSON) print_json(stream, result);
+    if (format != AGG_NDJSON) return agg_table_write(stream, error, &table, format);
+    print_ndjson(stream, result); // its rows name the variables as JSON does
+    return agg_table_write(stream, error, &table, AGG_JSON);
 }

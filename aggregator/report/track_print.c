@@ -2,7 +2,6 @@
 // Prints series; see track_print.h.
 #include "track_print.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -10,6 +9,8 @@
 #include "compound.h"
 #include "print_text.h"
 #include "recipe.h"
+#include "table_write.h"
+#include "track_table.h"
 
 // ---- the run's figures ----
 
@@ -151,24 +152,6 @@ static void print_member(FILE *stream, const char *name, double x)
     print_number(stream, name, x);
 }
 
-static void print_json_row(FILE *stream, const agg_track_result *result, size_t i)
-{
-    const agg_track_row *row = &result->track->rows[i];
-    fprintf(stream, "{\"epoch\":%u,\"of\":%u", row->epoch, row->of);
-    print_member(stream, "value", row->value);
-    print_member(stream, "stderr", row->stderr_);
-    print_member(stream, "low", row->low);
-    print_member(stream, "high", row->high);
-    fprintf(stream, ",\"n\":%llu", (unsigned long long)row->n);
-    print_member(stream, "votes", row->votes);
-    print_member(stream, "needed", row->needed);
-    print_flag(stream, "update", row->is_update);
-    print_flag(stream, "pending", row->is_pending);
-    print_flag(stream, "frozen", row->is_frozen);
-    if (result->truth != NULL) print_member(stream, "truth", result->truth[i]);
-    fputc('}', stream);
-}
-
 static void print_json_share(FILE *stream, const agg_text *value, const agg_track_share *s)
 {
     fputs("{\"value\":", stream);
@@ -193,15 +176,6 @@ static size_t count_withheld(const agg_track_result *result)
     return n;
 }
 
-// Returns: whether to print a value: it is among the first `top` or has moved, and is not withheld.
-static bool is_shown(const agg_track_result *result, size_t u, size_t rank)
-{
-    const agg_track_items *items = result->items;
-    if (agg_track_is_withheld(items, u, items->order[rank])) return false;
-    return result->top == 0 || rank < result->top ||
-           agg_track_items_at(items, u, items->order[rank])->has_moved;
-}
-
 static void print_json_items(FILE *stream, const agg_track_result *result)
 {
     const agg_track_items *items = result->items;
@@ -215,7 +189,7 @@ static void print_json_items(FILE *stream, const agg_track_result *result)
                 (unsigned long long)update->n);
         for (size_t rank = 0; rank < items->n; rank++) {
             uint32_t i = items->order[rank];
-            if (!is_shown(result, u, rank)) continue;
+            if (!agg_track_is_shown(result, u, rank)) continue;
             fprintf(stream, "%s\n", separator);
             print_json_share(stream, &items->dictionary->values[i],
                              agg_track_items_at(items, u, i));
@@ -271,6 +245,7 @@ static void print_json_head(FILE *stream, const agg_track *t)
 
 static void print_json(FILE *stream, const agg_track_result *result)
 {
+    agg_table rows;
     double rms = NAN, largest = NAN;
     print_json_head(stream, result->track);
     if (result->truth != NULL) {
@@ -281,59 +256,9 @@ static void print_json(FILE *stream, const agg_track_result *result)
     print_json_simulated(stream, result->simulated);
     if (result->items != NULL) print_json_items(stream, result);
     fputs(",\"rows\":[", stream);
-    for (size_t i = 0; i < result->track->n_rows; i++) {
-        fputs(i > 0 ? ",\n" : "\n", stream);
-        print_json_row(stream, result, i);
-    }
+    agg_track_table_of_epochs(&rows, result);
+    agg_table_print_json_rows(stream, &rows, "\n", ",\n", "");
     fputs("\n]}\n", stream);
-}
-
-// ---- CSV ----
-
-//   error: NAN for a number that has none
-static void print_csv_measured(FILE *stream, double x, double error)
-{
-    fputc(',', stream);
-    if (isfinite(x)) agg_print_measured(stream, x, error);
-}
-
-static void print_csv(FILE *stream, const agg_track_result *result)
-{
-    fprintf(stream, "epoch,of,value,stderr,low,high,n,votes,needed,update,pending,frozen%s\n",
-            result->truth != NULL ? ",truth" : "");
-    for (size_t i = 0; i < result->track->n_rows; i++) {
-        const agg_track_row *row = &result->track->rows[i];
-        const double values[] = {row->value, row->stderr_, row->low, row->high};
-        fprintf(stream, "%u,%u", row->epoch, row->of);
-        for (size_t j = 0; j < 4; j++) print_csv_measured(stream, values[j], row->stderr_);
-        fprintf(stream, ",%llu", (unsigned long long)row->n);
-        print_csv_measured(stream, row->votes, NAN);
-        print_csv_measured(stream, row->needed, NAN);
-        fprintf(stream, ",%d,%d,%d", row->is_update, row->is_pending, row->is_frozen);
-        if (result->truth != NULL) print_csv_measured(stream, result->truth[i], NAN);
-        fputc('\n', stream);
-    }
-}
-
-static void print_csv_items(FILE *stream, const agg_track_result *result)
-{
-    const agg_track_items *items = result->items;
-    fputs("epoch,value,share,stderr,low,high,detected,change,change_stderr,moved\n", stream);
-    for (size_t u = 0; u < result->track->n_updates; u++)
-        for (size_t rank = 0; rank < items->n; rank++) {
-            uint32_t i = items->order[rank];
-            const agg_track_share *s = agg_track_items_at(items, u, i);
-            const double values[] = {s->share, s->stderr_, s->low, s->high};
-            if (!is_shown(result, u, rank)) continue;
-            fprintf(stream, "%u,", result->track->updates[u].epoch);
-            agg_print_csv_text(stream, items->dictionary->values[i].bytes,
-                               items->dictionary->values[i].len);
-            for (size_t j = 0; j < 4; j++) print_csv_measured(stream, values[j], s->stderr_);
-            fprintf(stream, ",%d", s->is_detected);
-            print_csv_measured(stream, s->change, NAN);
-            print_csv_measured(stream, s->change_error, NAN);
-            fprintf(stream, ",%d\n", s->has_moved);
-        }
 }
 
 // ---- tables ----
@@ -407,7 +332,7 @@ static void print_items(FILE *stream, const agg_track_result *result)
             uint32_t i = items->order[rank];
             const agg_track_share *s = agg_track_items_at(items, u, i);
             const double values[] = {s->share, s->stderr_, s->low, s->high, s->change};
-            if (!is_shown(result, u, rank)) continue;
+            if (!agg_track_is_shown(result, u, rank)) continue;
             agg_print_cell(stream, items->dictionary->values[i].bytes,
                            items->dictionary->values[i].len, width);
             for (size_t j = 0; j < 5; j++) print_cell(stream, values[j], 4);
@@ -482,17 +407,11 @@ static void print_table(FILE *stream, const agg_track_result *result)
 agg_err agg_track_print(FILE *stream, agg_error *error, const agg_track_result *result,
                         agg_track_format format)
 {
-    switch (format) {
-    case AGG_TRACK_TABLE: print_table(stream, result); break;
-    case AGG_TRACK_JSON: print_json(stream, result); break;
-    case AGG_TRACK_CSV:
-        if (result->items != NULL)
-            print_csv_items(stream, result);
-        else
-            print_csv(stream, result);
-        break;
-    case AGG_TRACK_SVG: agg_track_svg(stream, result); break;
-    }
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result: %s", strerror(errno));
+    static const agg_format formats[] = {[AGG_TRACK_CSV] = AGG_CSV, [AGG_TRACK_ARROW] = AGG_ARROW};
+    agg_table table;
+    agg_track_table(&table, result);
+    if (format == AGG_TRACK_TABLE) print_table(stream, result);
+    if (format == AGG_TRACK_JSON) print_json(stream, result);
+    if (format == AGG_TRACK_SVG) agg_track_svg(stream, result);
+    return agg_table_write(stream, error, &table, formats[format]);
 }

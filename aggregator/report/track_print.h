@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a series over epochs as a table, JSON, CSV or SVG. Values are hostile text and are escaped
-// (print_text.h).
+// Prints a series over epochs as a table, JSON, CSV, SVG or Arrow. Values are hostile text and are
+// escaped (print_text.h).
 //
 // JSON is one object: {"schema":1, "recipe", "run_hash", "mechanism", "epsilon", "users", "epochs",
 // "confidence", "updates", "updates_answered", "updates_left", "frozen", "bound",
@@ -15,7 +15,7 @@
 //   "moved"}...]}...]. "withheld" is the number of shares that are left out, if the recipe has a
 //   release threshold.
 //
-// CSV is the rows; for items it has a line for each value and update.
+// CSV and Arrow are the rows; for items they have a row for each value and update.
 #ifndef TRACK_PRINT_H
 #define TRACK_PRINT_H
 
@@ -28,7 +28,8 @@ typedef enum agg_track_format {
     AGG_TRACK_TABLE = 0,
     AGG_TRACK_JSON,
     AGG_TRACK_CSV,
-    AGG_TRACK_SVG
+    AGG_TRACK_SVG,
+    AGG_TRACK_ARROW
 } agg_track_format;
 
 // Figures that only a simulation knows.

@@ -353,6 +353,8 @@ test('the fields of a result', () => {
       ...all(read('aggregator/report/estimate_print.c'), /\\"([a-z_]+)\\":/g).filter(
         (name) => name !== 's',
       ),
+      ...all(read('aggregator/report/estimate_print.c'), /AGG_COLUMN\("([a-z_]+)"/g),
+      ...all(read('aggregator/report/estimate_print.c'), /\.group = \{"([a-z_]+)"/g),
       ...all(read('aggregator/report/estimate_print.c'), /print_field\(stream, "([a-z_]+)"/g),
       ...all(
         part('aggregator/report/estimate_print.c', 'static columns columns_of', '\n}'),
@@ -370,6 +372,7 @@ test('the fields of a comparison', () => {
   const source = read('aggregator/report/compare_print.c');
   const printed = new Set([
     ...all(source, /\\"([a-z_]+)\\":/g),
+    ...all(source, /AGG_COLUMN\("([a-z_]+)"/g),
     ...all(
       part('aggregator/report/compare_print.c', 'static const char *const names', '}'),
       /"([a-z]+)"/g,

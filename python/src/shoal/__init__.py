@@ -37,6 +37,7 @@ from ._library import CohortError, DuplicateError, ShoalError, library
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas
+    import pyarrow
 
 __all__ = [
     "Accumulator",
@@ -52,6 +53,7 @@ __all__ = [
     "joint",
     "plan",
     "run",
+    "run_arrow",
     "simulate",
     "version",
 ]
@@ -350,6 +352,23 @@ class Estimate:
         frame = pandas.DataFrame(columns)
         return frame.sort_values("count", ascending=False, kind="stable", ignore_index=True)
 
+    def to_arrow(self) -> pyarrow.Table:
+        """A table of Arrow, in the order of the question. It needs the extra shoal[arrow].
+
+        pyarrow.parquet.write_table writes it as Parquet.
+        """
+        import pyarrow
+
+        columns = {
+            name: column if name == "value" else column.tolist()
+            for name, column in self.columns().items()
+        }
+        facts = {"shoal": version(), "n": str(self.n_reports), "confidence": repr(self.confidence)}
+        types = {"value": pyarrow.string(), "detected": pyarrow.bool_(), "withheld": pyarrow.bool_()}
+        fields = [pyarrow.field(name, types.get(name, pyarrow.float64())) for name in columns]
+        table: pyarrow.Table = pyarrow.table(columns, schema=pyarrow.schema(fields, metadata=facts))
+        return table
+
     def plot(self, top: int = 20, ax: matplotlib.axes.Axes | None = None) -> matplotlib.axes.Axes:
         """Draws the largest counts with their intervals. It needs the extra shoal[plot]."""
         if ax is None:
@@ -413,6 +432,25 @@ def run(
     if code:
         raise _c.make_error(code, error, output)
     return output
+
+
+def run_arrow(
+    command: str,
+    options: Mapping[str, Any] | None = None,
+    words: Iterable[PathText] = (),
+    *,
+    log: Callable[[str], None] | None = None,
+) -> pyarrow.Table:
+    """Runs a command that prints rows, and returns them as a table of Arrow with its metadata.
+
+    It needs the extra shoal[arrow]. docs/formats.md states the columns of each command.
+    """
+    import pyarrow
+
+    stream = run(command, options, words, format="arrow", log=log)
+    with pyarrow.ipc.open_stream(stream) as reader:
+        table: pyarrow.Table = reader.read_all()
+    return table
 
 
 def _options(given: Mapping[str, Any]) -> Json:

@@ -22,6 +22,8 @@ export function makeCli(name) {
 
   return {
     /** @param {string} file */
+    path: (file) => join(folder, file),
+    /** @param {string} file */
     read: (file) => readFileSync(join(folder, file), 'utf8'),
     /** @param {string} file */
     bytes: (file) => readFileSync(join(folder, file)),
