@@ -10,6 +10,8 @@
  * @property {'strong' | 'moderate' | 'limited' | 'weak' | 'none'} code
  * @property {string} text the sentence
  * @property {number} epsilon what the verdict is about
+ * @typedef {{code: Verdict['code'], right: number, odds: number, isAll: boolean}} Guess `right`: of
+ *   100 guesses at 50:50, those that come true at most; `isAll`: epsilon is too large for odds
  * @typedef {{report: Verdict, window: Verdict, life: Verdict}} Promises the verdicts on one report,
  *   on all reports of a UTC day, and on all reports until the recipe expires
  */
@@ -26,6 +28,7 @@ const ODDS_MAX_MICRO = 16e6; // above it, no odds are stated
 
 /** Rounds up to tenths, and from 100 on to three digits. @param {number} odds */
 function oddsUp(odds) {
+  if (!Number.isFinite(odds)) return odds;
   const tenths = Math.ceil(odds * 10);
   let unit = 1;
   while (tenths > 1000 * unit) unit *= 10;
@@ -36,17 +39,27 @@ function oddsUp(odds) {
 const printed = (number) => number.toLocaleString('en-US');
 
 /**
+ * Judges an epsilon in figures, which a page puts into words of its language.
+ * @param {number} micro in millionths
+ * @returns {Guess}
+ */
+export function guessOf(micro) {
+  const [code] = VERDICTS.find(([, most]) => micro <= most) ?? VERDICTS[4];
+  const odds = Math.exp(micro / 1e6);
+  const right = Math.ceil(1e4 - 1e4 / (1 + odds)) / 100;
+  return { code, right, odds: oddsUp(odds), isAll: micro > ODDS_MAX_MICRO };
+}
+
+/**
  * Judges an epsilon.
  * @param {number} micro in millionths @returns {Verdict}
  */
 export function verdictOf(micro) {
-  const [code, , words] = VERDICTS.find(([, most]) => micro <= most) ?? VERDICTS[4];
-  const odds = Math.exp(micro / 1e6);
-  const right = Math.ceil(1e4 - 1e4 / (1 + odds)) / 100;
-  const text =
-    micro > ODDS_MAX_MICRO
-      ? 'may come true in all cases (odds over x 8 million)'
-      : `comes true in at most ${printed(right)} of 100 cases (odds x ${printed(oddsUp(odds))})`;
+  const { code, right, odds, isAll } = guessOf(micro);
+  const [, , words] = VERDICTS.find(([each]) => each === code) ?? VERDICTS[4];
+  const text = isAll
+    ? 'may come true in all cases (odds over x 8 million)'
+    : `comes true in at most ${printed(right)} of 100 cases (odds x ${printed(odds)})`;
   return { code, text: `${words}: a 50:50 guess ${text}`, epsilon: micro / 1e6 };
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// English. Names in braces are filled in. Sentences avoid counted nouns, whose forms differ by
+// number in many languages: "Sent: 3".
+
+/** @type {import('../base.js').Strings} */
+export default {
+  dir: 'ltr',
+  // How private, in words
+  strong: 'strong',
+  moderate: 'moderate',
+  limited: 'limited',
+  weak: 'weak',
+  none: 'no meaningful protection',
+  guess: '{words}: a 50:50 guess about you comes true in at most {right} of 100 cases.',
+  guessAll: '{words}: a 50:50 guess about you may come true in all cases.',
+  // shoal-consent
+  title: 'May this page learn from the crowd?',
+  intro:
+    'Before anything leaves this device, chance scrambles it. The site learns what many people do, not what you did.',
+  what: 'What',
+  why: 'Why',
+  who: 'Who',
+  howPrivate: 'How private',
+  whyText: 'To count what many people have in common.',
+  word: 'Words that you type',
+  site: 'Names of sites that you visit',
+  host: 'Names of hosts that you visit',
+  item: 'Choices that you make',
+  number: 'Numbers, such as how long something takes',
+  fields: 'Answers to signed questions',
+  perDay: 'Reports a day, at most: {n}',
+  goesTo: 'Scrambled reports go to {who}.',
+  relayed: 'They are sealed on the way: {relay} sees your address, but not the report.',
+  oneReport: 'One report',
+  oneDay: 'A whole day, all together',
+  someDays: 'Any days in a row, all together: {n}',
+  eachAlone: 'Each collection by itself',
+  untilDay: 'Until {day}',
+  past: 'You can stop at any time. What was sent before stays in the sums of the crowd, and is as private there as it was.',
+  yes: 'Yes, take part',
+  no: 'No, thanks',
+  on: 'You take part.',
+  off: 'You do not take part. Nothing is collected or sent.',
+  stop: 'Stop taking part',
+  start: 'Take part',
+  moreTitle: 'This page now asks for more',
+  moreIntro: 'What you agreed to goes on. What is new waits for your answer.',
+  morePurpose: 'New: {name}',
+  moreEpsilon: '{name}: more may become known. Epsilon of a day: before {before}, now {after}',
+  moreOperators: '{name}: now goes to {who}',
+  moreProtocol: '{name}: reports are made or added up in another way',
+  moreYes: 'Yes, this too',
+  moreNo: 'No, leave it as it was',
+  gpc: 'Your browser sends Global Privacy Control. That counts as no: nothing is collected or sent.',
+  close: 'Close',
+  unstored: 'This browser could not store your answer. Nothing is sent while this page is open.',
+  unread: 'What this page asks for could not be read. So nobody is asked, and nothing is sent.',
+};
