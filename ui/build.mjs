@@ -14,7 +14,7 @@ const languages = readdirSync(join(here, 'src/lang')).sort();
 const { outputFiles } = await build({
   absWorkingDir: here,
   entryPoints: [
-    ...['shoal-ui', 'consent'].map((name) => ({
+    ...['shoal-ui', 'shared', 'consent', 'panel', 'try'].map((name) => ({
       in: `src/${name}.js`,
       out: name,
     })),
@@ -23,12 +23,23 @@ const { outputFiles } = await build({
   outdir: 'dist',
   write: false,
   bundle: true,
-  splitting: true,
-  chunkNames: 'shared-[hash]',
   minify: true,
   format: 'esm',
   target: 'es2022',
+  external: ['./lang/*'],
   plugins: [
+    {
+      // Files of dist/ that others load, and do not hold.
+      name: 'apart',
+      setup: (b) =>
+        b.onResolve(
+          { filter: /\/(shoal-ui|shared|consent|panel|try)\.js$/ },
+          ({ path, importer }) =>
+            importer
+              ? { path: path.startsWith('../') ? path.slice(1) : path, external: true }
+              : undefined,
+        ),
+    },
     {
       // Style sheets are adopted by shadow roots, which a page's policy allows without an exception.
       name: 'style-text',

@@ -2,6 +2,9 @@
 // What the elements share: making nodes, strings of a language, numbers, and text that a page or a
 // server wrote. Touches no global before an element is connected.
 
+import { added, sheetOf } from './shoal-ui.js';
+import look from './look.css';
+
 /**
  * @typedef {{[key: string]: string}} Strings a language: `dir`, and a template for each key
  * @typedef {Node | string | null | undefined | false} Child
@@ -26,10 +29,6 @@ const UNSAFE =
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
 const SHOWN = 120;
 
-/** Tells the elements of a page that one of them changed something. */
-export const changes = new EventTarget();
-export const changed = () => void changes.dispatchEvent(new Event('change'));
-
 /**
  * Makes an element. Attributes that are false, null or undefined are left out; functions listen.
  * @param {string} name an SVG element where it begins with `svg:`
@@ -49,33 +48,23 @@ export function h(name, attributes = {}, ...children) {
   return element;
 }
 
-/** @param {string} css */
-export function sheetOf(css) {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(css);
-  return sheet;
-}
-
 /** Text that others wrote, without what could disturb a page. @param {unknown} text */
 export function plain(text, most = SHOWN) {
   const points = [...String(text).replace(UNSAFE, '\uFFFD')];
   return points.length > most ? `${points.slice(0, most - 1).join('')}…` : points.join('');
 }
 
-/** @type {{[code: string]: Strings}} */
-const added = {};
-/** @param {string} code @param {Strings} strings */
-export const addStrings = (code, strings) => void (added[code.toLowerCase()] = strings);
-
-/** @param {string} code @returns {Promise<Strings>} */
-const load = async (code) => added[code] ?? (await import(`./lang/${code}.js`)).default;
+/** @typedef {{default: Strings, reasons: Strings}} Language strings, and reasons of explain() by code */
+/** @param {string} code @returns {Promise<Language>} */
+const load = (code) => import(`./lang/${code}.js`); // the build lists the files
 
 /** The words of a language. */
 export class Words {
-  /** @param {string} code @param {Strings} strings */
-  constructor(code, strings) {
+  /** @param {string} code @param {Language} language */
+  constructor(code, { default: strings, reasons }) {
     this.code = code;
     this.strings = strings;
+    this.reasons = reasons;
     this.dir = strings.dir;
   }
 
@@ -115,11 +104,24 @@ export async function wordsOf(host) {
   const tag = (page.getAttribute('lang') || 'en').toLowerCase();
   for (const code of [tag, tag.split('-')[0]]) {
     try {
-      const strings = await load(code);
+      const own = Object.hasOwn(added, code) && added[code];
       // A language that a page added may lack a string of a later version.
-      const all = added[code] ? { ...(await load('en')), ...strings } : strings;
-      return new Words(tag, all);
+      const strings = own && { ...(await load('en')).default, ...own.default };
+      return new Words(tag, strings ? { ...own, default: strings } : await load(code));
     } catch {} // no such language
   }
   return new Words('en', await load('en'));
+}
+
+/** @type {{[name: string]: CSSStyleSheet[]}} */
+const sheets = {};
+
+/**
+ * Makes an element's styles its own, once for all elements of its kind.
+ * @param {Host} host @param {string[]} css
+ */
+export function adopt(host, ...css) {
+  const { shadowRoot: root } = host;
+  sheets[host.localName] ??= [root.adoptedStyleSheets[0], ...[look, ...css].map(sheetOf)];
+  root.adoptedStyleSheets = sheets[host.localName];
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // <shoal-consent>: what is asked, why, who receives it and how private it is, in words, with two
 // buttons of one size and weight. After an answer it asks again only for more.
-import { guessOf } from '../../wasm/client/verdict.js';
-import { changed, changes, h, plain, sheetOf, wordsOf } from './base.js';
+import { adopt, guessOf, h, plain, wordsOf } from './shared.js';
+import { changes, refresh } from './shoal-ui.js';
 import own from './consent.css';
-import look from './look.css';
 import { askedBy, decline, hasDeclined, isDeclined, wantedOf } from './terms.js';
 
 /**
@@ -14,9 +13,6 @@ import { askedBy, decline, hasDeclined, isDeclined, wantedOf } from './terms.js'
  * @typedef {import('./terms.js').Asked} Asked
  * @typedef {'ask' | 'more' | 'on' | 'off' | 'gpc' | 'unread'} View
  */
-
-/** @type {CSSStyleSheet[] | undefined} */
-let sheets;
 
 class Consent {
   /** @type {View | null} */ #view = null;
@@ -129,9 +125,9 @@ class Consent {
     );
   }
 
-  /** What an epsilon promises, in words. @param {number} epsilon */
-  #promise(epsilon) {
-    return this.words.promise(guessOf(Math.round(epsilon * 1e6)));
+  /** What an epsilon promises, in words. @param {number} micro in millionths */
+  #promise(micro) {
+    return this.words.promise(guessOf(Math.round(micro)));
   }
 
   /** @param {string} key @param {import('./base.js').Child[]} children */
@@ -186,34 +182,34 @@ class Consent {
   #private() {
     const { words, asked } = this;
     if (!asked) return [];
-    const line = (/** @type {string} */ key, /** @type {number} */ epsilon, values = {}) =>
-      h('p', {}, h('b', {}, `${words.say(key, values)}: `), this.#promise(epsilon));
-    const report = Math.max(...asked.list.map(({ promises }) => promises.report.epsilon));
+    const line = (/** @type {string} */ key, /** @type {number} */ micro, values = {}) =>
+      h('p', {}, h('b', {}, `${words.say(key, values)}: `), this.#promise(micro));
+    const report = Math.max(...asked.list.map(({ epsilons }) => epsilons.report));
     return [
       line('oneReport', report),
       asked.day > report && line('oneDay', asked.day),
-      asked.budget && line('someDays', asked.budget.epsilon, { n: asked.budget.days }),
+      asked.budget && line('someDays', asked.budget.epsilon * 1e6, { n: asked.budget.days }),
     ];
   }
 
   /** Each collection with its own promises. */
   #each() {
     const { words, asked } = this;
-    /** @param {string} key @param {{epsilon: number}} verdict @param {{}} [values] */
-    const line = (key, { epsilon }, values) =>
-      h('p', { class: 'soft' }, `${words.say(key, values)}: ${this.#promise(epsilon)}`);
+    /** @param {string} key @param {number} micro @param {{}} [values] */
+    const line = (key, micro, values) =>
+      h('p', { class: 'soft' }, `${words.say(key, values)}: ${this.#promise(micro)}`);
     return h(
       'details',
       { class: 'small' },
       h('summary', {}, words.say('eachAlone')),
-      ...(asked?.list ?? []).map(({ name, json, promises }) =>
+      ...(asked?.list ?? []).map(({ name, json, epsilons }) =>
         h(
           'div',
           {},
           h('b', {}, h('bdi', {}, plain(name))),
-          line('oneReport', promises.report),
-          line('oneDay', promises.window),
-          line('untilDay', promises.life, { day: json.expires }),
+          line('oneReport', epsilons.report),
+          line('oneDay', epsilons.window),
+          line('untilDay', epsilons.life, { day: json.expires }),
         ),
       ),
     );
@@ -240,7 +236,7 @@ class Consent {
             who: ask.operators.join(', '),
           }),
           kind === 'purpose' || kind === 'epsilon'
-            ? h('p', { class: 'soft' }, this.#promise(ask.epsilonPerDay))
+            ? h('p', { class: 'soft' }, this.#promise(ask.epsilonPerDay * 1e6))
             : null,
         ),
       ),
@@ -280,7 +276,7 @@ class Consent {
       said = 'unstored';
     }
     await this.update();
-    changed();
+    refresh();
     const next = this.#box.hidden ? null : this.#box.querySelector('button');
     if (next) next.focus();
     this.#said.textContent = words.say(said);
@@ -302,9 +298,8 @@ function isClosed() {
 
 /** @param {Host} host @returns {Promise<Part>} */
 export async function part(host) {
-  sheets ??= [sheetOf(look), sheetOf(own)];
   const words = await wordsOf(host);
-  host.shadowRoot.adoptedStyleSheets = [...host.shadowRoot.adoptedStyleSheets, ...sheets];
+  adopt(host, own);
   const made = new Consent(host, words);
   await made.update();
   return made;

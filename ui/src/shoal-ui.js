@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page embeds: defines <shoal-consent>, <shoal-panel> and <shoal-try>. Each loads its own
 // module when it is on a page. Importing this where there is no page, as on a server, does nothing.
-import { addStrings, changed, sheetOf } from './base.js';
 import css from './host.css';
 
 /**
@@ -12,7 +11,22 @@ import css from './host.css';
 /** @type {{[name: string]: () => Promise<{part: (host: any) => Promise<Part>}>}} */
 const PARTS = {
   'shoal-consent': () => import('./consent.js'),
+  'shoal-panel': () => import('./panel.js'),
+  'shoal-try': () => import('./try.js'),
 };
+
+/** Tells the elements of a page that one of them changed something. */
+export const changes = new EventTarget();
+
+/** Languages that a page added, by code. @type {{[code: string]: import('./base.js').Language}} */
+export const added = {};
+
+/** @param {string} css */
+export function sheetOf(css) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  return sheet;
+}
 
 const Base = globalThis.HTMLElement ?? Object;
 /** @type {CSSStyleSheet | undefined} */
@@ -96,8 +110,14 @@ export function connect(client, options, root = document) {
     Object.assign(element, { client, options });
 }
 
-/** Adds a language, or puts other words in the place of one. */
-export const addLanguage = addStrings;
+/**
+ * Adds a language, or puts other words in the place of one.
+ * @param {string} code as in the attribute lang
+ * @param {{[key: string]: string}} strings
+ * @param {{[code: string]: string}} [reasons] of explain()
+ */
+export const addLanguage = (code, strings, reasons = {}) =>
+  void (added[code.toLowerCase()] = { default: strings, reasons });
 
 /** Tells the elements that the page changed something, so that they look at once. */
-export const refresh = changed;
+export const refresh = () => void changes.dispatchEvent(new Event('change'));

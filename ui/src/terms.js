@@ -3,47 +3,27 @@
 // what they promise, who receives what, and the terms of consent. Also remembers which terms a
 // person said no to.
 import { holds, termOf } from '../../wasm/client/terms.js';
-import { promisesOf } from '../../wasm/client/verdict.js';
+import { epsilonsOf, recipesOf } from './shared.js';
 
 /**
  * @typedef {import('../../wasm/client/terms.js').Extent} Extent
- * @typedef {import('../../wasm/client/verdict.js').Promises} Promises
  * @typedef {{key: string, extent: Extent}} Wanted a purpose, and what is asked for it
  * @typedef {object} Collected one recipe as people are told of it
  * @property {any} json
  * @property {string} name
  * @property {string[]} kinds what is taken from an event
  * @property {number} perDay reports at most
- * @property {Promises} promises
+ * @property {{report: number, window: number, life: number}} epsilons in millionths
  * @property {string[]} operators
  * @property {Wanted} wanted
  * @typedef {{list: Collected[], relay: string | null, budget: {epsilon: number, days: number} | null,
- *   day: number}} Asked all of a page; `day`: epsilon of a day, all together
+ *   day: number}} Asked all of a page; `day`: epsilon of a day in millionths, all
+ *   together
  */
 
 const DAY_MS = 86_400_000;
-const FILE_MAX = 1 << 20;
 const KEY = 'shoal-declined';
 const KEPT = 200; // purposes
-
-/**
- * Reads a file that the page pins. Only files of the page's own origin are asked for: whoever else
- * serves one would learn that somebody is about to be asked.
- * @param {string} url
- */
-async function fetched(url) {
-  const from = new URL(url, document.baseURI);
-  if (from.origin !== location.origin)
-    throw new Error(
-      `${from} is of another origin: give the recipe itself in the element's options`,
-    );
-  const response = await fetch(from, { credentials: 'omit', referrerPolicy: 'no-referrer' });
-  const text = await response.text();
-  if (!response.ok || text.length > FILE_MAX) throw new Error(`${from}: ${response.status}`);
-  return JSON.parse(text);
-}
-
-const isPinned = (/** @type {any} */ each) => each.url !== undefined && each.recipe === undefined;
 
 /** Epsilon of one report in millionths. @param {any} json @returns {number} */
 function epsilonOf({ parameters = {}, variables }) {
@@ -71,14 +51,14 @@ function collected(json, endpoint, stated) {
     throw new Error(
       `recipe ${json.recipe}: epsilon does not follow from its text; state it in the option promises`,
     );
-  const promises = promisesOf(/** @type {any} */ (recipe), Math.floor(Date.now() / DAY_MS));
+  const epsilons = epsilonsOf(/** @type {any} */ (recipe), Math.floor(Date.now() / DAY_MS));
   const { key, epsilon, day, operators, ways } = termOf(endpoint, /** @type {any} */ (recipe));
   return {
     json,
     name: json.recipe,
     kinds: (json.variables ?? [json]).map((/** @type {any} */ each) => each.value),
     perDay: json.parameters?.contributions ?? limit.perDay,
-    promises,
+    epsilons,
     operators,
     wanted: {
       key: JSON.stringify(JSON.parse(key).slice(1)),
@@ -93,15 +73,13 @@ function collected(json, endpoint, stated) {
  *   does not stand in them
  * @returns {Promise<Asked>}
  */
-export async function askedBy({ endpoint, relay, recipes, site, promises = {} }) {
+export async function askedBy(options) {
+  const { endpoint, relay, promises = {} } = options;
   const url = String(new URL(endpoint, document.baseURI));
-  const set = site ? (site.recipes ? site : await fetched(site.url)) : { recipes };
-  const jsons = await Promise.all(
-    set.recipes.map((/** @type {any} */ each) => (isPinned(each) ? fetched(each.url) : each)),
-  );
-  const list = jsons.map((json) => collected(json, url, promises[json.recipe]));
-  const day = list.reduce((sum, each) => sum + each.promises.window.epsilon, 0);
-  return { list, relay: relay ? new URL(relay).origin : null, budget: set.budget ?? null, day };
+  const { recipes, budget } = await recipesOf(options);
+  const list = recipes.map((json) => collected(json, url, promises[json.recipe]));
+  const day = list.reduce((sum, each) => sum + each.epsilons.window, 0);
+  return { list, relay: relay ? new URL(relay).origin : null, budget, day };
 }
 
 /** What a client asks for beyond what was agreed to. @param {any} ask of consent.asks() */
@@ -115,29 +93,23 @@ export const wantedOf = (ask) => ({
   },
 });
 
-/** @returns {{[key: string]: Extent}} */
+/** What was said no to. @returns {Wanted[]} */
 function declined() {
   try {
-    return JSON.parse(localStorage.getItem(KEY) ?? '') ?? {};
+    return [...JSON.parse(localStorage.getItem(KEY) ?? '[]')];
   } catch {
-    return {};
+    return []; // damaged, or refused
   }
 }
 
 /** Did the person say no to all of this, or to more? @param {Wanted[]} wanted */
-export function isDeclined(wanted) {
-  const known = declined();
-  return wanted.every(({ key, extent }) => {
-    try {
-      return Object.hasOwn(known, key) && holds(known[key], extent);
-    } catch {
-      return false; // damaged
-    }
-  });
-}
+export const isDeclined = (wanted) =>
+  wanted.every(({ key, extent }) =>
+    declined().some((each) => each?.key === key && holds(each.extent, extent)),
+  );
 
 /** Was there a no on this device? */
-export const hasDeclined = () => Object.keys(declined()).length > 0;
+export const hasDeclined = () => declined().length > 0;
 
 /**
  * Remembers a no with its terms, so that only more is asked for again. The terms are the page's; they
@@ -145,15 +117,8 @@ export const hasDeclined = () => Object.keys(declined()).length > 0;
  * @param {Wanted[]} wanted
  */
 export function decline(wanted) {
-  const known = declined();
-  for (const { key, extent } of wanted) {
-    const { others = [], ...last } = known[key] ?? {};
-    const rest = known[key] ? [last, ...others].slice(0, 8) : [];
-    if (!isDeclined([{ key, extent }]))
-      known[key] = rest.length ? { ...extent, others: /** @type {any} */ (rest) } : extent;
-  }
+  const more = wanted.filter((each) => !isDeclined([each]));
   try {
-    const text = JSON.stringify(Object.fromEntries(Object.entries(known).slice(-KEPT)));
-    localStorage.setItem(KEY, text);
+    localStorage.setItem(KEY, JSON.stringify([...declined(), ...more].slice(-KEPT)));
   } catch {} // the page asks again
 }

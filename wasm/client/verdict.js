@@ -10,7 +10,7 @@
  * @property {'strong' | 'moderate' | 'limited' | 'weak' | 'none'} code
  * @property {string} text the sentence
  * @property {number} epsilon what the verdict is about
- * @typedef {{code: Verdict['code'], right: number, odds: number, isAll: boolean}} Guess `right`: of
+ * @typedef {{code: Verdict['code'], words: string, right: number, odds: number, isAll: boolean}} Guess `right`: of
  *   100 guesses at 50:50, those that come true at most; `isAll`: epsilon is too large for odds
  * @typedef {{report: Verdict, window: Verdict, life: Verdict}} Promises the verdicts on one report,
  *   on all reports of a UTC day, and on all reports until the recipe expires
@@ -44,10 +44,10 @@ const printed = (number) => number.toLocaleString('en-US');
  * @returns {Guess}
  */
 export function guessOf(micro) {
-  const [code] = VERDICTS.find(([, most]) => micro <= most) ?? VERDICTS[4];
+  const [code, , words] = VERDICTS.find(([, most]) => micro <= most) ?? VERDICTS[4];
   const odds = Math.exp(micro / 1e6);
   const right = Math.ceil(1e4 - 1e4 / (1 + odds)) / 100;
-  return { code, right, odds: oddsUp(odds), isAll: micro > ODDS_MAX_MICRO };
+  return { code, words, right, odds: oddsUp(odds), isAll: micro > ODDS_MAX_MICRO };
 }
 
 /**
@@ -55,8 +55,7 @@ export function guessOf(micro) {
  * @param {number} micro in millionths @returns {Verdict}
  */
 export function verdictOf(micro) {
-  const { code, right, odds, isAll } = guessOf(micro);
-  const [, , words] = VERDICTS.find(([each]) => each === code) ?? VERDICTS[4];
+  const { code, words, right, odds, isAll } = guessOf(micro);
   const text = isAll
     ? 'may come true in all cases (odds over x 8 million)'
     : `comes true in at most ${printed(right)} of 100 cases (odds x ${printed(odds)})`;
@@ -64,14 +63,13 @@ export function verdictOf(micro) {
 }
 
 /**
- * Judges a recipe from a day on. A run over epochs is paid for as a whole; of a query and of the
- * rounds of a trie a device answers one, once. Permanent coins are a limit for one value; only the
- * module that draws them knows it.
+ * The epsilons of a recipe from a day on, in millionths. A run over epochs is paid for as a whole; of
+ * a query and of the rounds of a trie a device answers one, once. Permanent coins are a limit for one
+ * value; only the module that draws them knows it.
  * @param {import('../bindings/device.js').Recipe} recipe
  * @param {number} today days since 1970-01-01 UTC
- * @returns {Promises}
  */
-export function promisesOf(recipe, today) {
+export function epsilonsOf(recipe, today) {
   const { module, handle, json, epsilonMicro, isPermanent, limit, expiresDay } =
     /** @type {any} */ (recipe);
   const { epochs, contributions } = json.parameters ?? {};
@@ -82,5 +80,16 @@ export function promisesOf(recipe, today) {
   const life = isPermanent
     ? Number(module.x.recipe_life(handle, today))
     : window * (isOnce ? Math.min(1, days) : days);
-  return { report: verdictOf(epsilonMicro), window: verdictOf(window), life: verdictOf(life) };
+  return { report: /** @type {number} */ (epsilonMicro), window, life };
+}
+
+/**
+ * Judges a recipe from a day on.
+ * @param {import('../bindings/device.js').Recipe} recipe
+ * @param {number} today days since 1970-01-01 UTC
+ * @returns {Promises}
+ */
+export function promisesOf(recipe, today) {
+  const { report, window, life } = epsilonsOf(recipe, today);
+  return { report: verdictOf(report), window: verdictOf(window), life: verdictOf(life) };
 }
