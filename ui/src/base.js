@@ -2,7 +2,6 @@
 // What the elements share: making nodes, strings of a language, numbers, and text that a page or a
 // server wrote. Touches no global before an element is connected.
 
-import { added, sheetOf } from './shoal-ui.js';
 import look from './look.css';
 
 /**
@@ -47,6 +46,9 @@ export function h(name, attributes = {}, ...children) {
   for (const child of children) if (child) element.append(child);
   return element;
 }
+
+/** Tells all elements of the page that one of them changed something. */
+export const changed = () => void document.dispatchEvent(new Event('shoal-change'));
 
 /** Text that others wrote, without what could disturb a page. @param {unknown} text */
 export function plain(text, most = SHOWN) {
@@ -101,6 +103,8 @@ export class Words {
  */
 export async function wordsOf(host) {
   const page = host.closest('[lang]') ?? host.ownerDocument.documentElement;
+  /** @type {{[code: string]: Language}} */
+  const added = /** @type {any} */ (host.constructor).languages;
   const tag = (page.getAttribute('lang') || 'en').toLowerCase();
   for (const code of [tag, tag.split('-')[0]]) {
     try {
@@ -111,6 +115,13 @@ export async function wordsOf(host) {
     } catch {} // no such language
   }
   return new Words('en', await load('en'));
+}
+
+/** @param {string} css */
+function sheetOf(css) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  return sheet;
 }
 
 /** @type {{[name: string]: CSSStyleSheet[]}} */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // <shoal-consent>: what is asked, why, who receives it and how private it is, in words, with two
 // buttons of one size and weight. After an answer it asks again only for more.
-import { adopt, guessOf, h, plain, wordsOf } from './shared.js';
-import { changes, refresh } from './shoal-ui.js';
+import { adopt, changed, guessOf, h, plain, wordsOf } from './shared.js';
 import own from './consent.css';
 import { askedBy, decline, hasDeclined, isDeclined, wantedOf } from './terms.js';
 
@@ -32,7 +31,9 @@ class Consent {
     /** @type {Asked | null} */ this.asked = null;
     this.#box.dir = words.dir;
     this.#box.lang = words.code;
-    changes.addEventListener('change', () => this.update(), { signal: this.#stopped.signal });
+    document.addEventListener('shoal-change', () => this.update(), {
+      signal: this.#stopped.signal,
+    });
     host.shadowRoot.replaceChildren(this.#box, this.#said);
     this.#said.dir = words.dir;
   }
@@ -276,7 +277,7 @@ class Consent {
       said = 'unstored';
     }
     await this.update();
-    refresh();
+    changed();
     const next = this.#box.hidden ? null : this.#box.querySelector('button');
     if (next) next.focus();
     this.#said.textContent = words.say(said);

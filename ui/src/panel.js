@@ -3,6 +3,7 @@
 // was asked; and stop, erase, export. It shows what the client says and keeps nothing.
 import {
   adopt,
+  changed,
   fitsOf,
   guessOf,
   h,
@@ -14,7 +15,6 @@ import {
   recipesOf,
   wordsOf,
 } from './shared.js';
-import { changes, refresh } from './shoal-ui.js';
 import own from './panel.css';
 
 /**
@@ -36,7 +36,7 @@ class Panel {
   /** @type {Seen | null} */ #seen = null;
   /** @type {any[]} */ #recipes = [];
   /** @type {any} */ #readFrom = null;
-  #isLooking = false;
+  #turn = Promise.resolve();
   /** @type {any} */ #timer = 0;
 
   /** @param {Host} host @param {Words} words */
@@ -47,7 +47,7 @@ class Panel {
     this.at = {};
     host.shadowRoot.replaceChildren(this.#skeleton());
     const { signal } = this.#stopped;
-    changes.addEventListener('change', () => this.update(), { signal });
+    document.addEventListener('shoal-change', () => this.update(), { signal });
     document.addEventListener('visibilitychange', () => this.update(), { signal });
   }
 
@@ -124,20 +124,19 @@ class Panel {
     );
   }
 
-  /** Looks at the client now, and each second while the page is seen. */
-  async update() {
-    clearTimeout(this.#timer);
-    if (this.#isLooking || this.#stopped.signal.aborted) return;
-    this.#isLooking = true;
-    try {
-      await this.#look();
-    } catch (error) {
-      console.error('shoal-panel:', error);
-      this.at.state.textContent = this.words.say('unseen');
-    }
-    this.#isLooking = false;
-    if (!document.hidden && !this.#stopped.signal.aborted)
-      this.#timer = setTimeout(() => this.update(), LOOK_MS);
+  /** Looks at the client now, one look after the other, and each second while the page is seen. */
+  update() {
+    return (this.#turn = this.#turn.then(async () => {
+      clearTimeout(this.#timer);
+      if (this.#stopped.signal.aborted) return;
+      try {
+        await this.#look();
+      } catch (error) {
+        console.error('shoal-panel:', error);
+        this.at.state.textContent = this.words.say('unseen');
+      }
+      if (!document.hidden) this.#timer = setTimeout(() => this.update(), LOOK_MS);
+    }));
   }
 
   async #look() {
@@ -415,7 +414,7 @@ class Panel {
       this.at.counts.textContent = this.words.say('unstored');
     }
     this.at.erase.focus();
-    refresh();
+    changed();
   }
 
   /** Asks whether to erase, or takes that back. @param {boolean} isAsked */
@@ -429,8 +428,8 @@ class Panel {
     try {
       await this.host.client?.erase();
       this.#ask(false);
-      refresh();
-      await this.update();
+      changed();
+      await this.#turn;
       this.at.counts.textContent = this.words.say('erased');
     } catch {
       this.at.counts.textContent = this.words.say('unstored');

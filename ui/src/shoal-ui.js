@@ -15,24 +15,14 @@ const PARTS = {
   'shoal-try': () => import('./try.js'),
 };
 
-/** Tells the elements of a page that one of them changed something. */
-export const changes = new EventTarget();
-
-/** Languages that a page added, by code. @type {{[code: string]: import('./base.js').Language}} */
-export const added = {};
-
-/** @param {string} css */
-export function sheetOf(css) {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(css);
-  return sheet;
-}
-
 const Base = globalThis.HTMLElement ?? Object;
 /** @type {CSSStyleSheet | undefined} */
 let sheet;
+/** Languages that a page added, by code. @type {{[code: string]: import('./base.js').Language}} */
+const languages = {};
 
 class ShoalElement extends Base {
+  static languages = languages;
   static observedAttributes = ['lang', 'mode', 'epsilon'];
   /** @type {any} */ #client = null;
   /** @type {any} */ #options = null;
@@ -55,7 +45,7 @@ class ShoalElement extends Base {
 
   connectedCallback() {
     if (!this.shadowRoot) {
-      sheet ??= sheetOf(css);
+      if (!sheet) (sheet = new CSSStyleSheet()).replaceSync(css);
       this.attachShadow({ mode: 'open' }).adoptedStyleSheets = [sheet];
       // What a page set before the element was defined hides the accessors of its class.
       for (const name of /** @type {const} */ (['client', 'options'])) {
@@ -117,7 +107,7 @@ export function connect(client, options, root = document) {
  * @param {{[code: string]: string}} [reasons] of explain()
  */
 export const addLanguage = (code, strings, reasons = {}) =>
-  void (added[code.toLowerCase()] = { default: strings, reasons });
+  void (languages[code.toLowerCase()] = { default: strings, reasons });
 
 /** Tells the elements that the page changed something, so that they look at once. */
-export const refresh = () => void changes.dispatchEvent(new Event('change'));
+export const refresh = () => void document.dispatchEvent(new Event('shoal-change'));

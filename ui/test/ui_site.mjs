@@ -36,7 +36,9 @@ document.documentElement.dataset.ready = 'yes';`;
 const STYLE = `:root { color-scheme: light dark; }
 body { margin: 0 auto; max-width: 46rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif;
   background: light-dark(#f6f8f8, #0d1718); color: light-dark(#17282b, #e4efed); }
-a { color: light-dark(#0b666b, #77d4cc); }`;
+a { color: light-dark(#0b666b, #77d4cc); }
+shoal-consent:not([mode=banner]), shoal-panel, shoal-try { display: block; min-block-size: 36rem; }
+shoal-panel { min-block-size: 60rem; }`;
 
 /** A server of pages: the query's `html` is the page's middle. */
 export async function startSite() {
@@ -88,7 +90,7 @@ export const launch = () =>
   });
 
 /** A recipe of words. @param {any} [more] */
-export const recipe = (more) => ({
+export const recipe = (more = {}) => ({
   recipe: 'words-1',
   analysis: 'words',
   stream: 'typed-words',
@@ -110,3 +112,127 @@ export const sites = recipe({
   mechanism: 'hcms',
   limit: { per_day: 1 },
 });
+
+/** Text that would break a page which trusts it: markup, marks of direction, no place to break. */
+export const HOSTILE = [
+  '<img src=x onerror="document.title=\'pwned\'">',
+  '\u202Eexe.gnp\u2066\u200F',
+  'x'.repeat(256),
+];
+
+/**
+ * What a client says, for states that a real one reaches in months.
+ * @param {string} [name] of everything that has a name
+ */
+export const told = (name = 'words-1') => {
+  const verdict = (/** @type {number} */ epsilon) => ({ code: 'limited', text: '', epsilon });
+  const balance = (/** @type {string} */ id, /** @type {number} */ used) => ({
+    recipe: id,
+    perDay: 2,
+    today: { count: 1, epsilon: used },
+    year: { count: 1, epsilon: used },
+    verdict: { report: verdict(4), window: verdict(8), life: verdict(800) },
+  });
+  const at = '2026-11-23T10:00:00.000Z';
+  const report = {
+    key: name,
+    recipe_hash: '00'.repeat(32),
+    parameters: { epsilon: 4, k: 2048, m: 64 },
+    records: ['7,0102030405060708'],
+  };
+  return {
+    reports: ['sent', 'queued', 'refused'].map((state) => ({ state, at, text: name, report })),
+    ledger: [
+      balance(name, 4),
+      balance('sites-1', 2),
+      {
+        analysis: name,
+        field: null,
+        optedIn: true,
+        reports: { used: 1, allowed: 3 },
+        epsilon: { used: 0.1, allowed: 1 },
+        userEpsilon: { used: 4, allowed: 12 },
+      },
+      {
+        run: name,
+        analysis: 'a',
+        optedIn: true,
+        paid: true,
+        epoch: 2,
+        epochs: 9,
+        epsilon: { used: 1, allowed: 4 },
+      },
+      {
+        exact: name,
+        task: 'ab'.repeat(32),
+        optedIn: true,
+        count: 1,
+        limit: 5,
+        operators: [],
+        text: '',
+      },
+      {
+        account: name,
+        kind: 'recipe',
+        valueKind: 'word',
+        count: 3,
+        epsilon: 12,
+        first: '2026-01-01',
+        last: '2026-01-02',
+      },
+      { total: { count: 3, epsilon: 12 }, caps: [] },
+    ],
+    log: ['accepted', 'refused'].map((outcome) => ({
+      at,
+      query: name,
+      hash: '00'.repeat(32),
+      analysis: name,
+      round: 1,
+      outcome,
+      code: outcome === 'accepted' ? outcome : 'epsilon',
+      text: `The query asks for too much: ${name}`,
+      field: outcome === 'accepted' ? null : name,
+      count: outcome === 'accepted' ? 1 : 3,
+      asked: {
+        fields: [{ field: name, buckets: 4 }],
+        cells: 4,
+        splitBy: [],
+        localEpsilon: 4,
+        personEpsilon: 4,
+      },
+      state: 'sent',
+      report: null,
+      reports: [],
+    })),
+    explain: [
+      { code: 'budget', recipe: name, count: 2, text: "The day's reports are spent." },
+      { code: 'failed', recipe: null, count: 0, text: `Something of a server: ${name}` },
+    ],
+  };
+};
+
+/**
+ * Puts a client that says what it is told in a page, and connects the elements with it.
+ * @param {import('playwright-core').Page} page
+ * @param {{state: string, asks?: any[], says?: any, options?: any}} how
+ */
+export const pretend = (page, how) =>
+  page.evaluate(({ state, asks = [], says = {}, options }) => {
+    const client = {
+      consent: {
+        state,
+        asks: async () => asks,
+        async grant() {
+          asks = [];
+          return (client.consent.state = 'granted');
+        },
+        withdraw: async () => (client.consent.state = 'withdrawn'),
+      },
+      erase: async () => void (client.consent.state = 'none'),
+      ...Object.fromEntries(
+        ['reports', 'ledger', 'log', 'explain'].map((name) => [name, async () => says[name] ?? []]),
+      ),
+    };
+    Object.assign(window, { client, says });
+    /** @type {any} */ (window).ui.connect(client, options);
+  }, how);
