@@ -58,7 +58,7 @@ class Panel {
 
   /** A part that changes. @param {string} id @param {string} tag @param {{}} [attributes] */
   #part(id, tag, attributes) {
-    return (this.at[id] = h(tag, attributes));
+    return (this.at[id] = h(tag, { id, ...attributes }));
   }
 
   /** @param {string} key @param {() => unknown} click */
@@ -205,7 +205,9 @@ class Panel {
     const of = (/** @type {string} */ state) =>
       reports.filter((each) => each.state === state).length;
     at.record.replaceChildren(
-      ...(newest ? this.#record(newest.report) : [h('p', { class: 'soft' }, words.say('nothing'))]),
+      ...(newest
+        ? this.#record(newest.report)
+        : [h('div'), h('p', { class: 'soft said' }, words.say('nothing'))]),
     );
     at.counts.textContent = words.say('counts', {
       sent: of('sent'),
@@ -260,7 +262,7 @@ class Panel {
     });
     if (epsilon) said.push(words.say('less', { times: rounded(Math.exp(epsilon + fragment)) }));
     return [
-      h('div', {}, ...views.map(({ view }) => view.cells && this.#picture(view.cells))),
+      h('div', {}, ...views.map(({ view }) => view.cells && this.#picture(view.cells, view.form))),
       h(
         'div',
         { class: 'said' },
@@ -269,13 +271,13 @@ class Panel {
     ];
   }
 
-  /** @param {Uint8Array} cells */
-  #picture(cells) {
+  /** @param {Uint8Array} cells @param {string} form */
+  #picture(cells, form) {
     const { box, dark, lit } = pathsOf(cells);
     const label = this.words.say('picture', { n: cells.length, lit: litIn(cells) });
     return h(
       'svg:svg',
-      { viewBox: box.join(' '), role: 'img', 'aria-label': label },
+      { class: form, viewBox: box.join(' '), role: 'img', 'aria-label': label },
       // If there are few cells, the dark ones are drawn too, so that they can be counted.
       cells.length <= 256 && h('svg:path', { class: 'dark', d: dark }),
       h('svg:path', { class: 'lit', d: lit }),
@@ -379,7 +381,7 @@ class Panel {
       'li',
       {},
       this.#pill(isAnswered ? 'answered' : 'refused'),
-      h('bdi', {}, what),
+      h('span', {}, what),
       !isAnswered && this.#told(code, text),
       !isAnswered && field && h('bdi', {}, plain(field)),
       count > 1 && h('span', { class: 'soft' }, words.say('often', { n: count })),
