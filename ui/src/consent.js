@@ -94,6 +94,7 @@ class Consent {
     this.#drawn = drawn;
     this.#view = view;
     this.#box.className = `box ${view}`;
+    this.host.setAttribute('view', view); // for the page's style sheet
     const body = {
       ask: () => this.#question(),
       more: () => this.#more(),

@@ -176,6 +176,7 @@ class Panel {
     this.#changed('state', state, () => {
       at.state.textContent = words.say(isOn ? 'on' : state === 'gpc' ? 'gpc' : 'off');
       at.stop.hidden = !isOn;
+      this.host.setAttribute('view', isOn ? 'on' : 'off'); // for the page's style sheet
     });
     this.#changed('reports', reports, () => this.#drawReports(reports));
     this.#changed('ledger', ledger, () => this.#drawLedger(ledger));
