@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds dist/ from the sources: minified modules that a plain folder can serve. Each element, each
-// language and what several of them share is a file of its own. Needs esbuild and terser.
+// Builds dist/ from the sources: minified modules that a plain folder can serve. The entry, the
+// elements and each language are files of their own. Needs esbuild and terser.
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,12 +9,15 @@ import { minify } from 'terser';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, 'dist');
+// Names of members that only elements.js knows: neither the client, nor a language, nor storage.
+const OWN =
+  /^(readFrom|isStopped|isOpened|isOpen|drawn|shown|seen|turn|timer|epsilons|wanted|isAll|cells|members|kinds|grids|buttons|words|strings|epsilonLabel|question|score|odds|said|box|epsilonMicro|expiresDay)$/;
 const languages = readdirSync(join(here, 'src/lang')).sort();
 
 const { outputFiles } = await build({
   absWorkingDir: here,
   entryPoints: [
-    ...['shoal-ui', 'shared', 'consent', 'panel', 'try'].map((name) => ({
+    ...['shoal-ui', 'elements'].map((name) => ({
       in: `src/${name}.js`,
       out: name,
     })),
@@ -26,19 +29,17 @@ const { outputFiles } = await build({
   minify: true,
   format: 'esm',
   target: 'es2022',
-  external: ['./lang/*'],
+  external: ['./elements.js', './lang/*'],
   plugins: [
     {
-      // Files of dist/ that others load, and do not hold.
-      name: 'apart',
-      setup: (b) =>
-        b.onResolve(
-          { filter: /\/(shoal-ui|shared|consent|panel|try)\.js$/ },
-          ({ path, importer }) =>
-            importer
-              ? { path: path.startsWith('../') ? path.slice(1) : path, external: true }
-              : undefined,
-        ),
+      // A language is one file: the list of them is made here.
+      name: 'languages',
+      setup: (b) => {
+        b.onResolve({ filter: /^#languages$/ }, () => ({ path: 'languages', namespace: 'made' }));
+        b.onLoad({ filter: /.*/, namespace: 'made' }, () => ({
+          contents: `export default { __proto__: null, ${languages.map((file) => `${basename(file, '.js')}: () => import('./lang/${file}')`)} }`,
+        }));
+      },
     },
     {
       // Style sheets are adopted by shadow roots, which a page's policy allows without an exception.
@@ -63,7 +64,8 @@ for (const { path, text } of outputFiles) {
     module: true,
     toplevel: true,
     ecma: 2020,
-    compress: { ecma: 2020, passes: 3, unsafe_arrows: true },
+    compress: { ecma: 2020, passes: 4, unsafe_arrows: true, pure_getters: true, keep_fargs: false },
+    mangle: basename(path) === 'elements.js' ? { properties: { regex: OWN } } : {},
   });
   writeFileSync(path, /** @type {string} */ (code));
 }

@@ -115,7 +115,7 @@ test('emoji go from a page, through the edge and the commands, into a ranking th
       ),
     );
   }
-  await page.locator('shoal-panel #record svg.bits').waitFor();
+  await page.locator('shoal-panel #record svg').waitFor();
   await page.getByText(/^Of 2,600 choices, \d+ fit it equally well/).waitFor();
   const own = JSON.parse(String(await page.locator('shoal-panel #json').textContent())).records[0];
 

@@ -2,7 +2,8 @@
 // What the elements share: making nodes, strings of a language, numbers, and text that a page or a
 // server wrote. Touches no global before an element is connected.
 
-import look from './look.css';
+import languages from '#languages';
+import { guessOf } from '../../wasm/client/verdict.js';
 
 /**
  * @typedef {{[key: string]: string}} Strings a language: `dir`, and a template for each key
@@ -23,28 +24,46 @@ import look from './look.css';
  */
 
 const SVG = 'http://www.w3.org/2000/svg';
+const SVG_NAMES = /^(svg|path)$/;
+const HTML = 'http://www.w3.org/1999/xhtml';
 // Controls, and marks that turn the direction of text round. A hostile name must not reorder a page.
-const UNSAFE =
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
+const UNSAFE = /[^\P{C}\n]|[\u2028\u2029]/gu;
 const SHOWN = 120;
 
 /**
  * Makes an element. Attributes that are false, null or undefined are left out; functions listen.
- * @param {string} name an SVG element where it begins with `svg:`
- * @param {{[name: string]: any}} [attributes]
+ * @param {string} kind a name with classes, as `p.soft`; `svg` and `path` are of SVG
+ * @param {any} [attributes] or the first child
  * @param {Child[]} children
  * @returns {any}
  */
-export function h(name, attributes = {}, ...children) {
-  const element = name.startsWith('svg:')
-    ? document.createElementNS(SVG, name.slice(4))
-    : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (typeof value === 'function') element.addEventListener(key, value);
-    else if (value !== false && value != null) element.setAttribute(key, value);
-  }
+export function h(kind, attributes, ...children) {
+  const [name, ...classes] = kind.split('.');
+  const element = document.createElementNS(SVG_NAMES.test(name) ? SVG : HTML, name);
+  if (classes[0]) element.setAttribute('class', classes.join(' '));
+  if (attributes?.constructor !== Object) children.unshift(attributes);
+  else
+    for (const [key, value] of Object.entries(attributes))
+      if (typeof value === 'function') element.addEventListener(key, value);
+      else if (value !== false && value != null) element.setAttribute(key, value);
   for (const child of children) if (child) element.append(child);
   return element;
+}
+
+/** A button. @param {Words} words @param {string} key of its string, and its id @param {() => unknown} click */
+export const button = (words, key, click) => h('button', { id: key, click }, words.say(key));
+
+/**
+ * What an element remembers on this device; nothing where the browser refuses that.
+ * @param {string} key @param {string} [value] to write
+ */
+export function memory(key, value) {
+  try {
+    if (value) localStorage[key] = value;
+    return localStorage[key] ?? '';
+  } catch {
+    return '';
+  }
 }
 
 /** Tells all elements of the page that one of them changed something. */
@@ -58,7 +77,7 @@ export function plain(text, most = SHOWN) {
 
 /** @typedef {{default: Strings, reasons: Strings}} Language strings, and reasons of explain() by code */
 /** @param {string} code @returns {Promise<Language>} */
-const load = (code) => import(`./lang/${code}.js`); // the build lists the files
+const load = (code) => languages[code]();
 
 /** The words of a language. */
 export class Words {
@@ -70,10 +89,6 @@ export class Words {
     this.dir = strings.dir;
   }
 
-  /** A number as the language writes it. @param {number} number @param {Intl.NumberFormatOptions} [options] */
-  number = (number, options) =>
-    number.toLocaleString(this.code, { maximumFractionDigits: 2, ...options });
-
   /**
    * Fills in a template. A text keeps to itself, whatever its direction is.
    * @param {string} key @param {{[name: string]: unknown}} [values]
@@ -84,12 +99,13 @@ export class Words {
       return value === undefined
         ? all
         : typeof value === 'number'
-          ? this.number(value)
+          ? value.toLocaleString(this.code, { maximumFractionDigits: 2 })
           : `\u2068${plain(value)}\u2069`;
     }) ?? '';
 
-  /** What an epsilon promises. @param {import('../../wasm/client/verdict.js').Guess} guess */
-  promise = ({ code, right, isAll }) => {
+  /** What an epsilon promises. @param {number} micro in millionths */
+  promise = (micro) => {
+    const { code, right, isAll } = guessOf(Math.round(micro));
     const words = this.strings[code];
     const text = this.say(isAll ? 'guessAll' : 'guess', { right }).replace('{words}', words);
     return text[0].toLocaleUpperCase(this.code) + text.slice(1);
@@ -108,31 +124,11 @@ export async function wordsOf(host) {
   const tag = (page.getAttribute('lang') || 'en').toLowerCase();
   for (const code of [tag, tag.split('-')[0]]) {
     try {
-      const own = Object.hasOwn(added, code) && added[code];
+      const own = added[code];
       // A language that a page added may lack a string of a later version.
-      const strings = own && { ...(await load('en')).default, ...own.default };
-      return new Words(tag, strings ? { ...own, default: strings } : await load(code));
+      const all = own && { ...own, default: { ...(await load('en')).default, ...own.default } };
+      return new Words(tag, all ?? (await load(code)));
     } catch {} // no such language
   }
   return new Words('en', await load('en'));
-}
-
-/** @param {string} css */
-function sheetOf(css) {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(css);
-  return sheet;
-}
-
-/** @type {{[name: string]: CSSStyleSheet[]}} */
-const sheets = {};
-
-/**
- * Makes an element's styles its own, once for all elements of its kind.
- * @param {Host} host @param {string[]} css
- */
-export function adopt(host, ...css) {
-  const { shadowRoot: root } = host;
-  sheets[host.localName] ??= [root.adoptedStyleSheets[0], ...[look, ...css].map(sheetOf)];
-  root.adoptedStyleSheets = sheets[host.localName];
 }

@@ -11,16 +11,12 @@ const FILE_MAX = 1 << 20;
 async function fetched(url) {
   const from = new URL(url, document.baseURI);
   if (from.origin !== location.origin)
-    throw new Error(
-      `${from} is of another origin: give the recipe itself in the element's options`,
-    );
+    throw new Error(`${from} is of another origin: give it inline`);
   const response = await fetch(from, { credentials: 'omit', referrerPolicy: 'no-referrer' });
   const text = await response.text();
   if (!response.ok || text.length > FILE_MAX) throw new Error(`${from}: ${response.status}`);
   return JSON.parse(text);
 }
-
-const isPinned = (/** @type {any} */ each) => each.url !== undefined && each.recipe === undefined;
 
 /**
  * Reads the recipes, and the budget of a site's set. Rejects if one cannot be read.
@@ -29,6 +25,6 @@ const isPinned = (/** @type {any} */ each) => each.url !== undefined && each.rec
  */
 export async function recipesOf({ recipes, site }) {
   const set = site ? (site.recipes ? site : await fetched(site.url)) : { recipes };
-  const read = (/** @type {any} */ each) => (isPinned(each) ? fetched(each.url) : each);
+  const read = (/** @type {any} */ each) => (each.recipe ? each : fetched(each.url));
   return { recipes: await Promise.all(set.recipes.map(read)), budget: set.budget ?? null };
 }

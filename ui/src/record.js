@@ -15,9 +15,6 @@
  *   for each variable; text: a shape that this module does not know
  * @property {Uint8Array | null} cells what is drawn, lit or dark; null where that is too much, or
  *   nothing
- * @property {number} row the row or cohort; -1 where there is none
- * @property {number} [column] of a sign
- * @property {number} [sign] 1 or -1
  * @property {number[]} [members] of a set
  * @property {{view: View, report: Report, recipe: Recipe}[]} [parts] of variables
  */
@@ -44,7 +41,7 @@ function readParts(report, variables) {
     const own = { ...report, parameters: numbersOf(recipe), records: [texts[i] ?? ''] };
     return { view: readRecord(own, recipe), report: own, recipe };
   });
-  return { form: 'parts', row: -1, cells: null, parts };
+  return { form: 'parts', cells: null, parts };
 }
 
 /** @param {Report} report @param {Recipe} [recipe] @returns {View} */
@@ -54,46 +51,45 @@ export function readRecord(report, recipe = {}) {
     parameters,
     records: [text = ''],
   } = report;
-  const { k, m, g, size, bits: width, low } = parameters;
+  const { m, g, size, bits: width, low } = parameters;
   const fields = text.split(',');
   const numbers = fields.map(Number);
   const [row, second, third] = numbers;
   const isHex = (/** @type {number} */ count) => fields.at(-1)?.length === 2 * Math.ceil(count / 8);
   /** @type {View} */
-  const unknown = { form: 'text', row: -1, cells: null };
+  const unknown = { form: 'text', cells: null };
   if (!/^[0-9a-f,]+$/.test(text)) return unknown;
   if (m !== undefined) {
     return fields.length === 3
-      ? signOf(row, second, third, m)
-      : { form: 'bits', row, cells: bits(fields[1], m) };
+      ? signOf(second, third, m)
+      : { form: 'bits', cells: bits(fields[1], m) };
   }
-  if (g !== undefined) return { form: 'cell', row, cells: lit(g, [second]) };
-  if ('f' in parameters) return { form: 'bloom', row, cells: bits(fields[1], width ?? size) };
+  if (g !== undefined) return { form: 'cell', cells: lit(g, [second]) };
+  if ('f' in parameters) return { form: 'bloom', cells: bits(fields[1], width ?? size) };
   if (low !== undefined && size === undefined)
-    return { form: 'bit', row: -1, cells: lit(1, row ? [0] : []) };
+    return { form: 'bit', cells: lit(1, row ? [0] : []) };
   if (size === undefined) return unknown;
-  if (fields.length === 1 && isHex(size)) return { form: 'list', row: -1, cells: bits(text, size) };
+  if (fields.length === 1 && isHex(size)) return { form: 'list', cells: bits(text, size) };
   // "3,1" is a row and its sign, or a set of two entries of a list with fewer than ten. The
   // recipe's mechanism decides.
   const isSign =
     /^\d+,[01]$/.test(text) &&
     (fields[0].length > 1 || row >= second || recipe.mechanism !== 'subset');
-  if (isSign) return { form: 'sign', row, column: -1, sign: second ? 1 : -1, cells: null };
-  return { form: 'set', row: -1, members: numbers, cells: lit(size + 1, numbers) };
+  if (isSign) return { form: 'sign', cells: null };
+  return { form: 'set', members: numbers, cells: lit(size + 1, numbers) };
 }
 
 /**
  * Finds the cells that agree with a sign. The Hadamard entry of two indices is -1 to the power of
  * the number of bits that they share.
- * @param {number} row
  * @param {number} column
  * @param {number} positive
  * @param {number} m
  * @returns {View}
  */
-function signOf(row, column, positive, m) {
+function signOf(column, positive, m) {
   const cells = cellsOf(m, (i) => parity(i & column) ^ positive);
-  return { form: 'sign', row, column, sign: positive ? 1 : -1, cells };
+  return { form: 'sign', cells };
 }
 
 /** @param {number} count @param {(i: number) => number} cell */
@@ -140,12 +136,16 @@ export function pathsOf(cells) {
  */
 export function fitsOf({ form, cells, members }, { parameters }, all) {
   const { size, g, hashes = 1 } = parameters;
-  const share = cells ? litIn(cells) / cells.length : 0;
-  if (form === 'list') return { all: size, fit: litIn(cells) };
-  if (form === 'set') return { all: size, fit: members?.filter((each) => each < size).length ?? 0 };
+  const lit = litIn(cells);
   const of = size ?? all;
-  if (form === 'bits' || form === 'sign') return cells && { all: of, fit: of * share };
-  if (form === 'cell') return { all: of, fit: of / g };
-  if (form === 'bloom') return cells && { all: of, fit: of * share ** hashes };
-  return null;
+  const share = cells ? (lit / cells.length) ** hashes : NaN;
+  const fit = {
+    list: lit,
+    set: members?.filter((each) => each < size).length,
+    bits: of * share,
+    sign: of * share,
+    bloom: of * share,
+    cell: of / g,
+  }[/** @type {string} */ (form)];
+  return Number(fit) >= 0 ? { all: of, fit: Number(fit) } : null;
 }

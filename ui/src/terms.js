@@ -3,14 +3,15 @@
 // what they promise, who receives what, and the terms of consent. Also remembers which terms a
 // person said no to.
 import { holds, termOf } from '../../wasm/client/terms.js';
-import { epsilonsOf, recipesOf } from './shared.js';
+import { epsilonsOf } from '../../wasm/client/verdict.js';
+import { memory } from './base.js';
+import { recipesOf } from './recipes.js';
 
 /**
  * @typedef {import('../../wasm/client/terms.js').Extent} Extent
  * @typedef {{key: string, extent: Extent}} Wanted a purpose, and what is asked for it
  * @typedef {object} Collected one recipe as people are told of it
  * @property {any} json
- * @property {string} name
  * @property {string[]} kinds what is taken from an event
  * @property {number} perDay reports at most
  * @property {{report: number, window: number, life: number}} epsilons in millionths
@@ -48,14 +49,11 @@ function collected(json, endpoint, stated) {
   const expiresDay = Math.floor(Date.parse(json.expires) / DAY_MS);
   const recipe = { json, epsilonMicro, limit, expiresDay, isOpen: isOpen(json) };
   if (!(epsilonMicro > 0) || !(expiresDay > 0) || !(limit.perDay > 0))
-    throw new Error(
-      `recipe ${json.recipe}: epsilon does not follow from its text; state it in the option promises`,
-    );
+    throw new Error(`${json.recipe}: no epsilon; state it in the option promises`);
   const epsilons = epsilonsOf(/** @type {any} */ (recipe), Math.floor(Date.now() / DAY_MS));
   const { key, epsilon, day, operators, ways } = termOf(endpoint, /** @type {any} */ (recipe));
   return {
     json,
-    name: json.recipe,
     kinds: (json.variables ?? [json]).map((/** @type {any} */ each) => each.value),
     perDay: json.parameters?.contributions ?? limit.perDay,
     epsilons,
@@ -96,9 +94,9 @@ export const wantedOf = (ask) => ({
 /** What was said no to. @returns {Wanted[]} */
 function declined() {
   try {
-    return [...JSON.parse(localStorage.getItem(KEY) ?? '[]')];
+    return [...JSON.parse(memory(KEY) || '[]')];
   } catch {
-    return []; // damaged, or refused
+    return []; // damaged
   }
 }
 
@@ -109,16 +107,15 @@ export const isDeclined = (wanted) =>
   );
 
 /** Was there a no on this device? */
-export const hasDeclined = () => declined().length > 0;
+export const hasDeclined = () => !!declined()[0];
 
 /**
  * Remembers a no with its terms, so that only more is asked for again. The terms are the page's; they
  * tell nothing of the person but the no.
  * @param {Wanted[]} wanted
  */
-export function decline(wanted) {
-  const more = wanted.filter((each) => !isDeclined([each]));
-  try {
-    localStorage.setItem(KEY, JSON.stringify([...declined(), ...more].slice(-KEPT)));
-  } catch {} // the page asks again
-}
+export const decline = (wanted) =>
+  memory(
+    KEY,
+    JSON.stringify([...declined(), ...wanted.filter((each) => !isDeclined([each]))].slice(-KEPT)),
+  );

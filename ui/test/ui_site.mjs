@@ -37,7 +37,7 @@ const STYLE = `:root { color-scheme: light dark; }
 body { margin: 0 auto; max-width: 46rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif;
   background: light-dark(#f6f8f8, #0d1718); color: light-dark(#17282b, #e4efed); }
 a { color: light-dark(#0b666b, #77d4cc); }
-shoal-consent:not([mode=banner]), shoal-panel, shoal-try { display: block; min-block-size: 36rem; }
+shoal-consent:not([mode=banner]), shoal-panel, shoal-try { display: block; min-block-size: 42rem; }
 shoal-panel, shoal-try { min-block-size: 60rem; }`;
 
 /** A server of pages: the query's `html` is the page's middle. */

@@ -67,7 +67,7 @@ test('before consent: no client, no wasm, no edge, nothing stored', async () => 
   const names = new Set(requested.map((url) => url.replace(site.url, '')));
   for (const url of requested) assert.ok(url.startsWith(site.url), `${url} is another origin`);
   const own =
-    /^(|favicon\.svg|style\.css|(main|crowd|histogram|tree)\.js|config\.json|crowd\/demo-(words|sites)\.json|shoal\/(loader|option_check)\.js|ui\/(shoal-ui|shared|consent|panel|try|lang\/en)\.js)$/;
+    /^(|favicon\.svg|style\.css|(main|crowd|histogram|tree)\.js|config\.json|crowd\/demo-(words|sites)\.json|shoal\/(loader|option_check)\.js|ui\/(shoal-ui|elements|lang\/en)\.js)$/;
   for (const name of names) assert.match(name, own);
   assert.deepEqual(site.edge.requests, []);
   const stored = await page.evaluate(async () => [
@@ -84,10 +84,10 @@ test('consent, type, visit: the record appears and goes to the edge; withdraw: n
   await takePart(page);
   await page.locator('#words').pressSequentially('Hello wonderful ');
   await until('two reports of words', () => site.edge.reports().length === 2);
-  await page.locator('shoal-panel #record svg.bits').waitFor();
+  await page.locator('shoal-panel #record svg').waitFor();
   await page.getByRole('link', { name: 'bbc.co.uk' }).click();
   await until('the report of the visit', () => site.edge.reports().length === 3);
-  await page.locator('shoal-panel #record svg.sign').waitFor();
+  await page.locator('shoal-panel #json', { hasText: 'demo-sites' }).waitFor({ state: 'attached' });
 
   const reports = site.edge.reports();
   assert.deepEqual(reports.map((report) => report.key).sort(), [
@@ -221,7 +221,7 @@ for (const [scheme, width, height] of /** @type {const} */ ([
     await page.screenshot({ path: join(SHOTS, `before-${width}-${scheme}.png`), fullPage: true });
     await takePart(page);
     await page.getByRole('link', { name: 'wikipedia.org' }).click();
-    await page.locator('shoal-panel #record svg.sign').waitFor();
+    await page.locator('shoal-panel #record svg').waitFor();
     if (scheme === 'dark') await page.getByText('The newest report, exactly').click();
     else await page.locator('#words').pressSequentially('so long and thanks for ');
     await until('everything sent', async () =>

@@ -42,10 +42,10 @@ export default {
   start: 'المشاركة',
   moreTitle: 'تطلب هذه الصفحة الآن المزيد',
   moreIntro: 'ما وافقت عليه مستمر. والجديد ينتظر إجابتك.',
-  morePurpose: 'جديد: {name}',
-  moreEpsilon: '{name}: قد يُعرف المزيد. إبسيلون اليوم: كان {before} وصار {after}',
-  moreOperators: '{name}: يذهب الآن إلى {who}',
-  moreProtocol: '{name}: تُصنع التقارير أو تُجمع بطريقة أخرى',
+  purpose: 'جديد: {name}',
+  epsilon: '{name}: قد يُعرف المزيد. إبسيلون اليوم: كان {before} وصار {after}',
+  operators: '{name}: يذهب الآن إلى {who}',
+  protocol: '{name}: تُصنع التقارير أو تُجمع بطريقة أخرى',
   moreYes: 'نعم، وهذا أيضًا',
   moreNo: 'لا، كما كان',
   gpc: 'يرسل متصفحك Global Privacy Control. هذا يعني لا: لا يُجمع شيء ولا يُرسل شيء.',
@@ -97,7 +97,6 @@ export default {
   yourWord: 'كلمة',
   firstWord: 'بحر',
   epsilonIs: 'إبسيلون: {n}',
-  eachHas: 'السجلات لكل كلمة',
   make: 'صنع السجلات',
   question:
     'صُنعت إحدى المجموعتين من كلمتك، والأخرى من كلمة أخرى. الخلية المؤطرة هي خلية كلمتك. أي المجموعتين لك؟',
@@ -110,9 +109,7 @@ export default {
   isLit: 'مضاءة',
   isDark: 'مظلمة',
   oddsTitle: 'أقصى ما يبلغه من يخمّن',
-  reports: 'التقارير',
-  rightAtMost: 'الصحيح من 100، على الأكثر',
-  verdict: 'الحماية',
+  oddsAfter: 'التقارير: {n}. الصحيح من 100، على الأكثر: {right}. الحماية: {words}.',
   oddsNote: 'كل تقرير يزيد ما يُعرف. لذلك يرسل الجهاز قليلًا منها.',
 };
 

@@ -42,11 +42,11 @@ export default {
   start: 'Mitmachen',
   moreTitle: 'Diese Seite fragt jetzt nach mehr',
   moreIntro: 'Was Sie erlaubt haben, läuft weiter. Was neu ist, wartet auf Ihre Antwort.',
-  morePurpose: 'Neu: {name}',
-  moreEpsilon:
+  purpose: 'Neu: {name}',
+  epsilon:
     '{name}: Es kann mehr bekannt werden. Epsilon eines Tages: vorher {before}, jetzt {after}',
-  moreOperators: '{name}: geht jetzt an {who}',
-  moreProtocol: '{name}: Berichte werden anders gemacht oder zusammengezählt',
+  operators: '{name}: geht jetzt an {who}',
+  protocol: '{name}: Berichte werden anders gemacht oder zusammengezählt',
   moreYes: 'Ja, auch das',
   moreNo: 'Nein, wie bisher',
   gpc: 'Ihr Browser sendet Global Privacy Control. Das gilt als Nein: Nichts wird gesammelt oder gesendet.',
@@ -101,7 +101,6 @@ export default {
   yourWord: 'Ein Wort',
   firstWord: 'Meer',
   epsilonIs: 'Epsilon: {n}',
-  eachHas: 'Datensätze je Wort',
   make: 'Datensätze machen',
   question:
     'Eine Gruppe entstand aus Ihrem Wort, die andere aus einem anderen. Das umrandete Feld gehört zu Ihrem Wort. Welche Gruppe ist Ihre?',
@@ -114,9 +113,7 @@ export default {
   isLit: 'hell',
   isDark: 'dunkel',
   oddsTitle: 'Was man beim Raten höchstens erreicht',
-  reports: 'Berichte',
-  rightAtMost: 'Richtig von 100, höchstens',
-  verdict: 'Schutz',
+  oddsAfter: 'Berichte: {n}. Richtig von 100, höchstens: {right}. Schutz: {words}.',
   oddsNote: 'Jeder Bericht verrät etwas mehr. Darum sendet ein Gerät nur wenige.',
 };
 

@@ -45,10 +45,10 @@ export default {
   start: 'Take part',
   moreTitle: 'This page now asks for more',
   moreIntro: 'What you agreed to goes on. What is new waits for your answer.',
-  morePurpose: 'New: {name}',
-  moreEpsilon: '{name}: more may become known. Epsilon of a day: before {before}, now {after}',
-  moreOperators: '{name}: now goes to {who}',
-  moreProtocol: '{name}: reports are made or added up in another way',
+  purpose: 'New: {name}',
+  epsilon: '{name}: more may become known. Epsilon of a day: before {before}, now {after}',
+  operators: '{name}: now goes to {who}',
+  protocol: '{name}: reports are made or added up in another way',
   moreYes: 'Yes, this too',
   moreNo: 'No, leave it as it was',
   gpc: 'Your browser sends Global Privacy Control. That counts as no: nothing is collected or sent.',
@@ -102,7 +102,6 @@ export default {
   yourWord: 'A word',
   firstWord: 'sea',
   epsilonIs: 'Epsilon: {n}',
-  eachHas: 'Records of each word',
   make: 'Make records',
   question:
     'One group was made of your word, the other of another word. The framed cell is that of your word. Which group is yours?',
@@ -115,9 +114,7 @@ export default {
   isLit: 'lit',
   isDark: 'dark',
   oddsTitle: 'What any guesser can reach',
-  reports: 'Reports',
-  rightAtMost: 'Right of 100, at most',
-  verdict: 'Verdict',
+  oddsAfter: 'Reports: {n}. Right of 100, at most: {right}. Protection: {words}.',
   oddsNote: 'Each report adds to what is known. That is why a device sends few.',
 };
 

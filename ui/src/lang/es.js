@@ -43,11 +43,10 @@ export default {
   start: 'Participar',
   moreTitle: 'Esta página pide ahora más',
   moreIntro: 'Lo que aceptó sigue igual. Lo nuevo espera su respuesta.',
-  morePurpose: 'Nuevo: {name}',
-  moreEpsilon:
-    '{name}: se puede llegar a saber más. Épsilon de un día: antes {before}, ahora {after}',
-  moreOperators: '{name}: ahora va a {who}',
-  moreProtocol: '{name}: los informes se hacen o se suman de otro modo',
+  purpose: 'Nuevo: {name}',
+  epsilon: '{name}: se puede llegar a saber más. Épsilon de un día: antes {before}, ahora {after}',
+  operators: '{name}: ahora va a {who}',
+  protocol: '{name}: los informes se hacen o se suman de otro modo',
   moreYes: 'Sí, esto también',
   moreNo: 'No, como antes',
   gpc: 'Su navegador envía Global Privacy Control. Eso cuenta como un no: no se recoge ni se envía nada.',
@@ -101,7 +100,6 @@ export default {
   yourWord: 'Una palabra',
   firstWord: 'mar',
   epsilonIs: 'Épsilon: {n}',
-  eachHas: 'Registros por palabra',
   make: 'Hacer registros',
   question:
     'Un grupo se hizo con su palabra, el otro con otra palabra. La celda enmarcada es la de su palabra. ¿Qué grupo es el suyo?',
@@ -114,9 +112,7 @@ export default {
   isLit: 'encendida',
   isDark: 'apagada',
   oddsTitle: 'Lo que se puede acertar como mucho',
-  reports: 'Informes',
-  rightAtMost: 'Aciertos de 100, como mucho',
-  verdict: 'Protección',
+  oddsAfter: 'Informes: {n}. Aciertos de 100, como mucho: {right}. Protección: {words}.',
   oddsNote: 'Cada informe dice un poco más. Por eso un dispositivo envía pocos.',
 };
 

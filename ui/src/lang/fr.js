@@ -44,11 +44,11 @@ export default {
   start: 'Participer',
   moreTitle: 'Cette page en demande maintenant plus',
   moreIntro: 'Ce que vous avez accepté continue. Ce qui est nouveau attend votre réponse.',
-  morePurpose: 'Nouveau : {name}',
-  moreEpsilon:
+  purpose: 'Nouveau : {name}',
+  epsilon:
     '{name} : on pourra en savoir plus. Epsilon d’une journée : {before} avant, {after} maintenant',
-  moreOperators: '{name} : va maintenant à {who}',
-  moreProtocol: '{name} : les rapports sont faits ou additionnés autrement',
+  operators: '{name} : va maintenant à {who}',
+  protocol: '{name} : les rapports sont faits ou additionnés autrement',
   moreYes: 'Oui, cela aussi',
   moreNo: 'Non, comme avant',
   gpc: 'Votre navigateur envoie Global Privacy Control. Cela vaut un non : rien n’est collecté ni envoyé.',
@@ -103,7 +103,6 @@ export default {
   yourWord: 'Un mot',
   firstWord: 'mer',
   epsilonIs: 'Epsilon : {n}',
-  eachHas: 'Enregistrements par mot',
   make: 'Faire les enregistrements',
   question:
     'Un groupe a été fait de votre mot, l’autre d’un autre mot. La case encadrée est celle de votre mot. Quel groupe est le vôtre ?',
@@ -116,9 +115,7 @@ export default {
   isLit: 'allumée',
   isDark: 'éteinte',
   oddsTitle: 'Ce qu’on peut deviner au plus',
-  reports: 'Rapports',
-  rightAtMost: 'Juste sur 100, au plus',
-  verdict: 'Protection',
+  oddsAfter: 'Rapports : {n}. Juste sur 100, au plus : {right}. Protection : {words}.',
   oddsNote: 'Chaque rapport en dit un peu plus. C’est pourquoi un appareil en envoie peu.',
 };
 

@@ -43,10 +43,10 @@ export default {
   start: 'Katıl',
   moreTitle: 'Bu sayfa artık daha fazlasını istiyor',
   moreIntro: 'Kabul ettikleriniz sürer. Yeni olan, yanıtınızı bekler.',
-  morePurpose: 'Yeni: {name}',
-  moreEpsilon: '{name}: daha fazlası öğrenilebilir. Günlük epsilon: önce {before}, şimdi {after}',
-  moreOperators: '{name}: yeni alıcı {who}',
-  moreProtocol: '{name}: raporlar başka biçimde yapılıyor veya toplanıyor',
+  purpose: 'Yeni: {name}',
+  epsilon: '{name}: daha fazlası öğrenilebilir. Günlük epsilon: önce {before}, şimdi {after}',
+  operators: '{name}: yeni alıcı {who}',
+  protocol: '{name}: raporlar başka biçimde yapılıyor veya toplanıyor',
   moreYes: 'Evet, bu da olsun',
   moreNo: 'Hayır, eskisi gibi kalsın',
   gpc: 'Tarayıcınız Global Privacy Control gönderiyor. Bu, hayır sayılır: hiçbir şey toplanmaz, hiçbir şey gönderilmez.',
@@ -99,7 +99,6 @@ export default {
   yourWord: 'Bir sözcük',
   firstWord: 'deniz',
   epsilonIs: 'Epsilon: {n}',
-  eachHas: 'Sözcük başına kayıt',
   make: 'Kayıt yap',
   question:
     'Bir grup sizin sözcüğünüzden, öteki başka bir sözcükten yapıldı. Çerçeveli hücre sizin sözcüğünüzündür. Hangi grup sizin?',
@@ -112,9 +111,7 @@ export default {
   isLit: 'yanıyor',
   isDark: 'sönük',
   oddsTitle: 'Tahminle en çok ne bilinebilir',
-  reports: 'Rapor',
-  rightAtMost: '100’de doğru, en çok',
-  verdict: 'Koruma',
+  oddsAfter: 'Rapor: {n}. 100’de doğru, en çok: {right}. Koruma: {words}.',
   oddsNote: 'Her rapor bilinene biraz ekler. Bu yüzden bir cihaz az rapor gönderir.',
 };
 
