@@ -22,7 +22,7 @@ export PATH := $(CURDIR)/build/tools/node/bin:$(PATH)
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
 text_files = git ls-files --cached --others --exclude-standard -z '*.js' '*.mjs' '*.md'
 # Those of tests/aggregator/serve run under ctest, against each native build's program.
-js_tests = $(sort $(shell find wasm/test edge/test relay/test issuer/test web-demo/test aggregator/test create/test dev/test verify/test scripts tests \
+js_tests = $(sort $(shell find wasm/test ui/test edge/test relay/test issuer/test web-demo/test aggregator/test create/test dev/test verify/test scripts tests \
     -name '*.test.mjs' -not -path '*/node_modules/*' -not -path 'tests/aggregator/serve/*' 2>/dev/null))
 say = @printf '\n== %s\n' '$@'
 
@@ -157,4 +157,4 @@ audit:
 	@node scripts/audit.mjs
 
 clean:
-	rm -rf build wasm/dist edge/dist web-demo/dist aggregator/dist
+	rm -rf build wasm/dist ui/dist edge/dist web-demo/dist aggregator/dist

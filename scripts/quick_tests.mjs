@@ -13,6 +13,7 @@ const SCRIPTS = [
   [/^wasm\/client\//, ['wasm/test/client']],
   [/^wasm\/bindings\//, ['wasm/test/bindings']],
   [/^wasm\/test\/(client|bindings)\//, ['wasm/test/$1']],
+  [/^ui\//, ['ui/test']],
   [/^edge\//, ['edge/test']],
   [/^relay\//, ['relay/test']],
   [/^create\//, ['create/test']],

@@ -73,6 +73,7 @@ function includesOf(file, text, byName) {
 const PACKAGES = new Map([
   ['shoal-client', 'wasm/bindings/'],
   ['shoal-client/file-hashes', 'wasm/bin/'],
+  ['shoal-ui', 'ui/'],
   ['shoal-edge', 'edge/'],
   ['shoal-aggregator', 'aggregator/js/'],
   ['shoal-relay', 'relay/'],
@@ -232,7 +233,7 @@ export function graphOf(uses) {
 }
 
 const PRODUCT =
-  /^(core|aggregator|wasm|edge|relay|issuer|create|dev|verify|web-demo|examples)\/.*\.(c|h|def|m?js|jsx)$/;
+  /^(core|aggregator|wasm|ui|edge|relay|issuer|create|dev|verify|web-demo|examples)\/.*\.(c|h|def|m?js|jsx)$/;
 
 /**
  * Every file of the tree that git knows or would add, with its text.

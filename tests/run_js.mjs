@@ -21,6 +21,7 @@ const SLOWEST = [
   'edge/test/node.test.mjs',
   'scripts/reproducible.test.mjs',
   'tests/aggregator/cli/account.test.mjs',
+  'ui/test/elements.test.mjs',
   'wasm/test/package.test.mjs',
   'edge/test/collector.test.mjs',
   'tests/aggregator/cli/guarantee.test.mjs',

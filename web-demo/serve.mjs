@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The demo page's own server. It serves this folder's page, the published client's dist files, and
-// the crowd's results, which it fetches from the aggregator so that no read token ever reaches a
+// The demo page's own server. It serves this folder's page, the dist files of the published
+// client and elements, and the crowd's results, which it fetches from the aggregator so that no read token ever reaches a
 // page. It sends the policy that the documentation prints.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -30,7 +30,8 @@ import { fileURLToPath } from 'node:url';
 
 const FOLDERS = {
   page: fileURLToPath(new URL('page/', import.meta.url)),
-  client: `${dirname(createRequire(import.meta.url).resolve('shoal-client/loader'))}/`,
+  shoal: `${dirname(createRequire(import.meta.url).resolve('shoal-client/loader'))}/`,
+  ui: `${dirname(createRequire(import.meta.url).resolve('shoal-ui'))}/`,
 };
 /** @type {{[extension: string]: string}} */
 const TYPES = {
@@ -102,10 +103,12 @@ async function answer(target, options) {
     const bytes = await readFile(join(options.log.folder, file)).catch(() => null);
     if (bytes) return { status: 200, type: '.bin', body: bytes };
   }
-  // Only plain names in two flat folders are served, so a request can name no other file.
+  // Only plain names in three folders are served, so a request can name no other file.
   const [, folder, name] =
-    /^\/(shoal\/)?([a-z_-]+\.[a-z]+)$/.exec(pathname === '/' ? '/index.html' : pathname) ?? [];
-  const path = (folder ? FOLDERS.client : FOLDERS.page) + name;
+    /^\/(?:(shoal|ui)\/)?((?:lang\/)?[a-z_-]+\.[a-z]+)$/.exec(
+      pathname === '/' ? '/index.html' : pathname,
+    ) ?? [];
+  const path = FOLDERS[/** @type {'shoal' | 'ui' | undefined} */ (folder) ?? 'page'] + name;
   const body = name === undefined ? null : await readFile(path).catch(() => null);
   return body
     ? { status: 200, type: extname(path), body }

@@ -106,16 +106,18 @@ test('emoji go from a page, through the edge and the commands, into a ranking th
   page.setDefaultTimeout(60_000);
   await page.goto(site.url);
   await page.getByRole('button', { name: 'Yes, take part' }).click();
-  await page.getByText('You take part. Pick something below.').waitFor();
+  await page.locator('shoal-consent #stop').waitFor();
   for (const [i, value] of PICKED.entries()) {
     await page.getByRole('button', { name: value, exact: true }).click();
     await until(`${i + 1} sent`, async () =>
-      (await page.locator('#sent-count').innerText()).startsWith(`${i + 1} sent, 0 waiting`),
+      (await page.locator('shoal-panel #counts').innerText()).startsWith(
+        `Sent: ${i + 1}. Waiting: 0.`,
+      ),
     );
   }
-  await page.locator('#grid svg.bits').waitFor();
-  await page.getByText(/of 2,600, some \d+ fit as well as yours/).waitFor();
-  const own = JSON.parse(String(await page.locator('#json').textContent())).records[0];
+  await page.locator('shoal-panel #record svg').waitFor();
+  await page.getByText(/^Of 2,600 choices, \d+ fit it equally well/).waitFor();
+  const own = JSON.parse(String(await page.locator('shoal-panel #json').textContent())).records[0];
 
   // The crowd. One that states a value outside the list answers like all others: none of them.
   const tail = 1000 - Object.values(SHARES).reduce((a, b) => a + b);

@@ -125,18 +125,19 @@ test('two variables go from a page, through the edge and the commands, into a he
   await page.goto(site.url);
   await page.getByText("Fewer reports than the recipe's minimum cohort").waitFor();
   await page.getByRole('button', { name: 'Yes, take part' }).click();
-  await page.getByText('You take part. Pick something below.').waitFor();
+  await page.locator('shoal-consent #stop').waitFor();
   for (const [i, label] of SEEN.entries()) {
     await page.getByRole('button', { name: label, exact: true }).click();
     await until(`${i + 1} sent`, async () =>
-      (await page.locator('#sent-count').innerText()).startsWith(`${i + 1} sent, 0 waiting`),
+      (await page.locator('shoal-panel #counts').innerText()).startsWith(
+        `Sent: ${i + 1}. Waiting: 0.`,
+      ),
     );
   }
-  await page
-    .getByText(/^2 answers in one record\. One entry of the list of 7.* One entry of the list of 3/)
-    .waitFor();
-  assert.equal(await page.locator('#grid svg').count(), 2);
-  const own = JSON.parse(String(await page.locator('#json').textContent()));
+  await page.getByText('Of 7 choices, 1 fit it equally well').waitFor();
+  await page.getByText('Of 3 choices, 1 fit it equally well').waitFor();
+  assert.equal(await page.locator('shoal-panel #record svg').count(), 2);
+  const own = JSON.parse(String(await page.locator('shoal-panel #json').textContent()));
   assert.deepEqual(own.parameters, { epsilon: 5 });
 
   // The crowd, each device with one service.

@@ -138,7 +138,7 @@ export async function visitPage(url, relay, { words = [], sites = [] }, progress
     await page.locator('html[data-ready]').waitFor();
     if (accepted) throw new Error('the page sent a report before consent');
     await page.getByRole('button', { name: 'Yes, take part' }).click();
-    await page.getByText('You take part. Type, or follow a link.').waitFor();
+    await page.locator('shoal-consent #stop').waitFor();
     for (const word of words) await page.locator('#words').pressSequentially(`${word} `);
     for (const site of sites) await page.getByRole('link', { name: site, exact: true }).click();
     const wanted = words.length + sites.length;

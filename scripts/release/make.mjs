@@ -63,7 +63,12 @@ function completePackages(isIncomplete) {
 
 /** A release that lacks a build would be packed without a word. */
 function checkBuilds() {
-  for (const file of ['wasm/dist/loader.js', 'edge/dist/worker.js', 'aggregator/dist/shoal.wasm'])
+  for (const file of [
+    'wasm/dist/loader.js',
+    'ui/dist/shoal-ui.js',
+    'edge/dist/worker.js',
+    'aggregator/dist/shoal.wasm',
+  ])
     if (!existsSync(join(root, file))) throw new Error(`${file} is missing: run make first`);
 }
 

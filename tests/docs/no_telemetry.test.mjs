@@ -47,7 +47,7 @@ const withoutComments = (text) =>
   text.replace(/\/\*[\s\S]*?\*\//g, ' ').replace(/(^|[\s;{}(,])\/\/[^\n]*/g, '$1');
 
 test('no source names a host to send to', () => {
-  const paths = sources('core', 'aggregator', 'edge', 'relay', 'issuer', 'wasm');
+  const paths = sources('core', 'aggregator', 'edge', 'relay', 'issuer', 'wasm', 'ui');
   assert.ok(paths.length > 500);
   for (const path of paths)
     for (const [, host] of read(path).matchAll(/\b(?:https?|wss?):\/\/([\w-]+(?:\.[\w-]+)+)/g)) {

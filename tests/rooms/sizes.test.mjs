@@ -20,7 +20,7 @@ const LONG_FUNCTIONS = {};
 const sources = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })
   .split('\0')
   .filter((name) =>
-    /^(core|aggregator|wasm|edge|web-demo|examples|scripts)\/.*\.(c|h|m?js)$/.test(name),
+    /^(core|aggregator|wasm|ui|edge|web-demo|examples|scripts)\/.*\.(c|h|m?js)$/.test(name),
   )
   .filter((name) => !/\/test\/|\.test\.mjs$/.test(name));
 const read = (/** @type {string} */ name) => readFileSync(join(root, name), 'utf8');

@@ -55,7 +55,7 @@ async function open(options = {}, url = site.url) {
 /** Consents, and waits until it holds: what happens before belongs to no consent. @param {import('playwright-core').Page} page */
 async function takePart(page) {
   await page.getByRole('button', { name: 'Yes, take part' }).click();
-  await page.getByText('You take part. Type, or follow a link.').waitFor();
+  await page.locator('shoal-consent #stop').waitFor();
 }
 
 test('before consent: no client, no wasm, no edge, nothing stored', async () => {
@@ -67,7 +67,7 @@ test('before consent: no client, no wasm, no edge, nothing stored', async () => 
   const names = new Set(requested.map((url) => url.replace(site.url, '')));
   for (const url of requested) assert.ok(url.startsWith(site.url), `${url} is another origin`);
   const own =
-    /^(|favicon\.svg|style\.css|(main|crowd|histogram|tree|record_view)\.js|config\.json|crowd\/demo-(words|sites)\.json|shoal\/loader\.js)$/;
+    /^(|favicon\.svg|style\.css|(main|crowd|histogram|tree)\.js|config\.json|crowd\/demo-(words|sites)\.json|shoal\/(loader|option_check)\.js|ui\/(shoal-ui|elements|lang\/en)\.js)$/;
   for (const name of names) assert.match(name, own);
   assert.deepEqual(site.edge.requests, []);
   const stored = await page.evaluate(async () => [
@@ -84,10 +84,10 @@ test('consent, type, visit: the record appears and goes to the edge; withdraw: n
   await takePart(page);
   await page.locator('#words').pressSequentially('Hello wonderful ');
   await until('two reports of words', () => site.edge.reports().length === 2);
-  await page.locator('#grid svg.bits').waitFor();
+  await page.locator('shoal-panel #record svg').waitFor();
   await page.getByRole('link', { name: 'bbc.co.uk' }).click();
   await until('the report of the visit', () => site.edge.reports().length === 3);
-  await page.locator('#grid svg.sign').waitFor();
+  await page.locator('shoal-panel #json', { hasText: 'demo-sites' }).waitFor({ state: 'attached' });
 
   const reports = site.edge.reports();
   assert.deepEqual(reports.map((report) => report.key).sort(), [
@@ -104,13 +104,13 @@ test('consent, type, visit: the record appears and goes to the edge; withdraw: n
   }
   // What is drawn and printed is the very report that was posted.
   const printed = JSON.parse(
-    await page.locator('#json').evaluate((pre) => String(pre.textContent)),
+    await page.locator('shoal-panel #json').evaluate((pre) => String(pre.textContent)),
   );
   assert.deepEqual(printed, reports[2]);
-  await page.getByText('3 sent, 0 waiting').waitFor();
+  await page.getByText('Sent: 3. Waiting: 0.').waitFor();
   assert.match(
-    await page.locator('#budget').innerText(),
-    /demo-words\s+2 of 10,000 reports today, epsilon 8 spent/,
+    await page.locator('shoal-panel #spent').innerText(),
+    /Today: epsilon 12 of 80,000 is spent/,
   );
   for (const { headers, body } of site.edge.requests) {
     assert.equal(headers.cookie, undefined);
@@ -118,8 +118,8 @@ test('consent, type, visit: the record appears and goes to the edge; withdraw: n
     assert.doesNotMatch(body, /hello|wonderful|bbc/i);
   }
 
-  await page.getByRole('button', { name: 'Stop taking part' }).click();
-  await page.getByText('You stopped.').waitFor();
+  await page.locator('shoal-consent #stop').click();
+  await page.locator('shoal-consent #start').waitFor();
   const before = site.edge.requests.length;
   await page.locator('#words').pressSequentially('silence now ');
   await page.getByRole('link', { name: 'youtube.com' }).click();
@@ -128,9 +128,10 @@ test('consent, type, visit: the record appears and goes to the edge; withdraw: n
   assert.equal(site.edge.requests.length, before);
 
   await page.getByRole('button', { name: 'Erase everything here' }).click();
-  await page.getByText('Erased here').waitFor();
-  await page.getByText('No report so far.').waitFor();
-  await takePart(page);
+  await page.getByRole('button', { name: 'Yes, erase' }).click();
+  await page.getByText('Nothing so far.').waitFor();
+  await page.locator('shoal-consent #start').click();
+  await page.locator('shoal-consent #stop').waitFor();
   await page.locator('#words').pressSequentially('again ');
   await page.getByText('reports begin on the next UTC day').first().waitFor();
   await page.waitForTimeout(500);
@@ -142,7 +143,7 @@ test('consent is remembered on the next visit, and a password is not read', asyn
   await takePart(page);
   await page.reload();
   await page.locator('html[data-ready]').waitFor();
-  await page.getByRole('button', { name: 'Stop taking part' }).waitFor();
+  await page.locator('shoal-consent #stop').waitFor();
   await page
     .locator('#words')
     .evaluate((field) => field.setAttribute('autocomplete', 'one-time-code'));
@@ -160,7 +161,10 @@ test('Global Privacy Control counts as no', async () => {
   const page = await context.newPage();
   page.setDefaultTimeout(60_000);
   await page.goto(site.url);
-  await page.getByText('Your browser sends Global Privacy Control.').waitFor();
+  await page
+    .locator('shoal-consent')
+    .getByText('Your browser sends Global Privacy Control.')
+    .waitFor();
   assert.equal(await page.getByRole('button', { name: 'Yes, take part' }).count(), 0);
 });
 
@@ -217,12 +221,12 @@ for (const [scheme, width, height] of /** @type {const} */ ([
     await page.screenshot({ path: join(SHOTS, `before-${width}-${scheme}.png`), fullPage: true });
     await takePart(page);
     await page.getByRole('link', { name: 'wikipedia.org' }).click();
-    await page.locator('#grid svg.sign').waitFor();
-    if (scheme === 'dark') await page.getByText('The report, exactly').click();
+    await page.locator('shoal-panel #record svg').waitFor();
+    if (scheme === 'dark') await page.getByText('The newest report, exactly').click();
     else await page.locator('#words').pressSequentially('so long and thanks for ');
     await until('everything sent', async () =>
-      (await page.locator('#sent-count').innerText()).startsWith(
-        `${scheme === 'dark' ? 1 : 6} sent, 0 waiting`,
+      (await page.locator('shoal-panel #counts').innerText()).startsWith(
+        `Sent: ${scheme === 'dark' ? 1 : 6}. Waiting: 0.`,
       ),
     );
     await page.screenshot({ path: join(SHOTS, `after-${width}-${scheme}.png`), fullPage: true });
