@@ -243,7 +243,8 @@ static agg_err print(FILE *stream, agg_error *error, const comparison *c)
     case AGG_TRACK_JSON: print_json(stream, c); break;
     case AGG_TRACK_CSV: print_csv(stream, c); break;
     case AGG_TRACK_TABLE:
-    case AGG_TRACK_SVG: print_table(stream, c); break;
+    case AGG_TRACK_SVG:
+    case AGG_TRACK_ARROW: print_table(stream, c); break; // no option asks for these two
     }
     if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "cannot write the result");
