@@ -78,6 +78,8 @@ const TESTED_ELSEWHERE = new Set([
   'aggregator/http',
   'aggregator/draft',
   'aggregator/js',
+  'aggregator/sql',
+  'aggregator/table',
 ]);
 
 test('each formatter gets its own files', () => {

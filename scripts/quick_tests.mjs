@@ -22,12 +22,15 @@ const SCRIPTS = [
   [/^issuer\//, ['issuer/test']],
   [/^web-demo\//, ['web-demo/test']],
   [/^aggregator\/(js|test)\//, ['aggregator/test']],
+  [/^aggregator\/(sql|table)\//, ['tests/arrow']],
+  [/^scale\//, ['tests/scale']],
+  [/^python\//, ['tests/python']],
   [/^docs\/|^[A-Z]+\.md$/, ['tests/docs']],
   [/^scripts\/(?!quick)/, ['scripts/demo']],
   [/^scripts\/quick/, ['scripts']],
   [/^scripts\/(release\/|set-version|bring-node|node\.pins|setup)/, ['tests/release']],
   [/^examples\//, ['tests/examples']],
-  [/^tests\/(docs|bench|artefacts|examples|model|release)\//, ['tests/$1']],
+  [/^tests\/(arrow|artefacts|bench|docs|examples|model|python|release|scale)\//, ['tests/$1']],
 ];
 
 /** @param {string[]} files */

@@ -8,17 +8,29 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
+const needs = join(root, 'tests/arrow/requirements.txt');
+const mark = createHash('sha256').update(readFileSync(needs)).digest('hex').slice(0, 12);
+const tools = join(root, 'build/arrow', `tools-${mark}`);
+const isMade = () => existsSync(join(tools, 'is-complete'));
+
 /** @returns {string} the path of the interpreter */
 export function makePython() {
-  const needs = join(root, 'tests/arrow/requirements.txt');
-  const mark = createHash('sha256').update(readFileSync(needs)).digest('hex').slice(0, 12);
-  const tools = join(root, 'build/arrow', `tools-${mark}`);
-  const python = join(tools, 'bin/python');
-  if (existsSync(join(tools, 'is-complete'))) return python;
-  mkdirSync(join(root, 'build/arrow'), { recursive: true });
+  if (!isMade()) {
+    mkdirSync(join(root, 'build/arrow'), { recursive: true });
+    // Several test files may ask at once; the first one makes it, the others wait.
+    execFileSync('flock', [`${tools}.lock`, process.execPath, fileURLToPath(import.meta.url)], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  }
+  return join(tools, 'bin/python');
+}
+
+function make() {
+  if (isMade()) return;
   execFileSync('python3', ['-m', 'venv', '--clear', tools]);
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', needs];
-  execFileSync(python, pip, { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(join(tools, 'bin/python'), pip, { stdio: ['ignore', 'ignore', 'inherit'] });
   writeFileSync(join(tools, 'is-complete'), '');
-  return python;
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) make();

@@ -355,6 +355,7 @@ test('the fields of a result', () => {
       ),
       ...all(read('aggregator/report/estimate_print.c'), /AGG_COLUMN\("([a-z_]+)"/g),
       ...all(read('aggregator/report/estimate_print.c'), /\.group = \{"([a-z_]+)"/g),
+      ...all(read('aggregator/report/incomplete_print.c'), /\\"([a-z]+)\\":/g),
       ...all(read('aggregator/report/estimate_print.c'), /print_field\(stream, "([a-z_]+)"/g),
       ...all(
         part('aggregator/report/estimate_print.c', 'static columns columns_of', '\n}'),
