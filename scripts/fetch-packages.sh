@@ -28,7 +28,7 @@ check() {
 # pip prepares a package's metadata in an environment of its own when it fetches the source.
 fetch_nanoarrow() {
     local archive=$work/nanoarrow-$nanoarrow_version.tar.gz source=$work/nanoarrow-$nanoarrow_version
-    python3 -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
+    python3 -m pip download --quiet --disable-pip-version-check --no-deps --no-binary nanoarrow \
         --dest "$work" "nanoarrow==$nanoarrow_version" >&2
     check "$archive" "$nanoarrow_hash"
     tar -xzf "$archive" -C "$work" --no-same-owner

@@ -89,6 +89,8 @@ install_npm_packages() {
 }
 
 if is_debian_12; then install_packages "${packages[@]}"; else tell_other_system; fi
+# fetch-packages.sh asks pip. A machine may have a Python of its own in front of Debian's.
+if is_debian_12 && ! python3 -m pip --version >/dev/null 2>&1; then install_packages python3-pip; fi
 provide_node
 scripts/fetch-sources.sh
 scripts/fetch-packages.sh
