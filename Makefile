@@ -2,6 +2,7 @@
 # A thin layer over CMake presets and npm: each target is a few commands that also work by hand.
 #   make            everything: build/release/shoal, the page's module, the JavaScript packages
 #   make demo       the whole way, from a page to a histogram (KEEP=1 leaves it open; SPLIT=1: two servers that see no record)
+#   make playground a page that draws crowds and shows what would be seen of them, on loopback
 #   make bench      what each step costs;  make bench-compare BASE=file: and what changed since a run that was kept
 #   make bench-discover   how many words each way of discovery finds
 #   make quick      under a minute: the format, the build and the tests of what you changed
@@ -15,14 +16,14 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 # setup.sh puts a Node there where the system's is missing or older than 20.
 export PATH := $(CURDIR)/build/tools/node/bin:$(PATH)
-.PHONY: all setup native wasm js demo images quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom release audit \
+.PHONY: all setup native wasm js demo playground images quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom release audit \
     test-native test-asan \
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js test-aarch64 test-armv7l test-s390x
 
 c_files = git ls-files --cached --others --exclude-standard -z '*.c' '*.h'
 text_files = git ls-files --cached --others --exclude-standard -z '*.js' '*.mjs' '*.md'
 # Those of tests/aggregator/serve run under ctest, against each native build's program.
-js_tests = $(sort $(shell find wasm/test ui/test edge/test relay/test issuer/test web-demo/test aggregator/test create/test dev/test verify/test scripts tests \
+js_tests = $(sort $(shell find wasm/test ui/test edge/test relay/test issuer/test web-demo/test aggregator/test create/test dev/test verify/test docs/playground/test scripts tests \
     -name '*.test.mjs' -not -path '*/node_modules/*' -not -path 'tests/aggregator/serve/*' 2>/dev/null))
 say = @printf '\n== %s\n' '$@'
 
@@ -48,6 +49,10 @@ demo: setup
 	cmake --build --preset release --target shoal
 	@$(MAKE) --no-print-directory js
 	node scripts/demo.mjs
+
+# The page and shoal in WebAssembly, which any static host can serve, too: docs/playground/dist.
+playground: js
+	node docs/playground/build.mjs --serve
 
 # deploy/images/build.mjs --help says what it needs; IMAGES="edge relay" builds some.
 images: all
@@ -157,4 +162,4 @@ audit:
 	@node scripts/audit.mjs
 
 clean:
-	rm -rf build wasm/dist ui/dist edge/dist web-demo/dist aggregator/dist
+	rm -rf build wasm/dist ui/dist edge/dist web-demo/dist aggregator/dist docs/playground/dist

@@ -233,7 +233,7 @@ export function graphOf(uses) {
 }
 
 const PRODUCT =
-  /^(core|aggregator|wasm|ui|edge|relay|issuer|create|dev|verify|web-demo|examples)\/.*\.(c|h|def|m?js|jsx)$/;
+  /^(core|aggregator|wasm|ui|edge|relay|issuer|create|dev|verify|web-demo|examples|docs\/playground)\/.*\.(c|h|def|m?js|jsx)$/;
 
 /**
  * Every file of the tree that git knows or would add, with its text.

@@ -81,7 +81,7 @@ provide_node() {
 
 # npm ci runs again whenever a package file has changed. It refuses a lock file that does not fit.
 install_npm_packages() {
-    local stamp=node_modules/.shoal-stamp files=(package-lock.json package.json */package.json)
+    local stamp=node_modules/.shoal-stamp files=(package-lock.json package.json */package.json docs/playground/package.json)
     cat "${files[@]}" | cmp -s - "$stamp" && return 0
     say "npm ci"
     npm ci --ignore-scripts --no-progress >&2
