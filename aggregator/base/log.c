@@ -24,16 +24,39 @@ static void tell_call(const agg_call *call, const char *command, const char *tex
     free(line);
 }
 
+static void print_line(FILE *stream, const char *command, const char *text)
+{
+    fprintf(stream, "shoal: %s: ", command);
+    agg_print_terminal_text(stream, text, strlen(text));
+    fputc('\n', stream);
+}
+
+// Writes the whole line at once: standard error has no buffer, and the threads of a server write to
+// it at the same time. Without memory the line is written in pieces.
+static void tell_stderr(const char *command, const char *text)
+{
+    char *line = NULL;
+    size_t len = 0;
+    FILE *stream = open_memstream(&line, &len);
+    if (stream == NULL) {
+        print_line(stderr, command, text);
+        return;
+    }
+    print_line(stream, command, text);
+    if (fclose(stream) == 0)
+        fwrite(line, 1, len, stderr);
+    else
+        print_line(stderr, command, text);
+    free(line);
+}
+
 void agg_log_line(void *command, const char *text)
 {
     const agg_call *call = agg_call_current();
-    if (call != NULL) {
+    if (call != NULL)
         tell_call(call, command, text);
-        return;
-    }
-    fprintf(stderr, "shoal: %s: ", (const char *)command);
-    agg_print_terminal_text(stderr, text, strlen(text));
-    fputc('\n', stderr);
+    else
+        tell_stderr(command, text);
 }
 
 int agg_log_error(const char *command, const agg_error *error)
@@ -44,9 +67,7 @@ int agg_log_error(const char *command, const agg_error *error)
         tell_call(call, command, error->text);
         return error->exit_code;
     }
-    fprintf(stderr, "shoal: %s: ", command);
-    agg_print_terminal_text(stderr, error->text, strlen(error->text));
-    fputc('\n', stderr);
+    tell_stderr(command, error->text);
     if (error->code == AGG_ERR_USAGE) fprintf(stderr, "Try: shoal %s --help\n", command);
     return error->exit_code;
 }
