@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <utf8proc.h>
 
 // Decodes the first character of a text of at least one byte.
@@ -197,4 +198,12 @@ void agg_print_measured(FILE *stream, double x, double error)
         agg_print_number(stream, x);
     else
         fprintf(stream, "%.*f", decimals > 0 ? decimals : 0, x);
+}
+
+void agg_print_alert(FILE *stream, const char *text)
+{
+    const char *plain = getenv("NO_COLOR");
+    int number = fileno(stream);
+    bool is_red = number >= 0 && isatty(number) && (plain == NULL || plain[0] == '\0');
+    fprintf(stream, "%s%s%s", is_red ? "\033[31m" : "", text, is_red ? "\033[0m" : "");
 }

@@ -40,6 +40,10 @@ void agg_print_csv_text(FILE *stream, const char *bytes, size_t len);
 // Returns: whether it is a character of UTF-8.
 bool agg_is_character(size_t *used, const char *bytes, size_t len);
 
+// Prints a text of ours that nobody may overlook: in red where the stream is a terminal and the
+// environment variable NO_COLOR is not set.
+void agg_print_alert(FILE *stream, const char *text);
+
 #define AGG_NUMBER_TEXT 40u // bytes with a NUL
 
 // Writes the shortest decimal that reads back as the same double.

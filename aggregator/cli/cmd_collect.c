@@ -8,6 +8,7 @@
 #include "dap_accumulator.h"
 #include "dap_collect.h"
 #include "dap_moment.h"
+#include "dap_noise.h"
 #include "dap_sums_print.h"
 #include "dap_token.h"
 #include "guarantee.h"
@@ -178,7 +179,8 @@ static agg_err write_accumulator(agg_error *error, const arguments *a, const agg
 
 static agg_err write_sums(agg_error *error, const arguments *a, const agg_dap_result *b)
 {
-    char command[] = "collect", label[] = AGG_DAP_EXACT_LABEL;
+    char command[] = "collect", label[AGG_DAP_LABEL_MAX];
+    agg_dap_noise_label(label, b->task);
     agg_err err = cli_result_write(error, a->output, print_sums, b, a->sums_format);
     if (err != SHOAL_OK || a->sums_format < AGG_CSV) return err;
     say_batch(b);

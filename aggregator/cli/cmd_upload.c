@@ -9,6 +9,7 @@
 #include "bytes.h"
 #include "commands.h"
 #include "dap_measurements.h"
+#include "dap_noise.h"
 #include "dap_upload.h"
 #include "input_memory.h"
 #include "log.h"
@@ -238,6 +239,13 @@ static agg_err read_measurements(agg_bytes *bytes, agg_error *error, arguments *
     return err;
 }
 
+static void say_label(char *command, const agg_dap_task *task)
+{
+    char label[AGG_DAP_LABEL_MAX];
+    agg_dap_noise_label(label, task);
+    agg_log_line(command, label);
+}
+
 static agg_err run_task(agg_error *error, arguments *a, const agg_dap_task *task)
 {
     agg_bytes bytes;
@@ -251,7 +259,7 @@ static agg_err run_task(agg_error *error, arguments *a, const agg_dap_task *task
     if (err != SHOAL_OK)
         agg_error_prefix(error, "%s", a->measurements);
     else
-        agg_log_line(command, AGG_DAP_EXACT_LABEL);
+        say_label(command, task);
     if (err == SHOAL_OK) err = upload(error, a, task, &bytes);
     wipe(bytes.data, bytes.len);
     free(bytes.data);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "dap_noise.h"
 
 // Marks a collection as failed. Call between begin and commit.
 static agg_err set_failed(agg_dap_party *party, agg_error *error, const agg_dap_served *task,
@@ -100,7 +101,8 @@ static agg_err write_answer(agg_dap_collection *c, agg_error *error, const agg_d
     return err;
 }
 
-// Gives the batch out. One transaction keeps the answer, closes the interval and removes late
+// Gives the batch out, with this server's noise if the task has any. The noise is drawn once: what
+// is answered is the kept answer. One transaction keeps it, closes the interval and removes late
 // reports.
 static agg_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *task,
                       agg_dap_collection *c, const shoal_dap_ciphertext *helper)
@@ -112,6 +114,7 @@ static agg_err finish(agg_dap_party *party, agg_error *error, agg_dap_served *ta
     err = agg_dap_batch_load(&batch, party->store, error, task, c->query);
     if (err == SHOAL_OK && batch.share == NULL)
         err = agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "task %s: a batch is gone", task->name);
+    if (err == SHOAL_OK) err = agg_dap_noise_add(batch.share, error, &task->vdaf);
     if (err == SHOAL_OK) err = write_answer(c, error, party, task, &batch, helper);
     agg_dap_batch_release(&batch);
     c->state = AGG_DAP_READY;

@@ -10,6 +10,7 @@
 #include "bytes.h"
 #include "dap_accumulator.h"
 #include "dap_http.h"
+#include "dap_noise.h"
 #include "dap_vdaf.h"
 
 #define REQUEST_MAX 64u  // bytes of a request: mode, interval, no parameter, no extensions
@@ -154,6 +155,20 @@ static agg_err open_share(uint8_t *share, agg_error *error, const collection *c,
                     who);
 }
 
+// Adds two shares.
+// Returns: whether they add up to sums that so many reports can have.
+static bool unshard(uint64_t *sums, const agg_dap_vdaf *vdaf, const shoal_prio3_bytes both[2],
+                    uint64_t n, uint64_t *scratch)
+{
+    const size_t n_sums = vdaf->prio3.flp.output_len;
+    if (vdaf->task.noise.kind == SHOAL_DAP_NOISE_NONE)
+        return shoal_prio3_unshard(sums, &vdaf->prio3, both, scratch) == SHOAL_OK &&
+               agg_dap_are_sums_of(&vdaf->task.vdaf, sums, n_sums, n);
+    int64_t *integers = (int64_t *)sums; // the signed type of the same object
+    return shoal_prio3_unshard_centred(integers, &vdaf->prio3, both, scratch) == SHOAL_OK &&
+           agg_dap_noise_is_possible(&vdaf->task, integers, n_sums, n);
+}
+
 // Opens both shares and adds them.
 static agg_err add_shares(uint64_t *sums, agg_error *error, const collection *c,
                           const shoal_dap_collection_resp *resp)
@@ -181,9 +196,7 @@ static agg_err add_shares(uint64_t *sums, agg_error *error, const collection *c,
                          (shoal_bytes){bytes, aad_len});
     if (err == SHOAL_OK) {
         const shoal_prio3_bytes both[2] = {{leader, len}, {helper, len}};
-        if (shoal_prio3_unshard(sums, &c->vdaf.prio3, both, scratch) != SHOAL_OK ||
-            !agg_dap_are_sums_of(&c->collector->task->task.vdaf, sums, c->vdaf.prio3.flp.output_len,
-                                 resp->report_count))
+        if (!unshard(sums, &c->vdaf, both, resp->report_count, scratch))
             err = agg_fail(
                 error, SHOAL_ERR_RECORD, AGG_EXIT_RUNTIME,
                 "the two shares do not add up to sums of %llu reports: they are not of one batch",

@@ -27,7 +27,7 @@ typedef struct agg_dap_collector {
 typedef struct agg_dap_collected {
     uint64_t n_reports;
     shoal_dap_interval interval; // the smallest interval with all reports, within the query
-    uint64_t *sums;
+    uint64_t *sums;              // of a task with noise: integers below zero as in int64_t
     size_t n_sums;
 } agg_dap_collected;
 

@@ -10,6 +10,7 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "bytes.h"
+#include "dap_noise.h"
 
 // Lets one job run at a time, because a job takes much memory and all cores.
 static pthread_mutex_t one_job = PTHREAD_MUTEX_INITIALIZER;
@@ -358,7 +359,8 @@ static agg_err seal_share(uint8_t **body, size_t *len, agg_error *error, const a
     return err;
 }
 
-// Gives the batch out and closes it. Call between begin and commit.
+// Gives the batch out and closes it. A task's noise is drawn once: a repeated request gets the kept
+// answer. Call between begin and commit.
 static agg_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *error,
                         const agg_dap_party *party, const agg_dap_served *task,
                         const shoal_dap_aggregate_share_req *req, const uint8_t hash[AGG_DAP_HASH],
@@ -370,6 +372,8 @@ static agg_err give_out(uint8_t **body, size_t *len, int *problem, agg_error *er
     if (err != SHOAL_OK || *body != NULL) return err;
     agg_dap_batch batch = {0};
     err = check_batch(problem, &batch, error, party, task, req);
+    if (err == SHOAL_OK && *problem == AGG_DAP_NO_PROBLEM)
+        err = agg_dap_noise_add(batch.share, error, &task->vdaf);
     if (err == SHOAL_OK && *problem == AGG_DAP_NO_PROBLEM)
         err = seal_share(body, len, error, party, task, req->collection_req, &batch);
     agg_dap_batch_release(&batch);

@@ -14,8 +14,8 @@
 #define STEPS 8            // between the usual amount and the least
 #define JSON_OF_RECIPE 12u // bytes that a parsed recipe takes for each byte of its text
 
-// Aggregate shares in memory while a batch is given out: its sum, the next bucket, the sealed
-// share, the answer's two, and two copies.
+// Aggregate shares in memory while a batch is given out: its sum, the next bucket or the noise, the
+// sealed share, the answer's two, and two copies.
 #define SHARES_OF_BATCH 7u
 
 // Aggregate shares in memory while a thread answers the collector: the answer's two, and the

@@ -19,8 +19,8 @@ void agg_dap_hash(uint8_t hash[AGG_DAP_HASH], shoal_bytes body)
     shoal_sha256_final(hash, &sha);
 }
 
-// Hashes the parts of a task that must never change: its configuration, the collector's key and the
-// verification key.
+// Hashes the parts of a task that must never change: its configuration, the collector's key, the
+// verification key and the servers' noise.
 static agg_err configuration_digest(uint8_t digest[32], agg_error *error, const agg_dap_vdaf *vdaf,
                                     const agg_hpke_key *collector)
 {
@@ -32,6 +32,7 @@ static agg_err configuration_digest(uint8_t digest[32], agg_error *error, const 
     shoal_dap_put_number(&w, collector->id, 1);
     shoal_dap_put(&w, collector->public_key, sizeof collector->public_key);
     shoal_dap_put(&w, key_digest, sizeof key_digest);
+    shoal_dap_put_noise(&w, &vdaf->task);
     if (w.is_full) return agg_fail_core(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE);
     agg_dap_hash(digest, (shoal_bytes){bytes, w.len});
     return SHOAL_OK;

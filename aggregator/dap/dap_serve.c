@@ -16,6 +16,7 @@
 #include "dap_driver.h"
 #include "dap_http.h"
 #include "dap_leader.h"
+#include "dap_noise.h"
 #include "dap_route.h"
 #include "http_address.h"
 #include "http_stop.h"
@@ -339,10 +340,11 @@ static void say_tasks(const server *s)
 {
     for (size_t i = 0; i < s->config->n_tasks; i++) {
         const agg_dap_task *task = &s->config->tasks[i];
+        char label[AGG_DAP_LABEL_MAX] = "";
+        if (task->is_exact) agg_dap_noise_label(label, task);
         fprintf(stderr, "shoal: serve: %s of task %s, %s%s%s\n",
                 s->config->role == SHOAL_DAP_LEADER ? "leader" : "helper", task->info,
-                task->id_text, task->is_exact ? "; " : "",
-                task->is_exact ? AGG_DAP_EXACT_LABEL : "");
+                task->id_text, task->is_exact ? "; " : "", label);
     }
 }
 

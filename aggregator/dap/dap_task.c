@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agg_file.h"
+#include "dap_noise.h"
 #include "json_object.h"
 #include "json_walk.h"
 #include "period.h"
@@ -169,10 +170,11 @@ static void read_id(agg_object *o, agg_dap_task *t)
 static void derive_id(agg_dap_task *t)
 {
     static const char title[] = "shoal dap task\n";
-    uint8_t bytes[SHOAL_DAP_CONFIGURATION_MAX];
+    uint8_t bytes[SHOAL_DAP_CONFIGURATION_MAX + 16];
     shoal_dap_writer w = {bytes, sizeof bytes, 0, 0};
     shoal_sha256 sha;
     shoal_dap_put_task(&w, &t->task);
+    shoal_dap_put_noise(&w, &t->task);
     shoal_sha256_init(&sha);
     shoal_sha256_update(&sha, (const uint8_t *)title, sizeof title - 1);
     shoal_sha256_update(&sha, bytes, w.len);
@@ -198,6 +200,7 @@ static agg_err read_task(agg_dap_task *t, agg_error *error, const cJSON *json)
                            AGG_REQUIRED);
     read_expires(&o, t);
     read_vdaf(&o, &t->task);
+    agg_dap_noise_read(&t->delta, &o, &t->task);
     read_id(&o, t);
     agg_err err = agg_object_end(&o);
     t->is_exact = true;
@@ -299,5 +302,8 @@ void agg_dap_task_print(FILE *stream, const agg_dap_task *t)
     }
     fputc('\n', stream);
     print_vdaf(stream, &t->task);
-    if (t->is_exact) fputs("privacy             " AGG_DAP_EXACT_LABEL "\n", stream);
+    if (!t->is_exact) return;
+    fputs("privacy             ", stream);
+    agg_dap_noise_print_label(stream, t);
+    fputc('\n', stream);
 }

@@ -13,7 +13,12 @@
 //            | {"type": "sum", "max": 255}
 //            | {"type": "sum-vec", "length": 8, "max": 255, "chunk": 8}
 //            | {"type": "histogram", "length": 64, "chunk": 9}
-//            | {"type": "multihot-count-vec", "length": 64, "max_weight": 3, "chunk": 9}}
+//            | {"type": "multihot-count-vec", "length": 64, "max_weight": 3, "chunk": 9},
+//      "noise": {"type": "discrete-laplace", "epsilon": 1}
+//             | {"type": "discrete-gaussian", "variance": 400, "delta": "1e-9"}}
+//
+// `noise` is optional: each server adds it to its share of a batch, so that the sums are
+// differentially private if one of the two is honest (dap_noise.h). It is part of the default id.
 //
 // `expires` is optional. In dap-18 `chunk` and `task_id` are optional too: the default chunk gives
 // the shortest proof, and the default id is the SHA-256 of "shoal dap task\n" and the encoded
@@ -36,7 +41,8 @@ typedef struct agg_dap_task {
     char id_text[AGG_DAP_ID_TEXT]; // the id as in URLs
     char info[SHOAL_NAME_MAX + 1];
     bool has_recipe;      // the task adds up records of a local randomizer
-    bool is_exact;        // the task adds up measurements without noise: label its results
+    bool is_exact;        // the task adds up measurements without local noise: label its results
+    double delta;         // of discrete Gaussian noise, stated in the task file; else 0
     agg_recipe recipe;    // if has_recipe
     uint32_t expires_day; // last valid day, days since 1970-01-01 UTC; UINT32_MAX: it never expires
 } agg_dap_task;
@@ -51,7 +57,7 @@ void agg_dap_task_release(agg_dap_task *t);
 // Prints the task's parameters, one a line, in the columns of `shoal recipe check`.
 void agg_dap_task_print(FILE *stream, const agg_dap_task *t);
 
-// The label that must stand beside every figure of a task without local noise.
+// The label that must stand beside every figure of a task without any noise.
 #define AGG_DAP_EXACT_LABEL "exact sums, no local noise; local epsilon: none"
 
 // Returns: "count", "sum", "sum-vec", "histogram" or "multihot-count-vec".

@@ -213,11 +213,11 @@ shoal_err shoal_prio3_add(uint8_t *aggregate, const shoal_prio3 *prio3, shoal_pr
                                                                             : SHOAL_ERR_RECORD;
 }
 
-shoal_err shoal_prio3_unshard(uint64_t *sums, const shoal_prio3 *prio3,
-                              const shoal_prio3_bytes *aggregate_shares, uint64_t *scratch)
+// Adds the aggregate shares, in the scratch.
+static shoal_err add_all(uint8_t *sum, const shoal_prio3 *prio3,
+                         const shoal_prio3_bytes *aggregate_shares)
 {
     size_t n = prio3->flp.output_len;
-    uint8_t *sum = (uint8_t *)scratch;
     for (uint32_t i = 0; i < prio3->shares; i++) {
         shoal_err err = check_len(aggregate_shares[i], shoal_prio3_output_share_len(prio3));
         if (err != SHOAL_OK) return err;
@@ -225,5 +225,32 @@ shoal_err shoal_prio3_unshard(uint64_t *sums, const shoal_prio3 *prio3,
     memset(sum, 0, shoal_prio3_output_share_len(prio3));
     for (uint32_t i = 0; i < prio3->shares; i++)
         if (!field_of(prio3)->add(sum, aggregate_shares[i].at, n)) return SHOAL_ERR_RECORD;
-    return field_of(prio3)->values(sums, sum, n) ? SHOAL_OK : SHOAL_ERR_OVERFLOW;
+    return SHOAL_OK;
+}
+
+shoal_err shoal_prio3_unshard(uint64_t *sums, const shoal_prio3 *prio3,
+                              const shoal_prio3_bytes *aggregate_shares, uint64_t *scratch)
+{
+    uint8_t *sum = (uint8_t *)scratch;
+    shoal_err err = add_all(sum, prio3, aggregate_shares);
+    if (err != SHOAL_OK) return err;
+    return field_of(prio3)->values(sums, sum, prio3->flp.output_len) ? SHOAL_OK
+                                                                     : SHOAL_ERR_OVERFLOW;
+}
+
+shoal_err shoal_prio3_add_noise(uint8_t *aggregate, const shoal_prio3 *prio3, const int64_t *noise)
+{
+    return field_of(prio3)->add_integers(aggregate, noise, prio3->flp.output_len)
+               ? SHOAL_OK
+               : SHOAL_ERR_RECORD;
+}
+
+shoal_err shoal_prio3_unshard_centred(int64_t *sums, const shoal_prio3 *prio3,
+                                      const shoal_prio3_bytes *aggregate_shares, uint64_t *scratch)
+{
+    uint8_t *sum = (uint8_t *)scratch;
+    shoal_err err = add_all(sum, prio3, aggregate_shares);
+    if (err != SHOAL_OK) return err;
+    return field_of(prio3)->centred_values(sums, sum, prio3->flp.output_len) ? SHOAL_OK
+                                                                             : SHOAL_ERR_OVERFLOW;
 }

@@ -173,4 +173,17 @@ shoal_err shoal_prio3_unshard(uint64_t *sums, const shoal_prio3 *prio3,
                               const shoal_prio3_bytes *aggregate_shares,
                               uint64_t *scratch) SHOAL_MUST_CHECK;
 
+// Adds an integer to each entry of an aggregate share: an aggregator's noise (discrete_noise.h).
+//   noise: flp.output_len integers, above -2^63
+// Returns: SHOAL_ERR_RECORD for a share that is not canonical, which stays as it is.
+shoal_err shoal_prio3_add_noise(uint8_t *aggregate, const shoal_prio3 *prio3,
+                                const int64_t *noise) SHOAL_MUST_CHECK;
+
+// Writes the sums of shares with noise, which may be below zero: a field element above half of the
+// modulus stands for a negative number.
+// Returns: as shoal_prio3_unshard; SHOAL_ERR_OVERFLOW for a sum of 2^63 and more, either way.
+shoal_err shoal_prio3_unshard_centred(int64_t *sums, const shoal_prio3 *prio3,
+                                      const shoal_prio3_bytes *aggregate_shares,
+                                      uint64_t *scratch) SHOAL_MUST_CHECK;
+
 #endif

@@ -255,8 +255,36 @@ static uint64_t F(prio3_values)(uint64_t *values, const uint8_t *sum, size_t n)
     return fits;
 }
 
+static uint64_t F(prio3_add_integers)(uint8_t *sum, const int64_t *integers, size_t n)
+{
+    uint64_t is_canonical = F(prio3_check)(sum, n);
+    for (size_t i = 0; is_canonical && i < n; i++) {
+        FE a, b = F(of)((uint64_t)(integers[i] < 0 ? -integers[i] : integers[i]));
+        (void)F(load)(&a, sum + i * sizeof(FE));
+        F(store)(sum + i * sizeof(FE), integers[i] < 0 ? F(sub)(a, b) : F(add)(a, b));
+    }
+    return is_canonical;
+}
+
+static uint64_t F(prio3_centred_values)(int64_t *values, const uint8_t *sum, size_t n)
+{
+    uint64_t fits = 1;
+    for (size_t i = 0; i < n; i++) {
+        FE element;
+        uint64_t up = 0, down = 0;
+        fits &= F(load)(&element, sum + i * sizeof(FE));
+        uint64_t is_up = F(value)(&up, element) && up <= INT64_MAX;
+        uint64_t is_down = F(value)(&down, F(sub)(F(of)(0), element)) && down <= INT64_MAX;
+        values[i] = is_up ? (int64_t)up : -(int64_t)(is_down ? down : 0);
+        fits &= is_up | is_down;
+    }
+    return fits;
+}
+
 const prio3_field PRIO3_FIELD = {.verify = F(prio3_verify),
                                  .decide = F(prio3_decide),
                                  .check = F(prio3_check),
                                  .add = F(prio3_add),
-                                 .values = F(prio3_values)};
+                                 .values = F(prio3_values),
+                                 .add_integers = F(prio3_add_integers),
+                                 .centred_values = F(prio3_centred_values)};

@@ -63,6 +63,12 @@ typedef struct prio3_field {
     // Reads n encoded elements as integers.
     // Returns: 1 if all are below 2^64, else 0.
     uint64_t (*values)(uint64_t *values, const uint8_t *sum, size_t n);
+    // Adds n integers to the sum.
+    // Returns: 1 if its elements are all canonical, else 0 with the sum unchanged.
+    uint64_t (*add_integers)(uint8_t *sum, const int64_t *integers, size_t n);
+    // Reads n encoded elements as integers, those above half of the modulus as negative ones.
+    // Returns: 1 if all are below 2^63 in absolute value, else 0.
+    uint64_t (*centred_values)(int64_t *values, const uint8_t *sum, size_t n);
 } prio3_field;
 
 extern const prio3_field shoal_prio3_field64, shoal_prio3_field128;

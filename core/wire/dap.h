@@ -144,6 +144,19 @@ static inline bool shoal_dap_interval_is_within(const shoal_dap_interval *inner,
            inner->start + inner->duration <= outer->start + outer->duration;
 }
 
+// Noise that each server adds to its share of a task's sums. The core only binds it into the task's
+// id; discrete_noise.h draws it.
+enum shoal_dap_noise_kind {
+    SHOAL_DAP_NOISE_NONE = 0,
+    SHOAL_DAP_NOISE_LAPLACE = 1,
+    SHOAL_DAP_NOISE_GAUSSIAN = 2
+};
+
+typedef struct shoal_dap_noise {
+    uint32_t kind;   // enum shoal_dap_noise_kind
+    uint64_t number; // Laplace: epsilon in micro-units; Gaussian: the variance
+} shoal_dap_noise;
+
 typedef struct shoal_dap_task {
     uint8_t id[SHOAL_DAP_TASK_ID];
     uint32_t version; // enum shoal_dap_version
@@ -153,6 +166,7 @@ typedef struct shoal_dap_task {
     uint64_t time_precision_s, min_batch_size;
     shoal_dap_interval interval; // reports' times; duration 0: any (no task_interval extension)
     shoal_prio3_parameters vdaf; // two servers and one proof (the draft cannot encode more)
+    shoal_dap_noise noise;       // of task files; recipes have local noise
 } shoal_dap_task;
 
 // Makes the task of a finished recipe whose aggregation is dap. The id is the recipe's hash, the
@@ -188,6 +202,10 @@ static inline bool shoal_dap_is_at_end(const shoal_dap_reader *r)
 
 // Writes TaskConfiguration, as it enters the associated data.
 void shoal_dap_put_task(shoal_dap_writer *w, const shoal_dap_task *task);
+
+// Writes what a task's id hashes behind its configuration: the noise, or nothing when there is
+// none. The draft's configuration has no place for it.
+void shoal_dap_put_noise(shoal_dap_writer *w, const shoal_dap_task *task);
 
 // Writes Prio3's context of every report of the task: "dap-18" and the task's id. dap09.h has the
 // context of DAP-09's clients. Returns: its length.

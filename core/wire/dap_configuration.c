@@ -57,6 +57,13 @@ void shoal_dap_put_task(shoal_dap_writer *w, const shoal_dap_task *task)
     shoal_dap_put_interval(w, &task->interval);
 }
 
+void shoal_dap_put_noise(shoal_dap_writer *w, const shoal_dap_task *task)
+{
+    if (task->noise.kind == SHOAL_DAP_NOISE_NONE) return;
+    shoal_dap_put_number(w, task->noise.kind, 1);
+    shoal_dap_put_number(w, task->noise.number, 8);
+}
+
 static void put_text(shoal_dap_writer *w, const char *text)
 {
     shoal_dap_put(w, text, text_len(text));

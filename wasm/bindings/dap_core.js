@@ -29,6 +29,9 @@ import { ARGUMENT, RANGE, ShoalError, TYPE, UNKNOWN_FIELD, encoder, toHex } from
  *   {type: 'sum-vec', length: number, max: number, chunk?: number} |
  *   {type: 'histogram', length: number, chunk?: number} | {type: 'multihot-count-vec', length:
  *   number, max_weight: number, chunk?: number}} vdaf
+ * @property {{type: 'discrete-laplace', epsilon: number} |
+ *   {type: 'discrete-gaussian', variance: number, delta: string}} [noise] of both servers, which
+ *   protects a sum while one of the two is honest
  * @typedef {number | boolean | number[]} Measurement 0, 1 or a boolean of a count; a number of a
  *   sum; the bucket's index of a histogram; numbers of a vector, of 0 and 1 where it is multihot
  */
@@ -62,6 +65,16 @@ const FIELDS = [
   'min_batch_size',
   'expires',
   'vdaf',
+  'noise',
+];
+/**
+ * What each noise states; the order is that of its numbers in an id.
+ * @type {[string, string, number, number, number][]} type, field, the field's unit, and the least
+ *   and the largest number of units
+ */
+const NOISES = [
+  ['discrete-laplace', 'epsilon', 1e-6, 1000, 16e6],
+  ['discrete-gaussian', 'variance', 1, 1, 2 ** 40],
 ];
 
 /** @param {Uint8Array} bytes URL-safe, without padding */
@@ -110,7 +123,7 @@ function checkFields(object, known, optional = '') {
 
 /** The numbers of a task, as the module takes them. @param {ExactTask} json */
 function numbersOf(json) {
-  checkFields(json, FIELDS, 'task_id expires');
+  checkFields(json, FIELDS, 'task_id expires noise');
   if (json.version !== 'dap-18') throw wrong('version', 'dap-18 is spoken here');
   const circuit = VDAFS.findIndex(([name]) => name === json.vdaf?.type);
   if (circuit < 0) throw wrong('type', 'no such VDAF');
@@ -128,6 +141,25 @@ function numbersOf(json) {
   if (chunk === 0 || !numbers.every((n) => Number.isSafeInteger(n) && n >= 0))
     throw new ShoalError('range', RANGE, 'a number of the task is out of its range');
   return numbers;
+}
+
+/**
+ * What the id of a task hashes for its noise: its kind and its number. It is not part of the
+ * draft's configuration. @param {any} noise of a task file
+ */
+function noiseBytes(noise) {
+  if (noise === undefined) return new Uint8Array();
+  const kind = NOISES.findIndex(([type]) => type === noise?.type);
+  if (kind < 0) throw wrong('type', 'no such noise');
+  const [type, field, unit, least, most] = NOISES[kind];
+  checkFields(noise, ['type', field, ...(type === 'discrete-gaussian' ? ['delta'] : [])]);
+  const number = Math.round(noise[field] / unit);
+  if (!(number >= least && number <= most) || Math.abs(noise[field] / unit - number) > 1e-3)
+    throw new ShoalError('range', RANGE, `${field} of the noise is out of its range`, field);
+  const bytes = new Uint8Array(9);
+  bytes[0] = kind + 1;
+  new DataView(bytes.buffer).setBigUint64(1, BigInt(number));
+  return bytes;
 }
 
 /** @param {number} n */
@@ -181,19 +213,20 @@ export class DapTask {
     if (err) throw module.error(err, undefined, module.text(module.x.task_error()));
     task.#begin();
     task.#vdaf = json.vdaf;
-    module.put(json.task_id === undefined ? await task.#derivedId() : idOf(json.task_id));
+    const noise = noiseBytes(json.noise);
+    module.put(json.task_id === undefined ? await task.#derivedId(noise) : idOf(json.task_id));
     module.check(module.x.task_set_id(module.base));
     task.#named();
     return task;
   }
 
-  /** SHA-256 of the configuration, so that all parties who wrote the same have the same id. */
-  async #derivedId() {
+  /**
+   * SHA-256 of the configuration, so that all parties who wrote the same have the same id.
+   * @param {Uint8Array} noise
+   */
+  async #derivedId(noise) {
     const head = encoder.encode('shoal dap task\n');
-    const configuration = this.configuration();
-    const bytes = new Uint8Array(head.length + configuration.length);
-    bytes.set(head);
-    bytes.set(configuration, head.length);
+    const bytes = Uint8Array.of(...head, ...this.configuration(), ...noise);
     return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   }
 

@@ -130,3 +130,77 @@ test(
     }
   },
 );
+
+const NOISES = {
+  laplace: { type: 'discrete-laplace', epsilon: 0.5 },
+  gaussian: { type: 'discrete-gaussian', variance: 400, delta: '1e-9' },
+};
+
+test(
+  'with noise of both servers, sums are near the true ones, and say how near',
+  { timeout: 120000 },
+  async (t) => {
+    const folder = makeFolder(t);
+    const hour = thisHour() - 3;
+    const vdaf = { type: 'histogram', length: 40 };
+    const pair = await startPair(t, folder, (urls) =>
+      Object.fromEntries(
+        Object.entries(NOISES).map(([name, noise]) => [
+          `${name}.json`,
+          {
+            version: 'dap-18',
+            info: `noisy-${name}`,
+            ...urls,
+            time_precision_s: HOUR,
+            min_batch_size: REPORTS,
+            vdaf,
+            noise,
+          },
+        ]),
+      ),
+    );
+    const next = numbers(9);
+    const lines = vector(REPORTS, () => next(40));
+    const wanted = vector(40, (i) => lines.filter((line) => line === i).length);
+    const file = pair.at('lines.txt');
+    writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
+    for (const [name, noise] of Object.entries(NOISES)) {
+      const task = pair.at(`${name}.json`);
+      const sent = shoal(
+        'upload',
+        '--task',
+        task,
+        '--measurements',
+        file,
+        '--time',
+        `${hour * HOUR}`,
+      );
+      assert.equal(sent.stdout, `accepted            ${REPORTS}\n`);
+      assert.match(sent.stderr, /noise of both servers; epsilon [0-9.]+/);
+      const collect = (/** @type {string} */ format) => {
+        const span = ['--from', moment(hour), '--to', moment(hour + 1), '--wait', '30'];
+        const done = pair.collect('--task', task, ...span, '--format', format);
+        assert.equal(done.status, 0, done.stderr);
+        return done.stdout;
+      };
+      const result = JSON.parse(collect('json'));
+      assert.equal(result.n, REPORTS); // the number of reports stays exact
+      assert.equal(result.noise.type, noise.type);
+      assert.ok(!JSON.stringify(result).includes(LABEL));
+      const { standard_error: sd, within_95: reach } = result.noise;
+      // All 40 sums within 12 standard errors (e^-11 for Laplace noise), and not all exact.
+      const errors = result.sums.map((/** @type {number} */ sum, /** @type {number} */ i) =>
+        Math.abs(sum - wanted[i]),
+      );
+      assert.ok(errors.every((/** @type {number} */ error) => error < 12 * sd));
+      assert.ok(errors.some((/** @type {number} */ error) => error > 0));
+      // Asked again, the batch has the same noise.
+      assert.deepEqual(JSON.parse(collect('json')).sums, result.sums);
+      const rows = collect('csv').trim().split('\n');
+      assert.equal(rows[0], 'index,sum,standard_error,low,high');
+      const [, sum, , low, high] = rows[1].split(',').map(Number);
+      assert.deepEqual([sum, low, high], [result.sums[0], sum - reach, sum + reach]);
+      assert.match(collect('table'), new RegExp(`0 +${sum} \\+- +${reach}\n`));
+    }
+  },
+);

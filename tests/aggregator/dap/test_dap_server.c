@@ -494,6 +494,75 @@ static void test_sums_are_exact(void **state)
     expect(b, UNIT + 3, 1, six);
 }
 
+// Each server draws its noise once a batch: a lost answer, a restart of both and a second question
+// bring the same bytes, and nobody can average noise away by asking.
+static void test_noise_is_drawn_once(void **state)
+{
+    bench *b = *state;
+    agg_dap_answer answer, first, again;
+    const shoal_dap_noise noise = {SHOAL_DAP_NOISE_LAPLACE, 1000}; // epsilon 0.001: sd 2,828 each
+    b->task.noise = noise;
+    b->task.id[0]++; // as the id of a task file with noise
+    restart(b, &b->leader);
+    restart(b, &b->helper);
+    upload_six(b, UNIT);
+    upload_six(b, UNIT + 2);
+    assert_int_equal(drive(b), 0);
+    ask(&answer, b, UNIT, 3);
+    agg_dap_answer_release(&answer);
+    b->link.loses_answers = 1; // the helper gave its share out, and the leader did not hear it
+    bool is_more;
+    assert_int_equal(turn(b, &is_more), SHOAL_OK); // decides to ask
+    assert_int_equal(turn(b, &is_more), AGG_ERR_IO);
+    restart(b, &b->helper);
+    restart(b, &b->leader);
+    drive(b);
+    assert_int_equal(b->link.n_shares, 2);
+    ask(&first, b, UNIT, 3);
+    assert_int_equal(first.problem, AGG_DAP_NO_PROBLEM);
+    assert_true(first.len > 0);
+    restart(b, &b->leader);
+    ask(&again, b, UNIT, 3);
+    assert_int_equal(again.len, first.len);
+    assert_memory_equal(again.body, first.body, first.len);
+    uint8_t query[64], shares[2][LENGTH * 16];
+    int64_t sums[LENGTH];
+    shoal_dap_collection_resp resp;
+    shoal_prio3 prio3;
+    const shoal_bytes asked = {query, query_bytes(query, UNIT, 3)};
+    assert_int_equal(shoal_dap_read_collection_resp(&resp, (shoal_bytes){first.body, first.len}),
+                     SHOAL_OK);
+    assert_int_equal(resp.report_count, 12); // the number of reports stays exact
+    open_aggregate(shares[0], b, SHOAL_DAP_LEADER, asked, &resp.leader);
+    open_aggregate(shares[1], b, SHOAL_DAP_HELPER, asked, &resp.helper);
+    assert_int_equal(shoal_prio3_init(&prio3, &b->task.vdaf), SHOAL_OK);
+    uint64_t *scratch = calloc(shoal_prio3_scratch_words(&prio3), sizeof *scratch);
+    const shoal_bytes both[2] = {{shares[0], sizeof shares[0]}, {shares[1], sizeof shares[1]}};
+    assert_int_equal(shoal_prio3_unshard_centred(sums, &prio3, both, scratch), SHOAL_OK);
+    // The sum of two draws of scale 2000 is within 20 with probability 41/8000: all four entries
+    // once in 10^9 runs.
+    bool is_exact = true;
+    for (size_t i = 0; i < LENGTH; i++) is_exact = is_exact && llabs(sums[i]) < 20;
+    assert_false(is_exact);
+    free(scratch);
+    agg_dap_answer_release(&first);
+    agg_dap_answer_release(&again);
+}
+
+// A store that served a task without noise, or with other noise, does not serve it with this one.
+static void test_noise_never_changes(void **state)
+{
+    bench *b = *state;
+    agg_dap_served served = {.number = 0};
+    agg_error error;
+    static const uint8_t seed[32] = {42}; // as open_party
+    shoal_dap_task task = b->task;
+    assert_int_equal(agg_dap_serve_task(&b->leader, &served, &error, &task, seed), SHOAL_OK);
+    task.noise = (shoal_dap_noise){SHOAL_DAP_NOISE_LAPLACE, 1000000};
+    assert_int_equal(agg_dap_serve_task(&b->leader, &served, &error, &task, seed),
+                     SHOAL_ERR_RECIPE_HASH);
+}
+
 static void test_a_batch_is_given_out_once(void **state)
 {
     bench *b = *state;
@@ -1173,6 +1242,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_sums_are_exact, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_batch_is_given_out_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_noise_is_drawn_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_noise_never_changes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_two_wait_for_one_batch, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_helper_remembers, set_up, tear_down),

@@ -195,6 +195,44 @@ static void check_aggregates(shoal_rng *rng)
     close_parties(&p);
 }
 
+// Noise of both aggregators enters the sums exactly, and sums below zero come out as such, in both
+// fields. A sum that 63 bits do not hold is said to be so.
+static void check_noise(shoal_rng *rng)
+{
+    static const size_t of[] = {3, 6}; // Sum over Field64, SumVec over Field128
+    for (size_t c = 0; c < 2; c++) {
+        parties p;
+        uint8_t shares[2][48] = {{0}}, before[48];
+        const int64_t noise[2][3] = {{5, -7, INT64_MAX}, {-6, -INT64_MAX, 1}};
+        int64_t sums[3];
+        open_parties(&p, shoal_prio3_init, cases[of[c]], 2, rng);
+        size_t len = shoal_prio3_output_share_len(&p.prio3), n = p.prio3.flp.output_len;
+        const shoal_prio3_bytes both[] = {{shares[0], len}, {shares[1], len}};
+        CHECK(len <= sizeof before && n <= 3);
+        shares[0][0] = 4; // 4 and 0 add up to 4
+        CHECK(shoal_prio3_add_noise(shares[0], &p.prio3, noise[0]) == SHOAL_OK);
+        CHECK(shoal_prio3_add_noise(shares[1], &p.prio3, noise[1]) == SHOAL_OK);
+        shoal_err err = shoal_prio3_unshard_centred(sums, &p.prio3, both, p.scratch);
+        CHECK(err == (n == 3 ? SHOAL_ERR_OVERFLOW : SHOAL_OK)); // -7 - INT64_MAX does not fit
+        CHECK(sums[0] == 3);
+        const int64_t back[3] = {-3, 7, -1}; // and INT64_MAX + 1 does not, either
+        CHECK(shoal_prio3_add_noise(shares[0], &p.prio3, back) == SHOAL_OK);
+        CHECK(shoal_prio3_unshard_centred(sums, &p.prio3, both, p.scratch) == SHOAL_OK);
+        CHECK(sums[0] == 0);
+        if (n == 3) CHECK(sums[1] == -INT64_MAX && sums[2] == INT64_MAX);
+        const int64_t below[3] = {-9, 0, 0};
+        CHECK(shoal_prio3_add_noise(shares[1], &p.prio3, below) == SHOAL_OK);
+        CHECK(shoal_prio3_unshard_centred(sums, &p.prio3, both, p.scratch) == SHOAL_OK);
+        CHECK(sums[0] == -9);
+        memset(shares[1], 0xff, 16);
+        memcpy(before, shares[1], len);
+        CHECK(shoal_prio3_add_noise(shares[1], &p.prio3, below) == SHOAL_ERR_RECORD);
+        CHECK(memcmp(before, shares[1], len) == 0);
+        CHECK(shoal_prio3_unshard_centred(sums, &p.prio3, both, p.scratch) == SHOAL_ERR_RECORD);
+        close_parties(&p);
+    }
+}
+
 // The same bytes whatever was in the scratch, which is zeros afterwards; other random bytes, other
 // shares.
 static void check_scratch(shoal_rng *rng)
@@ -234,6 +272,7 @@ int main(void)
     check_best_chunk();
     check_refusals(&rng);
     check_aggregates(&rng);
+    check_noise(&rng);
     check_scratch(&rng);
     return check_summary();
 }

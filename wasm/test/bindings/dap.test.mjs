@@ -727,6 +727,16 @@ test('an exact measurement is shared by its own name only, under consent, and is
     [{ ...ageTask, vdaf: { type: 'histogram', length: 5, chunk: 0 } }, 1, 'task-refused'],
     [{ ...ageTask, vdaf: { type: 'histogram', length: 5, chunk: 6 } }, 1, 'task-refused'],
     [{ ...ageTask, time_precision_s: 31_536_001 }, 1, 'task-refused'],
+    [{ ...ageTask, noise: { type: 'uniform' } }, 1, 'task-refused'],
+    [{ ...ageTask, noise: { type: 'discrete-laplace' } }, 1, 'task-refused'],
+    [{ ...ageTask, noise: { type: 'discrete-laplace', epsilon: 17 } }, 1, 'task-refused'],
+    [{ ...ageTask, noise: { type: 'discrete-laplace', epsilon: 0.0009 } }, 1, 'task-refused'],
+    [
+      { ...ageTask, noise: { type: 'discrete-gaussian', variance: 1.5, delta: '1e-9' } },
+      1,
+      'task-refused',
+    ],
+    [{ ...ageTask, noise: { type: 'discrete-gaussian', variance: 4 } }, 1, 'task-refused'],
   ])) {
     assert.deepEqual(
       codes(await client.shareExactly(task, value)),
@@ -890,6 +900,25 @@ test('exact tasks: the id follows from the configuration, and shares add up for 
   );
   assert.deepEqual(measurementOf(read.plaintexts, 4, digest, 6), [0, 0, 0, 0, 1, 0]);
   assert.equal(read.time, Math.floor(NOON / 3_600_000));
+  // Noise of the servers is part of a derived id, as docs/formats.md says.
+  for (const [noise, end] of /** @type {const} */ ([
+    [{ type: 'discrete-laplace', epsilon: 0.5 }, [...number(1, 1), ...number(500_000, 8)]],
+    [
+      { type: 'discrete-gaussian', variance: 400, delta: '1e-9' },
+      [...number(2, 1), ...number(400, 8)],
+    ],
+  ])) {
+    const noisy = await DapTask.exact(module, {
+      ...base,
+      vdaf: { type: 'histogram', length: 6, chunk: 2 },
+      noise,
+    });
+    const named = await crypto.subtle.digest(
+      'SHA-256',
+      bytes('shoal dap task\n', configuration, Uint8Array.from(end)),
+    );
+    assert.equal(noisy.id, Buffer.from(named).toString('hex'));
+  }
   const id = random(32);
   for (const written of [Buffer.from(id).toString('hex'), Buffer.from(id).toString('base64url')]) {
     const task = await DapTask.exact(module, {
