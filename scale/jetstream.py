@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import datetime
-import struct
 import sys
 import tempfile
 import zlib
@@ -27,11 +25,10 @@ from nats.js.errors import BadRequestError, NotFoundError
 
 from fold import Job, Refused, judge
 from drive import hash_of
-from lake import BatchKey, Differs, Missing, Store, TooLarge, checksum_of
+from lake import HEADER, BatchKey, Differs, Missing, Store, TooLarge, checksum_of, name_of
 from lake import open_store, parse_key, put_same
 
 STREAM, SUBJECT, DURABLE = "SHOAL", "shoal.batches", "lake"
-HEADER = struct.Struct("<8sIIII32s16s")  # docs/formats.md, up to the id
 ACK_S = 60.0
 
 
@@ -44,13 +41,7 @@ def key_of(data: bytes) -> BatchKey | None:
             data = zlib.decompressobj(31).decompress(data, HEADER.size)
         except zlib.error:
             return None
-    if len(data) < HEADER.size:
-        return None
-    magic, version, _, _, day, recipe, id = HEADER.unpack_from(data)
-    if magic != b"shoalbat" or version != 2 or not 1 <= day <= 84_370:
-        return None
-    sealed = datetime.date(1970, 1, 1) + datetime.timedelta(day)
-    return parse_key(f"{recipe.hex()}/{sealed}/{id.hex()[:2]}/{id.hex()}{ending}")
+    return name_of(data, ending)
 
 
 async def open_stream(server: str) -> tuple[Any, Any]:

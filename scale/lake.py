@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import shutil
+import struct
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,20 @@ def parse_key(key: str) -> BatchKey | None:
     except ValueError:
         return None
     return BatchKey(match["recipe"], match["day"], match["id"], match["ending"])
+
+
+HEADER = struct.Struct("<8sIIII32s16s")  # of a batch: docs/formats.md, up to the id
+
+
+def name_of(header: bytes, ending: str = ".batch") -> BatchKey | None:
+    """The name that the header of a batch of version 2 asks for; None for any other bytes."""
+    if len(header) < HEADER.size:
+        return None
+    magic, version, _, _, day, recipe, id = HEADER.unpack_from(header)
+    if magic != b"shoalbat" or version != 2 or not 1 <= day <= 84_370:
+        return None
+    sealed = datetime.date(1970, 1, 1) + datetime.timedelta(day)
+    return BatchKey(recipe.hex(), sealed.isoformat(), id.hex(), ending)
 
 
 def is_key(key: str) -> bool:

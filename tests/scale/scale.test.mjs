@@ -64,6 +64,50 @@ test('the annotations are complete', (t) => {
   );
 });
 
+/** @param {string} file */
+const text = (file) => readFileSync(join(root, file), 'utf8');
+
+test("the compose file and the workers' image name what is there", () => {
+  const python = environment(['requirements-test.txt']);
+  const { services, networks } = readYaml(text('scale/compose.yaml'));
+  const container = text('scale/worker.Containerfile');
+  const { version } = JSON.parse(text('package.json'));
+  assert.equal(networks.lake.internal, true); // nothing of it is reached from outside
+  const scripts = new Set();
+  for (const [name, service] of Object.entries(/** @type {Record<string, any>} */ (services))) {
+    assert.deepEqual([service.networks, service.ports], [['lake'], undefined], name);
+    assert.match(service.image, /^(shoal-scale-worker|docker\.io\/[a-z/]+):\d+\.\d+/);
+    if (!service.image.startsWith('shoal')) continue;
+    assert.equal(service.image, `shoal-scale-worker:${version}`);
+    const words = [...(service.entrypoint ?? ['python3']).slice(1), ...(service.command ?? [])];
+    // The program is a module, or a script of the image; it knows every option that it is given.
+    const isModule = words[0] === '-m';
+    const program = isModule ? words[1] : words[0].replace('/opt/shoal/', '');
+    if (!isModule) scripts.add(program);
+    const run = isModule ? ['-m', program] : [join(root, 'scale', program)];
+    const help = spawnSync(python, [...run, '--help'], { env, encoding: 'utf8' });
+    assert.equal(help.status, 0, help.stderr);
+    const flags = words.filter((word) => word.startsWith('--'));
+    for (const flag of flags) assert.ok(help.stdout.includes(flag), `${name}: ${flag}`);
+  }
+  assert.deepEqual([...scripts].sort(), ['dask_fold.py', 'jetstream.py']);
+  const copied = [...container.matchAll(/scale\/(\w+\.py)/g)].map((match) => match[1]);
+  for (const script of scripts) assert.ok(copied.includes(script));
+  for (const file of copied)
+    for (const [, module] of text(`scale/${file}`).matchAll(/^(?:from|import) (\w+)/gm))
+      if (existsSync(join(root, 'scale', `${module}.py`)))
+        assert.ok(copied.includes(`${module}.py`), `${file} needs ${module}.py in the image`);
+  // It loads the libraries that the aggregator's image has.
+  const libraries = (/** @type {string} */ file) =>
+    text(file)
+      .match(/\blib[a-z]+\d+(?:-\d+)?\b/g)
+      ?.sort();
+  assert.deepEqual(
+    libraries('scale/worker.Containerfile'),
+    libraries('deploy/images/aggregator.Containerfile'),
+  );
+});
+
 test('folds on Dask and a bucket: the bytes are those of one process', (t) => {
   passes(environment(['requirements-test.txt']), [join(root, 'tests/scale/test_scale.py')], t);
 });

@@ -7,8 +7,10 @@ import gzip
 import io
 import os
 import random
+import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,7 @@ from unittest.mock import patch
 
 import crowd
 import lake
+import put
 from crowd import (
     FakeBucket,
     deadly,
@@ -309,6 +312,77 @@ class Folds(Case):
             write_recipe(self.folder / "sum.json", aggregation={"protocol": protocol})
             with self.assertRaisesRegex(Refused, "aggregation"):
                 hash_of((self.folder / "sum.json").read_bytes(), crowd.SHOAL)
+
+
+def walkthrough() -> str:
+    """The commands of docs/scale.md, as people would type them."""
+    page = (SCALE.parent / "docs/scale.md").read_text()
+    (block,) = re.findall(r"```sh walkthrough\n(.*?)```", page, re.DOTALL)
+    return str(block)
+
+
+class Puts(Case):
+    def test_files_of_batches_become_objects(self) -> None:
+        batches = simulate(self.folder, 5, 40, "put")
+        file = self.folder / "all.batches"
+        file.write_bytes(b"".join(batches))
+        self.assertEqual(put.put(self.hash, str(self.lake), [str(file)]), (5, 0))
+        self.assertEqual(put.put(self.hash, str(self.lake), [str(file)] * 2), (0, 10))
+        self.assertEqual(
+            [(self.lake / key_of(batch)).read_bytes() for batch in batches], batches
+        )
+        result = self.fold(job := self.job("work", 2))
+        self.assertEqual(self.whole(job, result), one_process(self.folder, batches))
+
+    def test_what_is_no_batch_is_refused_by_its_place(self) -> None:
+        first, second = simulate(self.folder, 2, 40, "refused")
+        other = bytearray(second)
+        other[24] ^= 1
+        version_1 = second[:8] + struct.pack("<I", 1) + second[12:]
+        huge = second[:16] + struct.pack("<I", 0xFFFFFFFF) + second[20:]
+        for data, why in (
+            (first + b"x", f"at byte {len(first)}"),
+            (first + second[:60], f"no batch of version 2 at byte {len(first)}"),
+            (first + second[:-1], f"ends within the batch at byte {len(first)}"),
+            (first + version_1, "no batch of version 2"),
+            (first + huge, "larger than any"),
+            (first + bytes(other), "another recipe"),
+        ):
+            (self.folder / "bad").write_bytes(data)
+            with self.assertRaisesRegex(Refused, why):
+                put.put(self.hash, str(self.lake), [str(self.folder / "bad")])
+
+
+class Walkthrough(Case):
+    def test_the_docs_walkthrough_counts_every_batch_once(self) -> None:
+        bucket = FakeBucket()
+        self.addCleanup(bucket.close)
+        (self.folder / "scale").symlink_to(SCALE)
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/shoal").symlink_to(Path(crowd.SHOAL).absolute())
+        path = f"{self.folder}/bin:{os.environ['PATH']}"
+        # A virtual environment is found by its program's own folder.
+        wrapper = self.folder / "bin/python"
+        wrapper.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+        wrapper.chmod(0o755)
+        for name in ("lake", "work"):
+            lake.Bucket(name).client.create_bucket(Bucket=name)
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", walkthrough()],
+            cwd=self.folder,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.returncode, 0, f"{done.stdout}\n{done.stderr}")
+        self.assertIn("0 new", done.stdout)  # Monday's batches came again
+        asks = ["--recipe", "words.json", "--dictionary", "counts.tsv", "--format", "csv"]
+        files = ["monday.batches", "tuesday.batches"]
+        shoal("ingest", "--recipe", "words.json", "-o", "one.acc", *files, cwd=self.folder)
+        said = [
+            shoal("estimate", *asks, name, cwd=self.folder) for name in ("all.acc", "one.acc")
+        ]
+        self.assertEqual(said[0], said[1])
 
 
 class Buckets(Case):
