@@ -13,7 +13,7 @@
 #include "agg_size.h"
 #include "alarm_print.h"
 #include "guarantee_print.h"
-#include "json_walk.h"
+#include "page_text.h"
 #include "print_text.h"
 #include "recipe.h"
 #include "result_style.h"
@@ -26,72 +26,6 @@ typedef struct axis {
     double step;      // between ticks: 1, 2 or 5 times a power of ten
     int decimals;     // decimals of the numbers beside the bars
 } axis;
-
-// Returns: the number of bytes of the UTF-8 sequence at the start of bytes[0..len); 0 if there is
-// no valid one.
-static size_t sequence_len(const char *bytes, size_t len)
-{
-    for (size_t n = 1; n <= 4 && n <= len; n++) {
-        if (agg_utf8_is_valid(bytes, n)) return n;
-    }
-    return 0;
-}
-
-// Returns: whether a character is invisible or reorders the text around it: a C0 or C1 control, a
-// joiner, or a mark of direction.
-static bool is_hidden(const char *bytes, size_t n)
-{
-    const unsigned char *b = (const unsigned char *)bytes;
-    if (n == 1) return b[0] < 0x20 || b[0] == 0x7f;
-    if (n == 2) return (b[0] == 0xc2 && b[1] < 0xa0) || (b[0] == 0xd8 && b[1] == 0x9c);
-    if (n != 3) return false;
-    if (b[0] == 0xef) return b[1] == 0xbb && b[2] == 0xbf;
-    if (b[0] != 0xe2 || (b[1] != 0x80 && b[1] != 0x81)) return false;
-    if (b[1] == 0x80) return (b[2] >= 0x8b && b[2] <= 0x8f) || (b[2] >= 0xa8 && b[2] <= 0xae);
-    return b[2] >= 0xa0 && b[2] <= 0xaf;
-}
-
-// Prints hostile text for an element or a quoted attribute. Characters that cannot be shown become
-// U+FFFD.
-static void put_text(FILE *out, const char *bytes, size_t len)
-{
-    for (size_t i = 0; i < len;) {
-        size_t n = sequence_len(bytes + i, len - i);
-        if (n == 0 || is_hidden(bytes + i, n)) {
-            fputs("\xef\xbf\xbd", out);
-        } else if (n == 1) {
-            switch (bytes[i]) {
-            case '&': fputs("&amp;", out); break;
-            case '<': fputs("&lt;", out); break;
-            case '>': fputs("&gt;", out); break;
-            case '"': fputs("&quot;", out); break;
-            case '\'': fputs("&#39;", out); break;
-            default: fputc(bytes[i], out);
-            }
-        } else {
-            fwrite(bytes + i, 1, n, out);
-        }
-        i += n == 0 ? 1 : n;
-    }
-}
-
-static void put_string(FILE *out, const char *text)
-{
-    put_text(out, text, strlen(text));
-}
-
-// Prints a number grouped by commas, with a typographic minus sign.
-static void put_number(FILE *out, double x, int decimals)
-{
-    const agg_digits digits = agg_grouped(fabs(x), decimals);
-    if (x < 0 && strspn(digits.text, "0.") < strlen(digits.text)) fputs("\xe2\x88\x92", out);
-    fputs(digits.text, out);
-}
-
-static void put_count(FILE *out, double x)
-{
-    put_number(out, x, 0);
-}
 
 static bool is_mean(const agg_estimate *e)
 {
@@ -149,7 +83,7 @@ static void put_axis(FILE *out, const axis *a)
         double x = percent(a, tick * a->step);
         const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
         fprintf(out, "<text x=\"%.2f%%\" y=\"80%%\" text-anchor=\"%s\">", x, anchor);
-        put_number(out, tick * a->step, decimals);
+        agg_page_number(out, tick * a->step, decimals);
         fputs("</text>", out);
     }
     fputs("</svg>", out);
@@ -180,17 +114,17 @@ static void put_bar(FILE *out, const axis *a, const agg_estimate_row *row)
 static void put_row(FILE *out, const axis *a, const agg_estimate_row *row, bool is_mute)
 {
     fprintf(out, "<tr%s><td class=\"value\" title=\"", is_mute ? " class=\"mute\"" : "");
-    put_text(out, row->value.bytes, row->value.len);
+    agg_page_text(out, row->value.bytes, row->value.len);
     fputs("\">", out);
-    put_text(out, row->value.bytes, row->value.len);
+    agg_page_text(out, row->value.bytes, row->value.len);
     fputs("</td><td class=\"chart\">", out);
     put_bar(out, a, row);
     fputs("</td><td class=\"count\">", out);
-    put_number(out, row->count, a->decimals);
+    agg_page_number(out, row->count, a->decimals);
     fputs("</td><td class=\"interval\">", out);
-    put_number(out, row->low, a->decimals);
+    agg_page_number(out, row->low, a->decimals);
     fputs(" to ", out);
-    put_number(out, row->high, a->decimals);
+    agg_page_number(out, row->high, a->decimals);
     fputs("</td></tr>\n", out);
 }
 
@@ -216,14 +150,14 @@ static void put_facts(FILE *out, const agg_page_section *section)
     const agg_estimate *e = section->estimate;
     char note[AGG_PICKS_NOTE_MAX];
     fputs("<ul class=\"facts\"><li><b>", out);
-    put_count(out, (double)e->n);
+    agg_page_count(out, (double)e->n);
     fprintf(out,
             "</b> reports</li><li><b>\xce\xb5 = %g</b> per report</li><li><b>%g\xe2\x80\xaf%%</b> "
             "intervals</li>",
             e->epsilon, 100 * e->confidence);
     fputs("<li>", out);
     if (section->period != NULL) {
-        put_string(out, section->period);
+        agg_page_string(out, section->period);
     } else {
         fputs("all days", out);
     }
@@ -234,7 +168,7 @@ static void put_facts(FILE *out, const agg_page_section *section)
     for (size_t i = 0; agg_picks_note(note, e->recipe->recipe, i); i++) {
         note[0] = (char)toupper((unsigned char)note[0]);
         fputs("<p class=\"note\">", out);
-        put_string(out, note);
+        agg_page_string(out, note);
         fputs(".</p>\n", out);
     }
 }
@@ -319,11 +253,11 @@ static void put_guarantee(FILE *out, const agg_guarantee *guarantee)
     fputs("<p class=\"note\">", out);
     for (size_t i = 0; agg_guarantee_line(line, guarantee, i); i++) {
         if (i > 0) fputs("<br>", out);
-        put_string(out, line);
+        agg_page_string(out, line);
     }
     for (size_t i = 0; agg_guarantee_verdict(line, guarantee, i); i++) {
         fputs("<br>", out);
-        put_string(out, line);
+        agg_page_string(out, line);
     }
     fputs("</p>\n", out);
 }
@@ -335,7 +269,7 @@ static void put_alarms(FILE *out, const agg_alarms *alarms)
     for (size_t i = 0; agg_alarm_line(line, alarms, i); i++) {
         line[0] = 'A';
         fputs("<p class=\"warn\" role=\"alert\"><b>", out);
-        put_string(out, line);
+        agg_page_string(out, line);
         fputs("</b></p>\n", out);
     }
 }
@@ -347,27 +281,27 @@ static void put_tested(FILE *out, const agg_alarms *alarms)
     for (size_t i = 0; agg_alarm_rest_line(line, alarms, i); i++) {
         line[0] = (char)toupper((unsigned char)line[0]);
         fputs("<p>", out);
-        put_string(out, line);
+        agg_page_string(out, line);
         fputs(".</p>", out);
     }
     fputs("</details>\n", out);
 }
 
-static void put_section(FILE *out, const agg_page_section *section)
+void agg_page_section_write(FILE *out, const agg_page_section *section)
 {
     fputs("<section><h2>", out);
     if (section->link != NULL) {
         fputs("<a href=\"", out);
-        put_string(out, section->link);
+        agg_page_string(out, section->link);
         fputs("\">", out);
     }
-    put_string(out, section->recipe->id);
+    agg_page_string(out, section->recipe->id);
     fputs(section->link != NULL ? "</a></h2>\n" : "</h2>\n", out);
     if (section->estimate != NULL) put_alarms(out, &section->estimate->alarms);
     if (section->estimate != NULL) put_facts(out, section);
     if (section->note != NULL) {
         fputs("<p class=\"note warn\">", out);
-        put_string(out, section->note);
+        agg_page_string(out, section->note);
         fputs("</p>\n", out);
     }
     if (section->estimate == NULL) {
@@ -383,56 +317,8 @@ static void put_section(FILE *out, const agg_page_section *section)
 static void put_account(FILE *out, const char *account)
 {
     fputs("<form class=\"account\" method=\"post\" action=\"/sign-out\"><span>", out);
-    put_string(out, account);
+    agg_page_string(out, account);
     fputs("</span><button>Sign out</button></form>\n", out);
-}
-
-static void put_head(FILE *out, const agg_page *page)
-{
-    char csp[AGG_PAGE_CSP_SIZE];
-    agg_page_csp(csp, page->script != NULL);
-    char *ancestors = strstr(csp, ";frame-ancestors"); // means nothing in a meta element
-    if (ancestors != NULL) *ancestors = '\0';
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-          "http-equiv=\"Content-Security-Policy\" content=\"",
-          out);
-    put_string(out, csp);
-    fputs(
-        "\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta "
-        "name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n<title>",
-        out);
-    put_string(out, page->title);
-    fprintf(out, "</title>\n<style>%s</style>\n", result_style);
-    if (page->script != NULL) {
-        fputs("<script type=\"module\" src=\"", out);
-        put_string(out, page->script);
-        fputs("\"></script>\n", out);
-    }
-    fputs("</head><body>\n<header>", out);
-    if (page->account != NULL) put_account(out, page->account);
-    fputs("<h1>", out);
-    if (page->home != NULL) {
-        fputs("<a href=\"", out);
-        put_string(out, page->home);
-        fputs("\">", out);
-    }
-    put_string(out, page->title);
-    fputs(page->home != NULL ? "</a></h1>\n" : "</h1>\n", out);
-    fputs("<p>Every report was randomized on its device. The counts are estimates of how many "
-          "reports held a value.</p></header>\n<main>\n",
-          out);
-}
-
-agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
-{
-    put_head(stream, page);
-    for (size_t i = 0; i < page->n_sections; i++) put_section(stream, &page->sections[i]);
-    fputs("</main>\n<footer><p>Each whisker is the interval of its value alone. What cannot be "
-          "told from zero is shown in grey.</p></footer>\n"
-          "</body></html>\n",
-          stream);
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the page could not be written");
 }
 
 static void base64_digest(char out[45], const uint8_t digest[32])
@@ -450,16 +336,91 @@ static void base64_digest(char out[45], const uint8_t digest[32])
     out[44] = '\0';
 }
 
+// Writes the hash of a style sheet, as policies name it.
+static void hash_style(char out[45], const char *style, size_t len)
+{
+    uint8_t digest[32];
+    shoal_sha256 sha;
+    shoal_sha256_init(&sha);
+    shoal_sha256_update(&sha, (const uint8_t *)style, len);
+    shoal_sha256_final(digest, &sha);
+    base64_digest(out, digest);
+}
+
+// Writes the policy of a page, which the page states itself, too.
+static void page_policy(char out[AGG_PAGE_CSP_SIZE], const agg_page *page)
+{
+    char hash[45], second[64];
+    if (page->more_style == NULL) {
+        agg_page_csp(out, page->script != NULL);
+        return;
+    }
+    hash_style(hash, page->more_style, strlen(page->more_style));
+    snprintf(second, sizeof second, " 'sha256-%s'", hash);
+    agg_page_policy_of(out, AGG_PAGE_CSP_SIZE, result_style, sizeof result_style - 1, second,
+                       "none");
+}
+
+void agg_page_open(FILE *out, const agg_page *page)
+{
+    char csp[AGG_PAGE_CSP_SIZE];
+    page_policy(csp, page);
+    char *ancestors = strstr(csp, ";frame-ancestors"); // means nothing in a meta element
+    if (ancestors != NULL) *ancestors = '\0';
+    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+          "http-equiv=\"Content-Security-Policy\" content=\"",
+          out);
+    agg_page_string(out, csp);
+    fputs(
+        "\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta "
+        "name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n<title>",
+        out);
+    agg_page_string(out, page->title);
+    fprintf(out, "</title>\n<style>%s</style>\n", result_style);
+    if (page->more_style != NULL) fprintf(out, "<style>%s</style>\n", page->more_style);
+    if (page->script != NULL) {
+        fputs("<script type=\"module\" src=\"", out);
+        agg_page_string(out, page->script);
+        fputs("\"></script>\n", out);
+    }
+    fputs("</head><body>\n<header>", out);
+    if (page->account != NULL) put_account(out, page->account);
+    fputs("<h1>", out);
+    if (page->home != NULL) {
+        fputs("<a href=\"", out);
+        agg_page_string(out, page->home);
+        fputs("\">", out);
+    }
+    agg_page_string(out, page->title);
+    fputs(page->home != NULL ? "</a></h1>\n" : "</h1>\n", out);
+    fputs("<p>Every report was randomized on its device. The counts are estimates of how many "
+          "reports held a value.</p></header>\n<main>\n",
+          out);
+}
+
+agg_err agg_page_close(FILE *stream, agg_error *error)
+{
+    fputs("</main>\n<footer><p>Each whisker is the interval of its value alone. What cannot be "
+          "told from zero is shown in grey.</p></footer>\n"
+          "</body></html>\n",
+          stream);
+    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the page could not be written");
+}
+
+agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
+{
+    agg_page_open(stream, page);
+    for (size_t i = 0; i < page->n_sections; i++)
+        agg_page_section_write(stream, &page->sections[i]);
+    return agg_page_close(stream, error);
+}
+
 void agg_page_policy_of(char *out, size_t cap, const char *style, size_t style_len,
                         const char *scripts, const char *forms)
 {
-    uint8_t digest[32];
     char hash[45];
-    shoal_sha256 sha;
-    shoal_sha256_init(&sha);
-    shoal_sha256_update(&sha, (const uint8_t *)style, style_len);
-    shoal_sha256_final(digest, &sha);
-    base64_digest(hash, digest);
+    hash_style(hash, style, style_len);
     snprintf(out, cap,
              "default-src 'none';img-src data:;style-src 'sha256-%s'%s;base-uri 'none';form-action "
              "'%s';frame-ancestors 'none'",

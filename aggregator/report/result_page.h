@@ -27,10 +27,18 @@ typedef struct agg_page {
     const char *title;
     const agg_page_section *sections;
     size_t n_sections;
-    const char *script;  // path of a script of the same origin; may be NULL
-    const char *home;    // path that the title links to; may be NULL
-    const char *account; // who is signed in, with a button that signs out; may be NULL
+    const char *script;     // path of a script of the same origin; may be NULL
+    const char *home;       // path that the title links to; may be NULL
+    const char *account;    // who is signed in, with a button that signs out; may be NULL
+    const char *more_style; // a second style sheet, for a page without script; may be NULL
 } agg_page;
+
+// Print a page in parts, for pages that have more than sections: what comes before the first one,
+// one section, and what comes after the last one.
+// agg_page_close returns: AGG_ERR_IO if the stream fails.
+void agg_page_open(FILE *stream, const agg_page *page);
+void agg_page_section_write(FILE *stream, const agg_page_section *section);
+agg_err agg_page_close(FILE *stream, agg_error *error) SHOAL_MUST_CHECK;
 
 // Prints the whole page.
 // Returns: AGG_ERR_IO if the stream fails.

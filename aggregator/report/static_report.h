@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result as one self-contained page, to send to somebody: no script, nothing that is fetched, and
+// a Content-Security-Policy that forbids both. It is made of accumulators alone.
+//
+// The page has all accumulators together, as `shoal estimate` counts them; with several, each value
+// over them in their order, and the first against the last, as `shoal compare` does.
+#ifndef STATIC_REPORT_H
+#define STATIC_REPORT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "accumulator.h"
+#include "estimate.h"
+#include "guarantee.h"
+
+typedef struct agg_static_report {
+    const char *title;
+    const agg_recipe *recipe;         // of one value: a joint recipe's variable is viewed as one
+    const agg_dictionary *dictionary; // the values to count
+    const char *const *names;         // of the accumulators, in the order of time; hostile text
+    size_t n;                         // accumulators: 1 .. AGG_STATIC_REPORT_MAX
+    // Loads accumulator i, which the caller of it releases. It is called up to three times for
+    // each, so that two accumulators are in memory at most.
+    agg_err (*load)(void *context, agg_accumulator *acc, agg_error *error, size_t i);
+    void *context;
+    agg_estimate_options options; // by and post: zeros
+    agg_release release;
+} agg_static_report;
+
+#define AGG_STATIC_REPORT_MAX 400u
+#define AGG_STATIC_TRENDS 6u   // values that are drawn over time
+#define AGG_STATIC_CHANGES 12u // values of the comparison
+
+// Prints the page.
+// Returns: as agg_estimate_run and agg_compare_run for each accumulator, of which none may be below
+// the minimum cohort, with its name in front; SHOAL_ERR_DUPLICATE if two count the same reports;
+// AGG_ERR_IO if the stream fails.
+// Privacy: post-processing of private records. Whoever gets the page can subtract its accumulators
+// from one another: it is for people who may see each of them.
+agg_err agg_static_report_write(FILE *stream, agg_error *error,
+                                const agg_static_report *report) SHOAL_MUST_CHECK;
+
+// Returns: the bytes of memory that it takes besides two accumulators and the dictionary.
+uint64_t agg_static_report_memory(const agg_static_report *report);
+
+#endif
