@@ -13,6 +13,9 @@
 #define AGG_HTTP_TYPE_HTML "text/html; charset=utf-8"
 #define AGG_HTTP_TYPE_BYTES "application/octet-stream"
 #define AGG_HTTP_TYPE_SCRIPT "text/javascript; charset=utf-8"
+#define AGG_HTTP_TYPE_CSV "text/csv; charset=utf-8"
+#define AGG_HTTP_TYPE_NDJSON "application/x-ndjson"
+#define AGG_HTTP_TYPE_ARROW "application/vnd.apache.arrow.stream"
 #define AGG_HTTP_TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"
 
 #define AGG_HTTP_ANSWER_LOCATION_MAX 320 // with its NUL

@@ -287,6 +287,48 @@ static void put_tested(FILE *out, const agg_alarms *alarms)
     fputs("</details>\n", out);
 }
 
+// Prints the form that asks for one value, and links to the collection over time and to its rows.
+static void put_tools(FILE *out, const agg_page_section *section)
+{
+    const char *id = section->recipe->id;
+    fputs("<div class=\"tools\"><form method=\"get\"><label>One value <input name=\"value\" "
+          "maxlength=\"256\" autocomplete=\"off\" value=\"",
+          out);
+    agg_page_string(out, section->asked);
+    fputs("\"></label> <button>Ask</button></form><p>", out);
+    if (section->asked[0] != '\0') {
+        fputs("<a href=\"/recipes/", out);
+        agg_page_string(out, id);
+        fputs("\">All values</a>", out);
+    } else {
+        fputs("<a href=\"?view=periods\">Over time</a>", out);
+        static const char *const formats[] = {"csv", "json", "arrow"};
+        for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+            fputs(" <a download href=\"/v1/results/", out);
+            agg_page_string(out, id);
+            fprintf(out, "?format=%s\">%s</a>", formats[i], formats[i]);
+        }
+    }
+    fputs("</p></div>\n", out);
+}
+
+// Says how easily a value that nobody sent would look like this one. Who searches among many finds
+// one of them by chance.
+static void put_chance(FILE *out, const agg_estimate *e)
+{
+    if (e->n_rows == 0) {
+        fputs("<p class=\"note\">It is below the release threshold, or was not sent.</p>\n", out);
+        return;
+    }
+    double one_in = 1 / (0.5 * erfc(e->rows[0].score / sqrt(2)));
+    fprintf(out, "<p class=\"note\">Of values that nobody sent, %s 1 in ",
+            one_in > 1e9 ? "fewer than" : "about");
+    agg_page_count(out, fmin(round(one_in), 1e9));
+    fputs(" would look as large. Who tries many values finds such a one by chance: believe it only "
+          "if you tried far fewer.</p>\n",
+          out);
+}
+
 void agg_page_section_write(FILE *out, const agg_page_section *section)
 {
     fputs("<section><h2>", out);
@@ -304,11 +346,13 @@ void agg_page_section_write(FILE *out, const agg_page_section *section)
         agg_page_string(out, section->note);
         fputs("</p>\n", out);
     }
+    if (section->asked != NULL) put_tools(out, section);
     if (section->estimate == NULL) {
         fputs("</section>\n", out);
         return;
     }
     put_table(out, section);
+    if (section->asked != NULL && section->asked[0] != '\0') put_chance(out, section->estimate);
     if (section->estimate->alarms.is_measured) put_tested(out, &section->estimate->alarms);
     if (section->estimate->guarantee != NULL) put_guarantee(out, section->estimate->guarantee);
     fputs("</section>\n", out);
@@ -347,24 +391,23 @@ static void hash_style(char out[45], const char *style, size_t len)
     base64_digest(out, digest);
 }
 
-// Writes the policy of a page, which the page states itself, too.
-static void page_policy(char out[AGG_PAGE_CSP_SIZE], const agg_page *page)
+void agg_page_csp_of(char out[AGG_PAGE_CSP_SIZE], const agg_page *page)
 {
-    char hash[45], second[64];
-    if (page->more_style == NULL) {
-        agg_page_csp(out, page->script != NULL);
-        return;
+    char hash[45], more[AGG_PAGE_CSP_SIZE / 2] = "";
+    if (page->more_style != NULL) {
+        hash_style(hash, page->more_style, strlen(page->more_style));
+        snprintf(more, sizeof more, " 'sha256-%s'", hash);
+    } else if (page->script != NULL) {
+        snprintf(more, sizeof more, ";script-src 'self';connect-src 'self'");
     }
-    hash_style(hash, page->more_style, strlen(page->more_style));
-    snprintf(second, sizeof second, " 'sha256-%s'", hash);
-    agg_page_policy_of(out, AGG_PAGE_CSP_SIZE, result_style, sizeof result_style - 1, second,
-                       "none");
+    agg_page_policy_of(out, AGG_PAGE_CSP_SIZE, result_style, sizeof result_style - 1, more,
+                       page->home != NULL ? "self" : "none");
 }
 
 void agg_page_open(FILE *out, const agg_page *page)
 {
     char csp[AGG_PAGE_CSP_SIZE];
-    page_policy(csp, page);
+    agg_page_csp_of(csp, page);
     char *ancestors = strstr(csp, ";frame-ancestors"); // means nothing in a meta element
     if (ancestors != NULL) *ancestors = '\0';
     fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "

@@ -21,6 +21,9 @@ typedef struct agg_page_section {
     const char *period; // its days, such as "2026-11-21"; NULL for all
     const char *link;   // path of the collection's own page; may be NULL
     size_t top;         // rows to print; 0 for all
+    // The value that was asked for alone, with its chance of a false alarm; "" for a section that
+    // offers to ask for one, and downloads; NULL for neither. UTF-8 or not, escaped here.
+    const char *asked;
 } agg_page_section;
 
 typedef struct agg_page {
@@ -49,6 +52,10 @@ agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page) SHO
 // Writes the Content-Security-Policy under which the page works as it should.
 //   script: whether scripts, fetches and forms of the same origin are let in
 void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], bool script);
+
+// Writes the policy of a page: with its second style sheet or its script, and with forms of the
+// same origin where the page has a home, on a server.
+void agg_page_csp_of(char out[AGG_PAGE_CSP_SIZE], const agg_page *page);
 
 // Writes the policy of a page with one style sheet of its own.
 //   out: `cap` bytes, at least AGG_PAGE_CSP_SIZE

@@ -349,7 +349,7 @@ static agg_err write_page(FILE *out, agg_error *error, const agg_static_report *
                                       .estimate = e,
                                       .period = r->n == 1 ? r->names[0] : period,
                                       .top = r->options.top};
-    const agg_page page = {.title = r->title, .more_style = trend_style};
+    const agg_page page = {.title = r->title, .home = r->home, .more_style = trend_style};
     agg_page_open(out, &page);
     agg_page_section_write(out, &section);
     agg_err err = SHOAL_OK;
@@ -377,6 +377,12 @@ agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static
     if (err == SHOAL_OK) err = write_page(stream, error, report, &estimate);
     agg_estimate_release(&estimate);
     return err;
+}
+
+void agg_static_report_csp(char *out)
+{
+    const agg_page page = {.more_style = trend_style, .home = "/"};
+    agg_page_csp_of(out, &page);
 }
 
 uint64_t agg_static_report_memory(const agg_static_report *report)

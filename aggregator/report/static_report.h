@@ -26,6 +26,7 @@ typedef struct agg_static_report {
     void *context;
     agg_estimate_options options; // by and post: zeros
     agg_release release;
+    const char *home; // path that the title links to, on a server; NULL in a file
 } agg_static_report;
 
 #define AGG_STATIC_REPORT_MAX 400u
@@ -40,6 +41,10 @@ typedef struct agg_static_report {
 // from one another: it is for people who may see each of them.
 agg_err agg_static_report_write(FILE *stream, agg_error *error,
                                 const agg_static_report *report) SHOAL_MUST_CHECK;
+
+// Writes the Content-Security-Policy of the page on a server, for the header of an answer.
+//   out: AGG_PAGE_CSP_SIZE bytes
+void agg_static_report_csp(char *out);
 
 // Returns: the bytes of memory that it takes besides two accumulators and the dictionary.
 uint64_t agg_static_report_memory(const agg_static_report *report);

@@ -67,6 +67,7 @@ size_t agg_audit_line_entry(char *line, agg_audit_chain *chain, int64_t time_s,
     put_text(&b, "collection", entry->collection, AGG_AUDIT_TEXT_MAX);
     put_text(&b, "span", entry->span, AGG_AUDIT_TEXT_MAX);
     put_text(&b, "dictionary", entry->dictionary, AGG_AUDIT_TEXT_MAX);
+    put_text(&b, "value", entry->value, AGG_AUDIT_TEXT_MAX);
     if (entry->top > 0) put(&b, ",\"top\":%zu", entry->top);
     put_text(&b, "blocks", entry->blocks, AGG_AUDIT_BLOCKS_MAX);
     if (entry->status > 0)

@@ -34,6 +34,7 @@ typedef struct agg_audit_entry {
     char collection[AGG_AUDIT_TEXT_MAX]; // as asked; "" for all
     char dictionary[AGG_AUDIT_TEXT_MAX]; // as asked; "" for the default
     char span[AGG_AUDIT_TEXT_MAX];       // as asked; "" for all
+    char value[AGG_AUDIT_TEXT_MAX];      // the one that was asked for; "" for the dictionary's
     char blocks[AGG_AUDIT_BLOCKS_MAX];   // that the answer was made of
     size_t top;                          // rows asked for
     unsigned status;                     // of the answer

@@ -9,7 +9,8 @@
 static const char refresh_script[] =
     "const period = 2000;\n"
     "async function refresh() {\n"
-    "  if (document.visibilityState === 'visible') {\n"
+    "  const isTyping = document.activeElement?.localName === 'input';\n"
+    "  if (document.visibilityState === 'visible' && !isTyping) {\n"
     "    try {\n"
     "      const response = await fetch(location.href, { cache: 'no-store' });\n"
     "      if (response.status === 401) return location.reload();\n"

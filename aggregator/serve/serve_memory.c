@@ -8,6 +8,7 @@
 
 #include "agg_parallel.h"
 #include "audit_log.h"
+#include "compare.h"
 #include "compound.h"
 #include "database.h"
 #include "estimate.h"
@@ -70,7 +71,10 @@ static void add_dictionary(sizes *s, const serve_collection *one, const agg_dict
     const agg_estimate_options options = {.n_threads = n_threads};
     uint64_t rows = dictionary->n * (uint64_t)sizeof(agg_estimate_row),
              json = json_bytes(dictionary);
-    uint64_t estimating = 2 * sketches + agg_estimate_memory(&one->recipe, dictionary->n, &options);
+    // The page over time compares its ends while it holds the estimate of all (serve_periods.h).
+    uint64_t estimating = 2 * sketches +
+                          agg_estimate_memory(&one->recipe, dictionary->n, &options) +
+                          agg_compare_memory(&one->recipe, &one->recipe, dictionary->n, n_threads);
     s->held += cli_dictionary_memory(dictionary);
     s->result = more_of(s->result, more_of(estimating, rows + json));
     s->estimate = more_of(s->estimate, rows);

@@ -10,13 +10,12 @@
 
 #include "agg_parallel.h"
 #include "agg_size.h"
-#include "estimate.h"
 #include "estimate_print.h"
-#include "guarantee.h"
 #include "recipe.h"
 #include "result_page.h"
 #include "serve_alarms.h"
-#include "store_growth.h"
+#include "serve_estimate.h"
+#include "serve_periods.h"
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
 
@@ -27,12 +26,8 @@ typedef struct kept {
     const serve_collection *collection; // NULL: the slot is free
     serve_set *set;                     // that it belongs to; held
     const serve_dictionary *dictionary;
-    uint64_t used;   // number of the question that used it last
-    agg_error error; // code SHOAL_OK when there is an estimate
-    agg_estimate estimate;
-    agg_estimate_blocks blocks; // of the estimate
-    agg_released released;      // the same, as the ledger numbers them; zeros without an estimate
-    agg_guarantee guarantee;    // of the estimate
+    uint64_t used; // number of the question that used it last
+    serve_estimate made;
 } kept;
 
 struct serve_results {
@@ -52,113 +47,18 @@ struct serve_results {
 
 static void forget(serve_results *results, kept *k)
 {
-    if (k->collection != NULL && k->error.code == SHOAL_OK) agg_estimate_release(&k->estimate);
+    if (k->collection != NULL) serve_estimate_release(&k->made);
     serve_sets_release(results->sets, k->set);
     *k = (kept){0};
-}
-
-// Returns: why there is no estimate, as a reader may know it. The estimator's own text tells how
-// many reports there are: a cohort that is too small must not show that.
-static agg_error why_not(const kept *k)
-{
-    agg_error error = k->error;
-    if (error.code == AGG_ERR_COHORT)
-        serve_collection_say_too_few(&error, k->collection, time(NULL));
-    return error;
-}
-
-static void name_blocks(kept *k)
-{
-    k->blocks.n = k->released.n;
-    agg_day_print(k->blocks.first, k->released.first_day);
-    agg_day_print(k->blocks.last, k->released.last_day);
-    k->estimate.blocks = &k->blocks;
-}
-
-// Finds what the guarantee rests on: no block is ever smaller than the recipe allows, so the figure
-// holds for all of them. Retention merges blocks, but their parts were shown before, so the size of
-// today's blocks does not count. The days are those on which the reports arrived.
-static agg_err promise(kept *k)
-{
-    const agg_released *released = &k->released;
-    const shoal_recipe *recipe = k->collection->recipe.recipe;
-    const agg_release release = {.block = recipe->block_minimum,
-                                 .honest = k->collection->honest,
-                                 .days = (uint32_t)(released->last_day - released->first_day + 1)};
-    agg_err err = agg_guarantee_run(&k->guarantee, &k->error, recipe, k->estimate.n, &release);
-    if (err != SHOAL_OK)
-        agg_estimate_release(&k->estimate);
-    else
-        k->estimate.guarantee = &k->guarantee;
-    return err;
-}
-
-// Adds what only the ledger of blocks knows.
-static agg_err compare_growth(kept *k, agg_store *store)
-{
-    agg_growth growth;
-    agg_err err =
-        agg_store_growth(store, &growth, &k->error, k->collection->number, k->released.last_number);
-    if (err != SHOAL_OK)
-        agg_estimate_release(&k->estimate);
-    else
-        agg_alarms_compare_growth(&k->estimate.alarms, growth.newest, growth.usual,
-                                  k->collection->growth_alarm);
-    return err;
-}
-
-static void estimate(serve_results *results, kept *k, agg_span span)
-{
-    agg_accumulator acc;
-    agg_err err = agg_store_load(results->store, &acc, &k->released, &k->error,
-                                 k->collection->number, k->collection->recipe.recipe, span);
-    if (err != SHOAL_OK) {
-        k->error.code = err;
-        return;
-    }
-    const agg_estimate_options options = {.n_threads = results->n_threads,
-                                          .copies = &k->released.copies};
-    err = agg_estimate_run(&k->estimate, &k->error, &k->collection->recipe, &acc,
-                           &k->dictionary->dictionary, &options);
-    agg_accumulator_release(&acc);
-    if (err == SHOAL_OK) err = promise(k);
-    if (err == SHOAL_OK) err = compare_growth(k, results->store);
-    if (err == SHOAL_OK) name_blocks(k);
-    k->error.code = err;
-}
-
-void serve_job_note_blocks(serve_job *job, const serve_collection *collection,
-                           const agg_released *released)
-{
-    char one[SHOAL_NAME_MAX + 64];
-    size_t len = strlen(job->blocks), room = sizeof job->blocks - len;
-    if (released->n == 0) return;
-    int n = snprintf(one, sizeof one, "%s%s %lld-%lld", len == 0 ? "" : ", ", collection->recipe.id,
-                     (long long)released->first_number, (long long)released->last_number);
-    if ((size_t)n + sizeof ", ..." <= room)
-        memcpy(job->blocks + len, one, (size_t)n + 1);
-    else if (room >= sizeof ", ...")
-        memcpy(job->blocks + len, ", ...", sizeof ", ...");
-}
-
-// Internal errors name files, so they go to the server's own log only.
-static void tell_log(const serve_collection *collection, const agg_error *error)
-{
-    fprintf(stderr, "shoal: serve: result of %s: %s\n", collection->recipe.id, error->text);
-}
-
-static unsigned status_of(agg_err code)
-{
-    if (code == AGG_ERR_COHORT) return 403;
-    return code == AGG_ERR_IO || code == AGG_ERR_MEMORY ? 503 : 500;
 }
 
 static bool is_same(const kept *k, const serve_collection *collection,
                     const serve_dictionary *dictionary, const agg_released *released)
 {
     return k->collection == collection && k->dictionary == dictionary &&
-           k->released.n == released->n && k->released.first_number == released->first_number &&
-           k->released.last_number == released->last_number;
+           k->made.released.n == released->n &&
+           k->made.released.first_number == released->first_number &&
+           k->made.released.last_number == released->last_number;
 }
 
 // Forgets the estimates that were used least recently, until there is room for one of n more rows.
@@ -170,7 +70,7 @@ static void make_room(serve_results *results, const kept *but, size_t n)
         for (int i = 0; i < KEPT_MAX; i++) {
             kept *k = &results->kept[i];
             if (k == but || k->collection == NULL) continue;
-            rows += k->estimate.n_dictionary;
+            rows += k->made.estimate.n_dictionary;
             if (oldest == NULL || k->used < oldest->used) oldest = k;
         }
         if (oldest == NULL || rows <= results->kept_bytes / sizeof(agg_estimate_row)) return;
@@ -193,46 +93,104 @@ static const kept *answer_of(serve_results *results, serve_set *set,
     bool is_kept = false;
     for (int i = 0; err == SHOAL_OK && !is_kept && i < KEPT_MAX; i++) {
         kept *k = &results->kept[i];
-        is_kept = is_same(k, collection, dictionary, &released) &&
-                  (k->error.code == SHOAL_OK || status_of(k->error.code) < 500);
+        is_kept =
+            is_same(k, collection, dictionary, &released) &&
+            (k->made.error.code == SHOAL_OK || serve_estimate_status(k->made.error.code) < 500);
         if (is_kept || k->used < slot->used) slot = k;
     }
     if (!is_kept) {
         forget(results, slot);
         make_room(results, slot, dictionary->dictionary.n);
-        *slot =
-            (kept){.collection = collection, .set = set, .dictionary = dictionary, .error = error};
+        *slot = (kept){.collection = collection,
+                       .set = set,
+                       .dictionary = dictionary,
+                       .made = {.error = error}};
         serve_sets_hold_again(results->sets, set);
-        slot->error.code = err;
-        if (err == SHOAL_OK) estimate(results, slot, span);
+        slot->made.error.code = err;
+        if (err == SHOAL_OK)
+            serve_estimate_make(&slot->made, results->store, collection, &dictionary->dictionary,
+                                span, results->n_threads);
     }
     slot->used = ++results->questions;
     return slot;
 }
 
-static void answer_json(serve_results *results, serve_job *job)
+// One value that was asked for, with its own estimate. Nothing of it is kept.
+typedef struct asked_value {
+    agg_dictionary dictionary;
+    serve_estimate made;
+    bool is_refused; // by the recipe: made.error says why
+} asked_value;
+
+static void release_asked(asked_value *asked)
 {
-    const kept *k = answer_of(results, job->set, job->collection, job->dictionary, job->span);
-    unsigned status = k->error.code == SHOAL_OK ? 200 : status_of(k->error.code);
-    if (status >= 500) {
-        tell_log(job->collection, &k->error);
-        agg_http_answer_error(&job->answer, status, agg_err_name(k->error.code), (int)k->error.code,
-                              "the result could not be made; the server's log says why");
-        return;
+    serve_estimate_release(&asked->made);
+    agg_dictionary_release(&asked->dictionary);
+}
+
+// Finds the estimate of a job's collection: of its dictionary, or of the value that it asks for.
+//   asked: released by the caller, where it was used; its memory holds that estimate
+static const serve_estimate *estimate_of(serve_results *results, const serve_job *job,
+                                         const serve_collection *collection,
+                                         const serve_dictionary *dictionary, asked_value *asked)
+{
+    uint32_t place = 0;
+    const agg_text text = {job->value, strlen(job->value)};
+    *asked = (asked_value){.made = {.error = {.code = AGG_ERR_USAGE}}};
+    if (job->value[0] == '\0')
+        return &answer_of(results, job->set, collection, dictionary, job->span)->made;
+    agg_err err = agg_dictionary_of_texts(&asked->dictionary, &place, &asked->made.error,
+                                          &collection->recipe, &text, 1);
+    asked->is_refused = err != SHOAL_OK;
+    asked->made.error.code = err;
+    if (err == SHOAL_OK)
+        serve_estimate_make(&asked->made, results->store, collection, &asked->dictionary, job->span,
+                            results->n_threads);
+    return &asked->made;
+}
+
+static const char *type_of(agg_format format)
+{
+    switch (format) {
+    case AGG_CSV: return AGG_HTTP_TYPE_CSV;
+    case AGG_NDJSON: return AGG_HTTP_TYPE_NDJSON;
+    case AGG_ARROW: return AGG_HTTP_TYPE_ARROW;
+    default: return AGG_HTTP_TYPE_JSON;
     }
-    if (status != 200) {
-        agg_error why = why_not(k);
-        agg_http_answer_fail(&job->answer, status, &why);
-        return;
-    }
-    serve_job_note_blocks(job, job->collection, &k->released);
-    agg_estimate shown = k->estimate;
+}
+
+static void write_rows(serve_job *job, const serve_estimate *made)
+{
+    agg_estimate shown = made->estimate;
     if (job->top > 0 && job->top < shown.n_rows) shown.n_rows = job->top;
     agg_error error;
     FILE *stream = agg_http_answer_open(&job->answer);
     if (stream != NULL)
-        (void)!agg_estimate_print(stream, &error, &shown, AGG_JSON); // the stream keeps its failure
-    agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_JSON);
+        (void)!agg_estimate_print(stream, &error, &shown, job->format); // it keeps its failure
+    agg_http_answer_close(&job->answer, stream, 200, type_of(job->format));
+}
+
+static void answer_rows(serve_results *results, serve_job *job)
+{
+    asked_value asked;
+    const serve_estimate *made =
+        estimate_of(results, job, job->collection, job->dictionary, &asked);
+    unsigned status = made->error.code == SHOAL_OK ? 200
+                      : asked.is_refused           ? 400
+                                                   : serve_estimate_status(made->error.code);
+    if (status >= 500) {
+        serve_estimate_tell_log(job->collection, &made->error);
+        agg_http_answer_error(&job->answer, status, agg_err_name(made->error.code),
+                              (int)made->error.code,
+                              "the result could not be made; the server's log says why");
+    } else if (status != 200) {
+        agg_error why = serve_estimate_why_not(made, job->collection);
+        agg_http_answer_fail(&job->answer, status, &why);
+    } else {
+        serve_job_note_blocks(job, job->collection, &made->released);
+        write_rows(job, made);
+    }
+    release_asked(&asked);
 }
 
 // A section that owns its rows: the kept estimate may be forgotten while the page's other sections
@@ -243,6 +201,7 @@ typedef struct section {
     agg_estimate_blocks blocks;
     agg_guarantee guarantee;
     agg_estimate_row *rows;
+    asked_value asked;
     char note[512];
     char link[SHOAL_NAME_MAX + 16];
 } section;
@@ -258,34 +217,35 @@ static void fill_section(serve_results *results, section *s, const serve_collect
                                  .period = job->period[0] == '\0' ? NULL : job->period,
                                  .link = s->link,
                                  .note = s->note};
-    if (dictionary == NULL) {
+    if (job->collection != NULL) s->page.asked = job->value;
+    if (dictionary == NULL && job->value[0] == '\0') {
         snprintf(s->note, sizeof s->note,
                  "No dictionary is configured: there are no values to ask for.");
         return;
     }
-    const kept *k = answer_of(results, job->set, collection, dictionary, job->span);
-    if (k->error.code != SHOAL_OK) {
-        bool is_inside = status_of(k->error.code) >= 500;
-        agg_error why = why_not(k);
-        if (is_inside) tell_log(collection, &k->error);
+    const serve_estimate *made = estimate_of(results, job, collection, dictionary, &s->asked);
+    if (made->error.code != SHOAL_OK) {
+        bool is_inside = !s->asked.is_refused && serve_estimate_status(made->error.code) >= 500;
+        agg_error why = serve_estimate_why_not(made, collection);
+        if (is_inside) serve_estimate_tell_log(collection, &made->error);
         snprintf(s->note, sizeof s->note, "%s",
                  is_inside ? "The result could not be made; the server's log says why." : why.text);
         return;
     }
-    serve_job_note_blocks(job, collection, &k->released);
-    size_t n_rows = k->estimate.n_rows < top ? k->estimate.n_rows : top;
+    serve_job_note_blocks(job, collection, &made->released);
+    size_t n_rows = made->estimate.n_rows < top ? made->estimate.n_rows : top;
     s->rows = agg_alloc(NULL, n_rows, sizeof *s->rows);
     if (s->rows == NULL) {
         snprintf(s->note, sizeof s->note, "Out of memory.");
         return;
     }
-    if (n_rows > 0) memcpy(s->rows, k->estimate.rows, n_rows * sizeof *s->rows);
-    s->estimate = k->estimate;
+    if (n_rows > 0) memcpy(s->rows, made->estimate.rows, n_rows * sizeof *s->rows);
+    s->estimate = made->estimate;
     s->estimate.rows = s->rows;
     s->estimate.n_rows = n_rows;
-    s->blocks = k->blocks;
+    s->blocks = made->blocks;
     s->estimate.blocks = &s->blocks;
-    s->guarantee = k->guarantee;
+    s->guarantee = made->guarantee;
     s->estimate.guarantee = &s->guarantee;
     s->page.estimate = &s->estimate;
     s->page.note = NULL;
@@ -300,7 +260,7 @@ static void write_page(serve_job *job, const section *made, size_t n)
         const agg_page page = {.title = "shoal",
                                .sections = sections,
                                .n_sections = n,
-                               .script = "/refresh.js",
+                               .script = job->value[0] == '\0' ? "/refresh.js" : NULL,
                                .home = "/",
                                .account = job->account};
         agg_error error;
@@ -327,7 +287,10 @@ static void answer_page(serve_results *results, serve_job *job)
         fill_section(results, &made[n++], one, serve_dictionary_of(one, NULL), job);
     }
     write_page(job, made, n);
-    for (size_t i = 0; i < n; i++) free(made[i].rows);
+    for (size_t i = 0; i < n; i++) {
+        free(made[i].rows);
+        release_asked(&made[i].asked);
+    }
     free(made);
 }
 
@@ -384,10 +347,12 @@ static void *work(void *context)
     for (serve_job *job; (job = next_job(results, &is_stopping)) != NULL;) {
         if (is_stopping) {
             answer_stopping(job);
+        } else if (job->shows_periods) {
+            serve_periods_answer(job, results->store, results->n_threads);
         } else if (job->is_page) {
             answer_page(results, job);
         } else {
-            answer_json(results, job);
+            answer_rows(results, job);
         }
         job->done(job->context);                      // the job may be freed in there
         if (!is_stopping) watch_collections(results); // also where questions never pause

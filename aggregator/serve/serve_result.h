@@ -7,38 +7,13 @@
 
 #include <stdbool.h>
 
-#include "audit_log.h"
-#include "collection.h"
-#include "http_answer.h"
+#include "serve_job.h"
 #include "serve_set.h"
 
 #define SERVE_PAGE_ROWS_MAX                                                                        \
     10000u // rows of a page, over all its sections; a JSON result has all rows
 
 typedef struct serve_results serve_results;
-
-// One question and its answer. The caller owns it until `done` is called, from the results thread.
-typedef struct serve_job {
-    serve_set *set;                     // that the question began with; held until `done` is called
-    const serve_collection *collection; // NULL: the page of all collections
-    const serve_dictionary *dictionary; // NULL where collection is
-    agg_span span;
-    char period[32];     // the span as people read it; "" for all
-    size_t top;          // rows; 0: all
-    bool is_page;        // HTML instead of JSON
-    const bool *scope;   // collections that a page of all shows, by number; NULL: every one
-    const char *account; // whose session a page is shown in; NULL: none
-    char blocks[AGG_AUDIT_BLOCKS_MAX]; // set for the audit log: what the answer was made of
-    agg_http_answer answer;
-    void (*done)(void *context);
-    void *context;
-    struct serve_job *next; // private
-} serve_job;
-
-// Notes for the audit log that an answer is made of blocks of a collection, as "words 3-14": their
-// numbers in the store's ledger. Blocks that do not fit are left out, which "..." says.
-void serve_job_note_blocks(serve_job *job, const serve_collection *collection,
-                           const agg_released *released);
 
 // Starts the thread. Estimates of a set that was replaced are forgotten within a second or two.
 //   kept_bytes: most bytes of estimates that are kept for later questions; one is always kept

@@ -15,6 +15,7 @@
 #include "refresh_script.h"
 #include "serve_identity.h"
 #include "serve_metrics.h"
+#include "serve_question.h"
 #include "sign_in.h"
 #include "store_claim.h"
 
@@ -22,7 +23,6 @@
 #define RESULTS "/v1/results/"
 #define SUMS "/v1/sums/"
 #define PAGES "/recipes/"
-#define TOP_MAX 1000000u
 
 static bool starts_with(const char *text, const char *prefix)
 {
@@ -233,86 +233,6 @@ static void answer_recipe(serve_request *r, const char *hash)
                           SHOAL_ERR_RECIPE_HASH, "no recipe has this hash");
 }
 
-static void refuse_argument(serve_request *r, const char *message)
-{
-    agg_http_answer_error(&r->x.answer, 400, "argument", 400, message);
-}
-
-static bool is_all(agg_span span)
-{
-    return span.first == AGG_SPAN_ALL.first && span.last == AGG_SPAN_ALL.last;
-}
-
-// Reads ?period=2026-11-21, 2026-W47 or all, or ?from=2026-11-01&to=2026-11-30. Without arguments
-// the span is all.
-static void read_span(serve_request *r)
-{
-    const char *period = agg_http_exchange_argument(&r->x, "period");
-    const char *from = agg_http_exchange_argument(&r->x, "from"),
-               *to = agg_http_exchange_argument(&r->x, "to");
-    r->job.span = AGG_SPAN_ALL;
-    if (period != NULL && (from != NULL || to != NULL)) {
-        refuse_argument(r, "period stands alone, without from and to");
-    } else if (period != NULL && !agg_span_parse(&r->job.span, period)) {
-        refuse_argument(r, "period must be a day 2026-11-21, an ISO week 2026-W47, or all");
-    } else if ((from != NULL && !agg_day_parse(&r->job.span.first, from)) ||
-               (to != NULL && !agg_day_parse(&r->job.span.last, to))) {
-        refuse_argument(r, "from and to must be days, as 2026-11-21");
-    } else if (r->job.span.first > r->job.span.last) {
-        refuse_argument(r, "from must not be after to");
-    } else if (r->set->config.period == AGG_PERIOD_ALL && !is_all(r->job.span)) {
-        agg_http_answer_error(&r->x.answer, 400, agg_err_name(SHOAL_ERR_RANGE), SHOAL_ERR_RANGE,
-                              "this server answers for all days together: its period is all");
-    } else if (period != NULL && strcmp(period, "all") != 0) {
-        snprintf(r->job.period, sizeof r->job.period, "%.20s", period);
-    } else if (from != NULL || to != NULL) {
-        snprintf(r->job.period, sizeof r->job.period, "%s%.10s%s%.10s",
-                 from != NULL ? "" : "until ", from != NULL ? from : to,
-                 from == NULL ? ""
-                 : to != NULL ? " to "
-                              : " onwards",
-                 from != NULL && to != NULL ? to : "");
-    }
-}
-
-static void read_top(serve_request *r)
-{
-    const char *text = agg_http_exchange_argument(&r->x, "top");
-    if (text == NULL) return;
-    size_t len = strlen(text);
-    if (len == 0 || len > 7 || strspn(text, "0123456789") != len ||
-        strtoul(text, NULL, 10) > TOP_MAX) {
-        refuse_argument(r, "top must be 0 (all) to 1000000");
-        return;
-    }
-    r->job.top = strtoul(text, NULL, 10);
-}
-
-static void read_collection(serve_request *r, const char *id)
-{
-    r->job.collection = serve_request_collection(r, id);
-    if (r->job.collection == NULL) {
-        answer_not_found(r, "no recipe has this id");
-        return;
-    }
-    const char *name = agg_http_exchange_argument(&r->x, "dictionary");
-    r->job.dictionary = serve_dictionary_of(r->job.collection, name);
-    if (r->job.dictionary != NULL || (r->route == ROUTE_PAGE_ONE && name == NULL)) return;
-    answer_not_found(r, name != NULL ? "no dictionary of this recipe has this name"
-                                     : "no dictionary is configured for this recipe");
-}
-
-static void ask_result(serve_request *r, const char *id)
-{
-    if (id != NULL) read_collection(r, id);
-    if (r->x.answer.status == 0) read_span(r);
-    if (r->x.answer.status == 0) read_top(r);
-    if (r->x.answer.status != 0) return;
-    r->job.is_page = r->route != ROUTE_RESULTS;
-    atomic_fetch_add(&r->state->results, 1);
-    serve_request_ask(r);
-}
-
 static void write_sum(serve_request *r, const serve_collection *collection,
                       const agg_accumulator *acc)
 {
@@ -337,7 +257,7 @@ static void answer_sum(serve_request *r, const char *id)
         answer_not_found(r, "no recipe of aggregation \"sum\" has this id");
         return;
     }
-    read_span(r);
+    serve_question_read_span(r);
     if (r->x.answer.status != 0) return;
     agg_accumulator acc;
     agg_released released;
@@ -416,6 +336,7 @@ static void note_question(serve_request *r, const char *url)
         return;
     snprintf(r->entry.collection, sizeof r->entry.collection, "%s", id);
     copy_argument(r->entry.dictionary, r, "dictionary");
+    copy_argument(r->entry.value, r, "value");
     copy_argument(r->entry.span, r, "period");
     if (r->entry.span[0] == '\0' && (from != NULL || to != NULL))
         snprintf(r->entry.span, sizeof r->entry.span, "%.32s..%.32s", from == NULL ? "" : from,
@@ -427,9 +348,9 @@ static void answer_question(serve_request *r, const char *url)
 {
     bool is_logged = true;
     switch (r->route) {
-    case ROUTE_RESULTS: ask_result(r, url + strlen(RESULTS)); break;
-    case ROUTE_PAGE_ALL: ask_result(r, NULL); break;
-    case ROUTE_PAGE_ONE: ask_result(r, url + strlen(PAGES)); break;
+    case ROUTE_RESULTS: serve_question_ask(r, url + strlen(RESULTS)); break;
+    case ROUTE_PAGE_ALL: serve_question_ask(r, NULL); break;
+    case ROUTE_PAGE_ONE: serve_question_ask(r, url + strlen(PAGES)); break;
     case ROUTE_SUM: answer_sum(r, url + strlen(SUMS)); break;
     case ROUTE_METRICS: serve_metrics_answer(r); break;
     case ROUTE_DELIVERY: delivery_page_answer(r); break;

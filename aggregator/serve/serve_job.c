@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions about results; see serve_job.h.
+#include "serve_job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void serve_job_note_blocks(serve_job *job, const serve_collection *collection,
+                           const agg_released *released)
+{
+    char one[SHOAL_NAME_MAX + 64];
+    size_t len = strlen(job->blocks), room = sizeof job->blocks - len;
+    if (released->n == 0) return;
+    int n = snprintf(one, sizeof one, "%s%s %lld-%lld", len == 0 ? "" : ", ", collection->recipe.id,
+                     (long long)released->first_number, (long long)released->last_number);
+    if ((size_t)n + sizeof ", ..." <= room)
+        memcpy(job->blocks + len, one, (size_t)n + 1);
+    else if (room >= sizeof ", ...")
+        memcpy(job->blocks + len, ", ...", sizeof ", ...");
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collection over its blocks; see serve_periods.h.
+#include "serve_periods.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agg_size.h"
+#include "recipe.h"
+#include "serve_estimate.h"
+#include "static_report.h"
+
+#define NAME_MAX 32u
+
+// A period: the blocks that one question for its first day gets.
+typedef struct period {
+    agg_span span;
+    agg_released released;
+    char name[NAME_MAX];
+} period;
+
+typedef struct periods {
+    agg_store *store;
+    const serve_collection *collection;
+    period list[SERVE_PERIODS_MAX];
+    const char *names[SERVE_PERIODS_MAX];
+    size_t n;
+    bool has_older; // than those of the list
+} periods;
+
+static void name_period(period *p)
+{
+    char first[11], last[11];
+    agg_day_print(first, p->released.first_day);
+    agg_day_print(last, p->released.last_day);
+    if (p->released.first_day == p->released.last_day)
+        snprintf(p->name, sizeof p->name, "%s", first);
+    else
+        snprintf(p->name, sizeof p->name, "%s to %s", first, last);
+}
+
+// Finds the blocks of a day, unless they are those of the day after it: a merged block belongs to
+// each of its days.
+static agg_err add_day(periods *all, agg_error *error, int32_t day)
+{
+    const agg_span span = {day, day};
+    agg_released released;
+    agg_err err =
+        agg_store_find_released(all->store, &released, error, all->collection->number, span);
+    if (err != SHOAL_OK || released.n == 0) return err;
+    if (all->n > 0 && all->list[all->n - 1].released.first_number == released.first_number)
+        return SHOAL_OK;
+    all->has_older = all->n == SERVE_PERIODS_MAX;
+    if (all->has_older) return SHOAL_OK;
+    all->list[all->n++] = (period){.span = span, .released = released};
+    return SHOAL_OK;
+}
+
+static void reverse(periods *all)
+{
+    for (size_t i = 0; i < all->n / 2; i++) {
+        period swapped = all->list[i];
+        all->list[i] = all->list[all->n - 1 - i];
+        all->list[all->n - 1 - i] = swapped;
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        name_period(&all->list[i]);
+        all->names[i] = all->list[i].name;
+    }
+}
+
+// Lists the newest periods of a span, the oldest one first.
+static agg_err find_periods(periods *all, agg_error *error, agg_span span)
+{
+    agg_released whole;
+    agg_err err = agg_store_find_released(all->store, &whole, error, all->collection->number, span);
+    if (err != SHOAL_OK || whole.n == 0) return err;
+    int32_t first = span.first > whole.first_day ? span.first : whole.first_day,
+            last = span.last < whole.last_day ? span.last : whole.last_day;
+    for (int32_t day = last; err == SHOAL_OK && !all->has_older && day >= first; day--)
+        err = add_day(all, error, day);
+    reverse(all);
+    return err;
+}
+
+static agg_err load(void *context, agg_accumulator *acc, agg_error *error, size_t i)
+{
+    const periods *all = context;
+    agg_released released;
+    return agg_store_load(all->store, acc, &released, error, all->collection->number,
+                          all->collection->recipe.recipe, all->list[i].span);
+}
+
+static agg_err write_report(serve_job *job, agg_error *error, periods *all, unsigned n_threads)
+{
+    const serve_collection *one = all->collection;
+    char home[SHOAL_NAME_MAX + 16];
+    snprintf(home, sizeof home, "/recipes/%s", one->recipe.id);
+    const agg_static_report report = {
+        .title = one->recipe.id,
+        .recipe = &one->recipe,
+        .dictionary = &job->dictionary->dictionary,
+        .names = all->names,
+        .n = all->n,
+        .load = load,
+        .context = all,
+        .options = {.n_threads = n_threads, .top = job->top > 0 ? job->top : 20},
+        .release = {.block = one->recipe.recipe->block_minimum,
+                    .honest = one->honest,
+                    .days = (uint32_t)(all->list[all->n - 1].released.last_day -
+                                       all->list[0].released.first_day + 1)},
+        .home = home};
+    FILE *stream = agg_http_answer_open(&job->answer);
+    agg_err err = stream == NULL ? AGG_ERR_MEMORY : agg_static_report_write(stream, error, &report);
+    agg_http_answer_close(&job->answer, stream, err == SHOAL_OK ? 200 : 500, AGG_HTTP_TYPE_HTML);
+    return err;
+}
+
+static void refuse(serve_job *job, const agg_error *error)
+{
+    const serve_estimate made = {.error = *error};
+    unsigned status = serve_estimate_status(error->code);
+    agg_error why = serve_estimate_why_not(&made, job->collection);
+    agg_http_answer_release(&job->answer);
+    if (status >= 500) {
+        serve_estimate_tell_log(job->collection, error);
+        agg_http_answer_error(&job->answer, status, agg_err_name(error->code), (int)error->code,
+                              "the result could not be made; the server's log says why");
+    } else {
+        agg_http_answer_fail(&job->answer, status, &why);
+    }
+}
+
+void serve_periods_answer(serve_job *job, agg_store *store, unsigned n_threads)
+{
+    agg_error error = {.code = SHOAL_OK};
+    periods *all = agg_alloc(&error, 1, sizeof *all);
+    agg_err err = all == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    if (err == SHOAL_OK) {
+        all->store = store;
+        all->collection = job->collection;
+        err = find_periods(all, &error, job->span);
+    }
+    if (err == SHOAL_OK && all->n == 0) err = error.code = AGG_ERR_COHORT;
+    if (err == SHOAL_OK) err = write_report(job, &error, all, n_threads);
+    error.code = err;
+    if (err != SHOAL_OK) {
+        refuse(job, &error);
+    } else {
+        for (size_t i = 0; i < all->n; i++)
+            serve_job_note_blocks(job, job->collection, &all->list[i].released);
+        agg_static_report_csp(job->answer.policy);
+    }
+    free(all);
+}
