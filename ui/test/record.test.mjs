@@ -68,6 +68,15 @@ test('every shape of a record is told apart, and what fits it is counted', async
     ['rappor', { ...list, seed: '7b'.repeat(32) }, { size: 40, ...bloom }, 7, 'bloom', 40],
     ['rappor', {}, { bits: 64, hashes: 2, cohorts: 8, ...bloom }, 'fish', 'bloom', 75_000],
     ['one-bit-mean', { ...list, value: 'number' }, { low: 0, high: 10 }, 10, 'bit', null],
+    ['piecewise', { ...list, value: 'number' }, { low: 0, high: 10 }, 10, 'place', null],
+    [
+      'piecewise',
+      { ...list, value: 'number' },
+      { epsilon: 0.5, low: 0, high: 10 },
+      10,
+      'bit',
+      null,
+    ],
     ['grr', { ...list, value: 'number' }, { low: 0, high: 10, size: 5 }, 10, 'set', 5, 1],
   ];
   for (const [mechanism, more, parameters, value, form, all, most = all] of cases) {
@@ -80,6 +89,7 @@ test('every shape of a record is told apart, and what fits it is counted', async
       const fits = fitsOf(view, report, 75_000);
       assert.equal(fits?.all ?? null, all, mechanism);
       assert.ok(!fits || (fits.fit >= 0 && fits.fit <= Number(most)), `${mechanism}: ${fits?.fit}`);
+      if (mechanism === 'piecewise' && form === 'place') assert.equal(view.cells?.[256], 1); // the upper end
       if (mechanism === 'grr') assert.deepEqual(view.members, [value === 10 ? 4 : 7]);
       if (view.cells)
         assert.equal(pathsOf(view.cells).lit.match(/M/g)?.length ?? 0, litIn(view.cells));
