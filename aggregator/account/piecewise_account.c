@@ -14,9 +14,7 @@ static agg_piecewise_law law_of(const shoal_part *part)
 
 static bool propose(shoal_part *part, const agg_wish *wish, uint32_t index)
 {
-    // Where only bits are sent, one-bit-mean does the same with fewer cells.
-    if (index > 0 || !wish->is_number || wish->eps_micro <= SHOAL_PIECEWISE_BIT_ALONE_MICRO)
-        return false;
+    if (index > 0 || !wish->is_number) return false;
     *part = (shoal_part){.mechanism = shoal_piecewise_id,
                          .domain = SHOAL_DOMAIN_NUMBER,
                          .eps_micro = wish->eps_micro};
@@ -56,8 +54,9 @@ static uint64_t n_outputs(const shoal_part *part)
 
 static bool output(uint8_t *record, const shoal_part *part, uint64_t index)
 {
+    (void)part;
     store32_le(record, (uint32_t)index);
-    return part->pqf_threshold[SHOAL_PIECEWISE_PLACE] != 0 || index >= shoal_piecewise_places(part);
+    return true;
 }
 
 static double probability(const shoal_part *part, const uint8_t *record, uint64_t item)

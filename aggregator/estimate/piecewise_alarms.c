@@ -12,9 +12,8 @@ static agg_err test(agg_alarms *alarms, agg_error *error, const shoal_part *part
     agg_piecewise_law_of(&law, part);
     const uint32_t *cells = sketch->cells.ones;
     double bit = 1 - law.place;
-    if (law.place > 0)
-        agg_alarm_test_values(alarms, cells, law.places, n, law.place * law.outside,
-                              law.place * law.inside);
+    agg_alarm_test_values(alarms, cells, law.places, n, law.place * law.outside,
+                          law.place * law.inside);
     agg_alarm_test_values(alarms, cells + law.places, 2, n, bit * law.flip, bit * (1 - law.flip));
     return SHOAL_OK;
 }

@@ -18,8 +18,7 @@ static shoal_err choose_width(shoal_part *part)
     uint64_t width = (share * SHOAL_PIECEWISE_STEPS + ((uint64_t)1 << 31)) >> 32;
     part->k = width > 0 ? (uint32_t)width : 1;
     part->m = SHOAL_PIECEWISE_STEPS + part->k + 2;
-    part->pqf_threshold[SHOAL_PIECEWISE_PLACE] =
-        part->eps_micro <= SHOAL_PIECEWISE_BIT_ALONE_MICRO ? 0 : 0 - (share << 32);
+    part->pqf_threshold[SHOAL_PIECEWISE_PLACE] = 0 - (share << 32);
     return SHOAL_OK;
 }
 
@@ -60,10 +59,7 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
 
 static shoal_err check(const shoal_part *part, const uint8_t *record)
 {
-    uint32_t answer = load32_le(record);
-    bool is_made =
-        part->pqf_threshold[SHOAL_PIECEWISE_PLACE] != 0 || answer >= shoal_piecewise_places(part);
-    return answer < part->m && is_made ? SHOAL_OK : SHOAL_ERR_RECORD;
+    return load32_le(record) < part->m ? SHOAL_OK : SHOAL_ERR_RECORD;
 }
 
 static void print(char *text, const shoal_part *part, const uint8_t *record)
@@ -86,7 +82,7 @@ static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 {
     uint32_t bit = 0, place = 0;
     shoal_err err = shoal_threshold_epsilon(&bit, part->pqf_threshold[SHOAL_PIECEWISE_FLIP], 1);
-    if (err == SHOAL_OK && part->pqf_threshold[SHOAL_PIECEWISE_PLACE] != 0)
+    if (err == SHOAL_OK)
         err = shoal_threshold_odds_epsilon(&place, part->threshold, part->k,
                                            shoal_piecewise_steps(part));
     if (err == SHOAL_OK) *eps_micro = place > bit ? place : bit;

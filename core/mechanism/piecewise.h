@@ -15,8 +15,8 @@
 //             q = ceil(2^64 / (e^epsilon + 1)) / 2^64.
 //
 // W = G e^(-epsilon/2), rounded, at least 1: the width of the paper's window, in steps. The coin
-// shows a bit with probability e^(-epsilon/2), rounded to a multiple of 2^-32, and for epsilon <=
-// 0.61 with probability 1, as the paper's equation 10 has it.
+// shows a bit with probability e^(-epsilon/2), rounded to a multiple of 2^-32. For epsilon <= 0.61
+// the paper sends bits only, which lowers the error by 1 %; one-bit-mean does that.
 //
 // Privacy: epsilon per record, replacement model. A place has the probability (1 - T/2^64)/W for
 // positions whose window holds it and (T/2^64)/G for all others, which are odds of
@@ -35,7 +35,6 @@
 #include "mechanism.h"
 
 #define SHOAL_PIECEWISE_STEPS 256u                    // G of every recipe
-#define SHOAL_PIECEWISE_BIT_ALONE_MICRO 610000u       // largest epsilon at which only bits are sent
 enum { SHOAL_PIECEWISE_PLACE, SHOAL_PIECEWISE_FLIP }; // of pqf_threshold
 
 // Returns: the places of a part, G + W; the answers from there on are the bits.

@@ -110,7 +110,7 @@ test('standard errors of a rare value, by the formulas', () => {
     piecewise(epsilon) {
       const [E, G] = [Math.exp(epsilon), 256];
       const W = Math.max(1, Math.round(G * Math.exp(-epsilon / 2)));
-      const P = epsilon <= 0.61 ? 0 : 1 - Math.exp(-epsilon / 2);
+      const P = 1 - Math.exp(-epsilon / 2);
       const b = 1 / ((W / G) * E + 1);
       const slope = 1 - b - (b * W) / G;
       const places = Array.from({ length: G + W }, (_, y) => y);
