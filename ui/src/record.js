@@ -145,6 +145,16 @@ export function pathsOf(cells) {
 }
 
 /**
+ * Counts the positions of the grid whose window holds the lit place.
+ * @param {Uint8Array} cells
+ */
+function fitsPlace(cells) {
+  const at = cells.indexOf(1);
+  const first = Math.max(0, at - (cells.length - STEPS) + 1);
+  return { all: STEPS + 1, fit: Math.min(at, STEPS) - first + 1 };
+}
+
+/**
  * How many values fit a record equally well, of how many there are. Null where that says nothing:
  * every value fits one bit.
  * @param {View} view @param {Report} report
@@ -153,6 +163,7 @@ export function pathsOf(cells) {
  */
 export function fitsOf({ form, cells, members }, { parameters }, all) {
   const { size, g, hashes = 1 } = parameters;
+  if (form === 'place') return fitsPlace(/** @type {Uint8Array} */ (cells));
   const lit = litIn(cells);
   const of = size ?? all;
   const share = cells ? (lit / cells.length) ** hashes : NaN;
