@@ -35,7 +35,7 @@ function whyNot(json) {
 /** @param {RecipeJson} json @returns {Kind} */
 function kindOf({ mechanism, value, parameters }) {
   if (DISCOVERY.includes(mechanism)) return 'discovery';
-  if (value === 'number') return mechanism === 'one-bit-mean' ? 'mean' : 'buckets';
+  if (value === 'number') return parameters?.size === undefined ? 'mean' : 'buckets';
   return parameters?.values === undefined && parameters?.size === undefined ? 'strings' : 'list';
 }
 

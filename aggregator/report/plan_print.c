@@ -192,7 +192,10 @@ static void print_candidate(const printing *p, const agg_plan_candidate *c, cons
     agg_plan_parameters(&c->part, print_parameter, p->stream);
     fputc('\n', p->stream);
     if (p->wish->is_mean)
-        fprintf(p->stream, LABEL "%s at most\n", "standard error", error_text(a, p, c->error));
+        fprintf(p->stream, LABEL "%s at most%s\n", "standard error", error_text(a, p, c->error),
+                agg_account_of(c->part.mechanism)->is_of_devices
+                    ? ", and by how much people's numbers differ"
+                    : "");
     else
         print_counts(p, c);
     print_cost(p, c);

@@ -85,9 +85,10 @@ typedef struct shoal_part {
     uint32_t hash;      // shoal_hash_family
     uint32_t eps_micro; // stated epsilon of this part, replacement model; if 0,
                         // prepare derives it (rappor)
-    uint32_t k; // rows (cms, hcms, olh), cohorts (rappor), subset size d, blocks (hadamard); else 1
-    uint32_t m; // columns (cms, hcms), g (olh), bits (rappor, onehot), outputs (grr, subset),
-                // columns of a block (hadamard)
+    uint32_t k; // rows (cms, hcms, olh), cohorts (rappor), subset size d, blocks (hadamard),
+                // places of a window (piecewise); else 1
+    uint32_t m; // columns (cms, hcms), g (olh), bits (rappor, onehot), outputs (grr, subset,
+                // piecewise), columns of a block (hadamard)
     uint32_t first_row;    // first of the part's k rows in its sketch; 0 except while a
                            // compound randomizes
     uint32_t size;         // listed values of a closed domain; 0 in the others
@@ -96,9 +97,9 @@ typedef struct shoal_part {
     uint8_t seed[32];      // source of the keys of hash rows and fingerprint
     uint8_t item_key[16];  // SipHash key of strings; derived from seed
     uint64_t threshold;    // probability * 2^64 of the coin that lies, as the mechanism defines it
-    uint64_t pqf_threshold[3];
-    uint32_t record_size; // bytes of the binary form
-    uint32_t text_size;   // characters of the text form
+    uint64_t pqf_threshold[3]; // of those; of piecewise: a place, the flip of a bit
+    uint32_t record_size;      // bytes of the binary form
+    uint32_t text_size;        // characters of the text form
 } shoal_part;
 
 // SHOAL_READS leaves the functions that read records out of builds that only make them. After gzip

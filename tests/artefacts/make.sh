@@ -40,6 +40,7 @@ for mechanism in onehot-asymmetric onehot-symmetric grr subset hadamard; do
     recipe $mechanism --mechanism $mechanism --epsilon 2 --values list.txt
 done
 recipe one-bit-mean --mechanism one-bit-mean --epsilon 2 --low 0 --high 100
+recipe piecewise --mechanism piecewise --epsilon 2 --low 0 --high 100
 recipe buckets --mechanism grr --epsilon 3 --size 8 --low 0 --high 100
 recipe sized --mechanism cms --epsilon 4 --k 8 --m 32 --size 40
 recipe sfp-olh --mechanism sfp --epsilon 6 --epsilon-fragment 6 --k 64 --m 16 --k-fragment 64 --m-fragment 16 --length 4

@@ -106,6 +106,20 @@ test('standard errors of a rare value, by the formulas', () => {
       return ((1 / g) * (1 - 1 / g)) / (E / (E + g - 1) - 1 / g) ** 2;
     },
     'one-bit-mean': (epsilon) => Math.tanh(epsilon / 2) ** -2 / 4,
+    // The middle of the grid by sums over all places, as docs/mechanisms/piecewise.md states the law.
+    piecewise(epsilon) {
+      const [E, G] = [Math.exp(epsilon), 256];
+      const W = Math.max(1, Math.round(G * Math.exp(-epsilon / 2)));
+      const P = 1 - Math.exp(-epsilon / 2);
+      const b = 1 / ((W / G) * E + 1);
+      const slope = 1 - b - (b * W) / G;
+      const places = Array.from({ length: G + W }, (_, y) => y);
+      const chance = (/** @type {number} */ y) =>
+        y >= G / 2 && y < G / 2 + W ? (1 - b) / W : b / G;
+      const centre = places.reduce((sum, y) => sum + y * chance(y), 0);
+      const square = places.reduce((sum, y) => sum + chance(y) * (y - centre) ** 2, 0);
+      return (P * square) / (slope * G) ** 2 + ((1 - P) * Math.tanh(epsilon / 2) ** -2) / 4;
+    },
   };
   const table = tableBelow(overview, 'In numbers');
   assert.deepEqual(table.map(([cell]) => codes(cell)[0]).sort(), Object.keys(variances).sort());

@@ -379,6 +379,7 @@ test('a query with one thing changed: the core and the schema say the same', (t)
     'reports',
     'sum',
     'one-bit-mean',
+    'piecewise',
     'grr',
     'poly1',
     'affine1',

@@ -20,9 +20,11 @@ const recipe = (name) => JSON.parse(read(`docs/recipes/${name}.json`));
 
 /** Bytes of an accumulator's cells, in words. @param {any} r */
 function memory(r) {
-  const { k = 1, m, values } = r.parameters;
-  const bytes = 4 * k * (m ?? values.length);
-  return bytes < 1024 ? 'under 1 KiB' : `${bytes / 2 ** 20} MiB`;
+  const { epsilon, k = 1, m, values } = r.parameters;
+  const answers = 258 + Math.round(256 * Math.exp(-epsilon / 2)); // docs/mechanisms/piecewise.md
+  const bytes = 4 * k * (m ?? (r.mechanism === 'piecewise' ? answers : values.length));
+  if (bytes < 1024) return 'under 1 KiB';
+  return bytes < 1 << 20 ? `${(bytes / 1024).toFixed(1)} KiB` : `${bytes / 2 ** 20} MiB`;
 }
 
 test('every recipe checks, and costs what the table says', { skip }, () => {

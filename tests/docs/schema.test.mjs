@@ -118,6 +118,7 @@ const VALUES = [
   'grr',
   'rappor',
   'one-bit-mean',
+  'piecewise',
   'number',
   'word',
   'poly1',

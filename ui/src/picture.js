@@ -14,7 +14,7 @@ export function pictureOf(cells, label, more) {
     'svg',
     { viewBox: box.join(' '), role: 'img', 'aria-label': label },
     // If there are few cells, the dark ones are drawn too, so that they can be counted.
-    cells.length <= 256 && h('path.dark', { d: dark }),
+    cells.length <= 512 && h('path.dark', { d: dark }),
     h('path.lit', { d: lit }),
     more,
   );

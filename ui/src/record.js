@@ -9,10 +9,12 @@
  *   the part of a recipe that one doubtful shape needs
  *
  * @typedef {object} View
- * @property {'bits' | 'bloom' | 'list' | 'sign' | 'cell' | 'set' | 'bit' | 'parts' | 'text'} form
+ * @property {'bits' | 'bloom' | 'list' | 'sign' | 'cell' | 'set' | 'bit' | 'place' | 'parts' |
+ *   'text'} form
  *   bits: a row of a sketch; bloom: a filter of a cohort; list: a bit an entry; sign: one sign of a
- *   row; cell: one cell of a row; set: some entries of a list; bit: one bit; parts: one of these
- *   for each variable; text: a shape that this module does not know
+ *   row; cell: one cell of a row; set: some entries of a list; bit: one bit; place: one place of a
+ *   number's range; parts: one of these for each variable; text: a shape that this module does not
+ *   know
  * @property {Uint8Array | null} cells what is drawn, lit or dark; null where that is too much, or
  *   nothing
  * @property {number[]} [members] of a set
@@ -20,6 +22,7 @@
  */
 
 const DRAWN_MAX = 1 << 16;
+const STEPS = 256; // of the grid of a mean
 
 /** A variable's numbers, as a report of it alone would state them. @param {Recipe} variable */
 const numbersOf = ({ parameters }) =>
@@ -66,8 +69,7 @@ export function readRecord(report, recipe = {}) {
   }
   if (g !== undefined) return { form: 'cell', cells: lit(g, [second]) };
   if ('f' in parameters) return { form: 'bloom', cells: bits(fields[1], width ?? size) };
-  if (low !== undefined && size === undefined)
-    return { form: 'bit', cells: lit(1, row ? [0] : []) };
+  if (low !== undefined && size === undefined) return placeOf(text, parameters.epsilon);
   if (size === undefined) return unknown;
   if (fields.length === 1 && isHex(size)) return { form: 'list', cells: bits(text, size) };
   // "3,1" is a row and its sign, or a set of two entries of a list with fewer than ten. The
@@ -77,6 +79,21 @@ export function readRecord(report, recipe = {}) {
     (fields[0].length > 1 || row >= second || recipe.mechanism !== 'subset');
   if (isSign) return { form: 'sign', cells: null };
   return { form: 'set', members: numbers, cells: lit(size + 1, numbers) };
+}
+
+/**
+ * Reads a record of a mean: a bit, or three digits. These are one of 256 places and a window's
+ * width, or one of the two numbers behind them, which are bits (docs/mechanisms/piecewise.md).
+ * @param {string} text
+ * @param {number} epsilon
+ * @returns {View}
+ */
+function placeOf(text, epsilon) {
+  const places = STEPS + Math.max(1, Math.round(STEPS * Math.exp(-epsilon / 2)));
+  const bit = text.length === 1 ? Number(text) : Number(text) - places;
+  return bit < 0
+    ? { form: 'place', cells: lit(places, [bit + places]) }
+    : { form: 'bit', cells: lit(1, bit ? [0] : []) };
 }
 
 /**
@@ -128,6 +145,16 @@ export function pathsOf(cells) {
 }
 
 /**
+ * Counts the positions of the grid whose window holds the lit place.
+ * @param {Uint8Array} cells
+ */
+function fitsPlace(cells) {
+  const at = cells.indexOf(1);
+  const first = Math.max(0, at - (cells.length - STEPS) + 1);
+  return { all: STEPS + 1, fit: Math.min(at, STEPS) - first + 1 };
+}
+
+/**
  * How many values fit a record equally well, of how many there are. Null where that says nothing:
  * every value fits one bit.
  * @param {View} view @param {Report} report
@@ -136,6 +163,7 @@ export function pathsOf(cells) {
  */
 export function fitsOf({ form, cells, members }, { parameters }, all) {
   const { size, g, hashes = 1 } = parameters;
+  if (form === 'place') return fitsPlace(/** @type {Uint8Array} */ (cells));
   const lit = litIn(cells);
   const of = size ?? all;
   const share = cells ? (lit / cells.length) ** hashes : NaN;

@@ -68,6 +68,7 @@ test('every shape of a record is told apart, and what fits it is counted', async
     ['rappor', { ...list, seed: '7b'.repeat(32) }, { size: 40, ...bloom }, 7, 'bloom', 40],
     ['rappor', {}, { bits: 64, hashes: 2, cohorts: 8, ...bloom }, 'fish', 'bloom', 75_000],
     ['one-bit-mean', { ...list, value: 'number' }, { low: 0, high: 10 }, 10, 'bit', null],
+    ['piecewise', { ...list, value: 'number' }, { low: 0, high: 10 }, 10, 'place', 257, 1],
     ['grr', { ...list, value: 'number' }, { low: 0, high: 10, size: 5 }, 10, 'set', 5, 1],
   ];
   for (const [mechanism, more, parameters, value, form, all, most = all] of cases) {
@@ -80,6 +81,7 @@ test('every shape of a record is told apart, and what fits it is counted', async
       const fits = fitsOf(view, report, 75_000);
       assert.equal(fits?.all ?? null, all, mechanism);
       assert.ok(!fits || (fits.fit >= 0 && fits.fit <= Number(most)), `${mechanism}: ${fits?.fit}`);
+      if (mechanism === 'piecewise' && form === 'place') assert.equal(view.cells?.[256], 1); // the upper end
       if (mechanism === 'grr') assert.deepEqual(view.members, [value === 10 ? 4 : 7]);
       if (view.cells)
         assert.equal(pathsOf(view.cells).lit.match(/M/g)?.length ?? 0, litIn(view.cells));
@@ -91,6 +93,23 @@ test('every shape of a record is told apart, and what fits it is counted', async
     }
     core.release(made);
   }
+  // A mean by three digits: 256 places and a window of 199, then the bits.
+  const mean = (/** @type {string} */ text) =>
+    readRecord({ key: 'x', parameters: { epsilon: 0.5, low: 0, high: 10 }, records: [text] });
+  assert.equal(mean('454').cells?.[454], 1);
+  // Positions whose window of 199 holds the place: only the last, only the first, and 199 of them.
+  for (const [text, fit] of /** @type {[string, number][]} */ ([
+    ['454', 1],
+    ['000', 1],
+    ['001', 2],
+    ['220', 199],
+  ]))
+    assert.deepEqual(
+      fitsOf(mean(text), { key: 'x', parameters: { epsilon: 0.5 }, records: [text] }, 75_000),
+      { all: 257, fit },
+    );
+  assert.deepEqual(mean('455'), { form: 'bit', cells: Uint8Array.of(0) });
+  assert.deepEqual(mean('456'), { form: 'bit', cells: Uint8Array.of(1) });
   // A mechanism that came later is a text.
   for (const [parameters, text] of /** @type {[any, string][]} */ ([
     [{ epsilon: 2, length: 5 }, '3;07,1;55'],

@@ -26,6 +26,7 @@ const RECIPES = {
   cms: { ...hashed, parameters: { epsilon: 6, k: 3, m: 50 } },
   rappor: { ...hashed, parameters: { bits: 16, hashes: 2, cohorts: 4, p: 0.25, q: 0.75, f: 0.5 } },
   'one-bit-mean': { value: 'number', parameters: { epsilon: 4, low: 0, high: 10 } },
+  piecewise: { value: 'number', parameters: { epsilon: 4, low: 0, high: 10 } },
 };
 
 /** @param {Record<string, any>} recipe */
