@@ -28,8 +28,8 @@ static void put_mean(char *out, size_t size, const init_answers *a, const init_f
 {
     snprintf(
         out, size,
-        "After %u days you will know the mean to within %.2g: of 100 such collections, 95 come "
-        "closer. The range is %s to %s.",
+        "After %u days you will know the mean of the reported numbers to within %.2g: of 100 such "
+        "collections, 95 come closer. The range is %s to %s.",
         a->days, f->mean_error, a->low, a->high);
 }
 

@@ -16,7 +16,7 @@
 //
 // W = G e^(-epsilon/2), rounded, at least 1: the width of the paper's window, in steps. The coin
 // shows a bit with probability e^(-epsilon/2), rounded to a multiple of 2^-32. For epsilon <= 0.61
-// the paper sends bits only, which lowers the error by 1 %; one-bit-mean does that.
+// the paper sends bits only, which lowers the error by about 1 %; one-bit-mean does that.
 //
 // Privacy: epsilon per record, replacement model. A place has the probability (1 - T/2^64)/W for
 // positions whose window holds it and (T/2^64)/G for all others, which are odds of
