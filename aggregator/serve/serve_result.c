@@ -11,6 +11,7 @@
 #include "agg_parallel.h"
 #include "agg_size.h"
 #include "estimate_print.h"
+#include "overview.h"
 #include "recipe.h"
 #include "result_page.h"
 #include "serve_alarms.h"
@@ -251,24 +252,22 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     s->page.note = NULL;
 }
 
-static void write_page(serve_job *job, const section *made, size_t n)
+static void write_page(serve_results *results, serve_job *job, const section *made, size_t n)
 {
-    agg_page_section *sections = agg_alloc(NULL, n, sizeof *sections);
-    FILE *stream = sections == NULL ? NULL : agg_http_answer_open(&job->answer);
+    FILE *stream = agg_http_answer_open(&job->answer);
     if (stream != NULL) {
-        for (size_t i = 0; i < n; i++) sections[i] = made[i].page;
         const agg_page page = {.title = "shoal",
-                               .sections = sections,
-                               .n_sections = n,
                                .script = job->value[0] == '\0' ? "/refresh.js" : NULL,
                                .home = "/",
                                .account = job->account};
         agg_error error;
-        (void)!agg_page_write(stream, &error, &page); // the stream keeps its failure
+        agg_page_open(stream, &page);
+        if (job->collection == NULL) serve_overview_write(stream, job, results->store, time(NULL));
+        for (size_t i = 0; i < n; i++) agg_page_section_write(stream, &made[i].page);
+        (void)!agg_page_close(stream, &error); // the stream keeps its failure
     }
     agg_http_answer_close(&job->answer, stream, 200, AGG_HTTP_TYPE_HTML);
     agg_page_csp(job->answer.policy, true);
-    free(sections);
 }
 
 static void answer_page(serve_results *results, serve_job *job)
@@ -281,12 +280,14 @@ static void answer_page(serve_results *results, serve_job *job)
     }
     if (job->collection != NULL)
         fill_section(results, &made[n++], job->collection, job->dictionary, job);
-    for (size_t i = 0; job->collection == NULL && i < job->set->collections.n; i++) {
+    bool has_sections =
+        job->collection == NULL && serve_overview_count(job) <= SERVE_OVERVIEW_SECTIONS;
+    for (size_t i = 0; has_sections && i < job->set->collections.n; i++) {
         const serve_collection *one = &job->set->collections.list[i];
         if (job->scope != NULL && !job->scope[i]) continue;
         fill_section(results, &made[n++], one, serve_dictionary_of(one, NULL), job);
     }
-    write_page(job, made, n);
+    write_page(results, job, made, n);
     for (size_t i = 0; i < n; i++) {
         free(made[i].rows);
         release_asked(&made[i].asked);

@@ -239,3 +239,40 @@ test('in a browser the form asks, and the pages lead to one another', async (t) 
   assert.deepEqual(said, []);
   await server.end('SIGTERM');
 });
+
+/** Cells of the table of collections. @param {string} page */
+const overview = (page) =>
+  [
+    ...(/<h2>Collections<.*?<tbody>(.*?)<\/tbody>/s.exec(page)?.[1] ?? '').matchAll(
+      /<tr>(.*?)<\/tr>/gs,
+    ),
+  ].map(([, row]) =>
+    [...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell]) => cell.replace(/<[^>]*>/g, '')),
+  );
+
+test('the first page lists the collections with what was released of them', async (t) => {
+  const { server, ask } = await filled(t);
+  const page = (await ask('/')).text;
+  const rows = overview(page);
+  assert.deepEqual(
+    rows.map(([id, n, last, next, state]) => [id, n, last, /^\d{4}-\d\d-\d\d/.test(next), state]),
+    [
+      ['words', '10,500', day(-2), true, 'no alarm'],
+      ['theme', '10,500', day(-2), true, 'no alarm'],
+    ],
+  );
+  assert.equal(page.match(/<h2><a href="\/recipes\//g)?.length, 2, 'their rows are below');
+  await server.end('SIGTERM');
+});
+
+test('with many collections the first page is their table alone', async (t) => {
+  const folder = makeFolder(t);
+  const recipes = Array.from({ length: 40 }, (_, i) => listRecipe(`list-${i}`));
+  const server = await serve(t, configure(folder, recipes));
+  const page = (await get(`${server.url}/`)).text;
+  const rows = overview(page);
+  assert.equal(rows.length, 40);
+  assert.deepEqual(rows[39].toSpliced(3, 1), ['list-39', '0', '\u2013', 'waits for 100 reports']);
+  assert.ok(!page.includes('<h2><a'));
+  await server.end('SIGTERM');
+});
