@@ -166,6 +166,20 @@ static void cut_rows(agg_compare *c, size_t top)
     c->n_rows = top > 0 && kept > top ? top : kept;
 }
 
+// Sets what holds for differences that were selected.
+static void judge_selection(agg_compare *c)
+{
+    size_t n_selected = 0;
+    if (c->of == AGG_COMPARE_MEANS) return;
+    for (size_t i = 0; i < c->n_rows; i++) n_selected += c->rows[i].detected;
+    c->selection = agg_selection_of(n_selected, c->n_dictionary, c->confidence);
+    for (size_t i = 0; i < c->n_rows; i++) {
+        agg_compare_row *row = &c->rows[i];
+        row->fcr_low = row->difference - c->selection.quantile * row->stderr_;
+        row->fcr_high = row->difference + c->selection.quantile * row->stderr_;
+    }
+}
+
 static bool is_same_sketch(const agg_sketch *x, const agg_sketch *y)
 {
     return x->n_cells == y->n_cells &&
@@ -336,6 +350,7 @@ agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compar
         return err;
     }
     cut_rows(compare, options->top);
+    judge_selection(compare);
     return SHOAL_OK;
 }
 

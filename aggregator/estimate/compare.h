@@ -73,7 +73,8 @@ typedef struct agg_compare_row {
     bool a_withheld, b_withheld; // the side's count is below its release threshold: show neither
                                  // the count nor the difference
     double difference, stderr_, low, high;
-    double z; // the difference over its standard deviation if nothing changed
+    double fcr_low, fcr_high; // of the difference of a selected row (selection.h)
+    double z;                 // the difference over its standard deviation if nothing changed
     bool detected;
     double score; // decides `detected`: z, or less if the normal law is too confident with few
                   // reports
@@ -89,6 +90,7 @@ typedef struct agg_compare {
     size_t n_dictionary; // values in the dictionary
     size_t n_withheld;   // rows below the release threshold on both sides, not in `rows`
     size_t n_rows;
+    agg_selection selection;                 // the rows shown and detected, of all; zeros for means
     agg_compare_row *rows;                   // by falling |z|, then by value
     const struct agg_guarantee *guarantee_a; // as in agg_estimate: both set, or both NULL
     const struct agg_guarantee *guarantee_b;

@@ -14,6 +14,8 @@
 #include "recipe.h"
 #include "window_picks.h"
 
+#define RANKED_ALONE 32u // rows up to which a pass for each is faster than sorting all
+
 static bool is_mean(const agg_estimate *e)
 {
     return e->recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER;
@@ -178,6 +180,56 @@ static void cut_rows(agg_estimate *e, size_t top)
     qsort(e->rows, e->n_rows, sizeof *e->rows, compare_rows);
 }
 
+// Returns: the largest standard error of the rows that are shown or might be.
+static double largest_error(const agg_estimate *e, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, e->rows[i].stderr_);
+    return most;
+}
+
+// Sets the ranks among all rows. Rows below the release threshold enter as if they reached it, so
+// that a rank tells no more of them than the threshold does. After post-processing a withheld row
+// may have a raw count above the threshold, and is never surely below another row.
+//   n: rows at the front that may be released
+static agg_err rank_rows(agg_estimate *e, agg_error *error, size_t n)
+{
+    agg_ranks ranks;
+    agg_err err = agg_ranks_init(&ranks, error, n, e->n_dictionary, e->confidence);
+    if (err != SHOAL_OK) return err;
+    double hidden = (double)e->recipe->recipe->release_threshold;
+    hidden =
+        e->post.rule == AGG_POST_NONE ? hidden + ranks.quantile * largest_error(e, n) : HUGE_VAL;
+    for (size_t i = 0; i < n; i++) {
+        double half = ranks.quantile * e->rows[i].stderr_;
+        ranks.lows[i] = e->rows[i].raw - half;
+        ranks.highs[i] = e->rows[i].raw + half;
+    }
+    if (e->n_rows > RANKED_ALONE) agg_ranks_sort(&ranks);
+    for (size_t i = 0; i < e->n_rows; i++) {
+        double half = ranks.quantile * e->rows[i].stderr_, low = e->rows[i].raw - half;
+        e->rows[i].rank = agg_ranks_find(&ranks, low, e->rows[i].raw + half);
+        if (hidden < low) e->rows[i].rank.high -= e->n_withheld;
+    }
+    agg_ranks_release(&ranks);
+    return SHOAL_OK;
+}
+
+// Sets what holds for rows that were selected.
+static agg_err judge_selection(agg_estimate *e, agg_error *error)
+{
+    size_t n_selected = 0;
+    if (is_mean(e)) return SHOAL_OK;
+    for (size_t i = 0; i < e->n_rows; i++) n_selected += e->rows[i].detected;
+    e->selection = agg_selection_of(n_selected, e->n_dictionary, e->confidence);
+    for (size_t i = 0; i < e->n_rows; i++) {
+        double half = e->selection.quantile * e->rows[i].stderr_;
+        e->rows[i].fcr_low = e->rows[i].raw - half;
+        e->rows[i].fcr_high = e->rows[i].raw + half;
+    }
+    return rank_rows(e, error, e->n_dictionary - e->n_withheld);
+}
+
 agg_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
 {
     agg_err err = agg_accumulator_check_recipe(acc, error, recipe->recipe);
@@ -254,13 +306,13 @@ agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_rec
     if (err == SHOAL_OK && options->copies != NULL)
         agg_alarms_test_copies(&estimate->alarms, recipe->recipe, options->copies);
     if (err == SHOAL_OK) err = make_rows(estimate, error, acc, dictionary, options->n_threads);
-    if (err != SHOAL_OK) {
-        agg_estimate_release(estimate);
-        return err;
+    if (err == SHOAL_OK) {
+        agg_alarms_finish(&estimate->alarms);
+        cut_rows(estimate, options->top);
+        err = judge_selection(estimate, error);
     }
-    agg_alarms_finish(&estimate->alarms);
-    cut_rows(estimate, options->top);
-    return SHOAL_OK;
+    if (err != SHOAL_OK) agg_estimate_release(estimate);
+    return err;
 }
 
 void agg_estimate_release(agg_estimate *estimate)

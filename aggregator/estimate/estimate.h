@@ -16,6 +16,9 @@
 // 1 - confidence. Under `bh` that bound holds for the expected share of such values among the
 // detected (Benjamini and Hochberg 1995, in the adaptive form of multiple.h). Under `none` each row
 // is tested alone.
+//
+// Who picks rows because they are large takes fcr_low and fcr_high: the rows that are shown and
+// detected count as selected among all of the dictionary. Ranks hold for all rows together.
 #ifndef ESTIMATE_H
 #define ESTIMATE_H
 
@@ -30,6 +33,7 @@
 #include "multiple.h"
 #include "post.h"
 #include "recipe_json.h"
+#include "selection.h"
 
 typedef struct agg_estimate_options {
     double confidence;             // in (0, 1); 0 means 0.95
@@ -50,7 +54,9 @@ typedef struct agg_estimate_row {
     double low, high; // normal interval at the confidence
     double score;     // support_score.h, in standard errors
     bool detected;
-    double raw; // the unbiased count; stderr_, low, high and detected refer to it
+    double raw;               // the unbiased count; stderr_, low, high and detected refer to it
+    double fcr_low, fcr_high; // the interval of a selected row (selection.h), of the raw count
+    agg_rank rank;            // of the raw count, for all rows together at the confidence
 } agg_estimate_row;
 
 // The blocks of a store that a result is made of.
@@ -72,6 +78,7 @@ typedef struct agg_estimate {
     size_t n_withheld;   // rows below release.threshold, not in `rows`
     size_t n_rows;
     agg_estimate_row *rows;            // by falling count, then by falling raw count, then by value
+    agg_selection selection;           // the rows shown and detected, of all; zeros for a mean
     agg_alarms alarms;                 // of the whole accumulator
     const agg_estimate_blocks *blocks; // printed with the result; NULL for files
     agg_shards_about shards; // of the manifests that the accumulator counts; zeros without any

@@ -12,6 +12,7 @@
 #include "recipe.h"
 #include "result_table.h"
 #include "round_text.h"
+#include "selection_print.h"
 #include "table_write.h"
 #include "window_picks.h"
 
@@ -60,6 +61,12 @@ static bool read_row(agg_cell *cells, void *source, size_t i)
         cells[1 + j].is_missing = is_withheld(row, j);
     }
     cells[1 + N_NUMBERS].flag = row->detected;
+    if (c->of == AGG_COMPARE_MEANS) return true;
+    cells += 2 + N_NUMBERS;
+    cells[0].number = row->fcr_low;
+    cells[1].number = row->fcr_high;
+    cells[0].error = cells[1].error = row->stderr_;
+    cells[0].is_missing = cells[1].is_missing = row->a_withheld || row->b_withheld;
     return true;
 }
 
@@ -95,6 +102,15 @@ static void make_table(agg_table *table, const agg_compare *c)
         agg_table_add(table, &number, 1);
     }
     agg_table_add(table, detected, 1);
+    const agg_column selected[] = {{.name = {"fcr_low", 7},
+                                    .kind = AGG_COLUMN_NUMBER,
+                                    .may_be_missing = true,
+                                    .unit = unit_of(c)},
+                                   {.name = {"fcr_high", 8},
+                                    .kind = AGG_COLUMN_NUMBER,
+                                    .may_be_missing = true,
+                                    .unit = unit_of(c)}};
+    if (c->of != AGG_COMPARE_MEANS) agg_table_add(table, selected, 2);
     agg_table_state(table, "schema", "1");
     state_side(table, c->recipe_a, c->n_a, c->shards_a, true);
     state_side(table, c->recipe_b, c->n_b, c->shards_b, false);
@@ -143,6 +159,7 @@ static void print_json(FILE *stream, const agg_compare *c, const agg_table *tabl
     if (c->recipe_a->recipe->release_threshold > 0 || c->recipe_b->recipe->release_threshold > 0)
         fprintf(stream, "\"withheld\":%zu,", c->n_withheld);
     if (c->guarantee_a != NULL) print_json_guarantees(stream, c);
+    if (c->of != AGG_COMPARE_MEANS) agg_selection_print_json(stream, &c->selection);
     fputs("\"rows\":[", stream);
     agg_table_print_json_rows(stream, table, "\n", ",\n", "");
     fputs("\n]}\n", stream);
@@ -213,6 +230,7 @@ static void print_table(FILE *stream, const agg_compare *c)
     if (c->n_withheld > 0)
         fprintf(stream, "\n%zu value%s below the release threshold on both sides withheld\n",
                 c->n_withheld, c->n_withheld == 1 ? "" : "s");
+    agg_selection_print(stream, &c->selection, c->confidence);
     if (c->guarantee_a != NULL) print_guarantees(stream, c);
 }
 

@@ -13,6 +13,7 @@
 #include "print_text.h"
 #include "recipe.h"
 #include "result_table.h"
+#include "selection_print.h"
 #include "table_write.h"
 #include "window_picks.h"
 
@@ -97,7 +98,13 @@ static bool read_row(agg_cell *cells, void *source, size_t i)
         cells->error = row->stderr_;
     }
     if (!is_mean(r->e)) (cells++)->flag = row->detected;
-    if (agg_picks_windows(r->e->recipe->recipe)) cells->text = (agg_text){"windows", 7};
+    if (agg_picks_windows(r->e->recipe->recipe)) (cells++)->text = (agg_text){"windows", 7};
+    if (is_mean(r->e)) return true;
+    cells[0].number = row->fcr_low;
+    cells[1].number = row->fcr_high;
+    cells[0].error = cells[1].error = row->stderr_;
+    cells[2].whole = row->rank.low;
+    cells[3].whole = row->rank.high;
     return true;
 }
 
@@ -142,6 +149,16 @@ static void state_facts(agg_table *table, const agg_estimate *e)
     }
 }
 
+static void add_selection(agg_table *table, const agg_estimate *e)
+{
+    const char *of = agg_picks_unit(e->recipe->recipe);
+    const agg_column added[] = {AGG_COLUMN("fcr_low", AGG_COLUMN_NUMBER, of),
+                                AGG_COLUMN("fcr_high", AGG_COLUMN_NUMBER, of),
+                                AGG_COLUMN("rank_low", AGG_COLUMN_WHOLE, NULL),
+                                AGG_COLUMN("rank_high", AGG_COLUMN_WHOLE, NULL)};
+    agg_table_add(table, added, sizeof added / sizeof *added);
+}
+
 static void make_table(agg_table *table, reading *r)
 {
     static const agg_column value[] = {AGG_COLUMN("value", AGG_COLUMN_TEXT, NULL)};
@@ -161,6 +178,7 @@ static void make_table(agg_table *table, reading *r)
     }
     if (!is_mean(e)) agg_table_add(table, detected, 1);
     if (agg_picks_windows(e->recipe->recipe)) agg_table_add(table, unit, 1);
+    if (!is_mean(e)) add_selection(table, e);
     state_facts(table, e);
 }
 
@@ -217,6 +235,7 @@ static void print_json(FILE *stream, const agg_estimate *e, const agg_table *tab
         agg_alarms_print_json(stream, &e->alarms);
         fputc(',', stream);
     }
+    if (!is_mean(e)) agg_selection_print_json(stream, &e->selection);
     fputs("\"rows\":[", stream);
     agg_table_print_json_rows(stream, table, "\n", ",\n", "");
     fputs("\n]}\n", stream);
@@ -289,6 +308,7 @@ static void print_table(FILE *stream, const agg_estimate *e)
         fprintf(stream, "\n%zu value%s below the release threshold of %s withheld\n", e->n_withheld,
                 e->n_withheld == 1 ? "" : "s",
                 agg_whole(e->recipe->recipe->release_threshold).text);
+    agg_selection_print(stream, &e->selection, e->confidence);
     agg_alarms_print_rest(stream, &e->alarms);
     if (e->guarantee != NULL) print_guarantee(stream, e->guarantee);
 }

@@ -26,10 +26,13 @@
 //   "statistic":"mean"        the row then has "mean" in place of "count", and no "detected"
 //   "guarantees"              guarantee_print.h
 // and the members of alarm_print.h.
+//   "selection":{"selected", "of", "confidence"}  how many rows were selected, of how many, and the
+//                             confidence of "fcr_low" and "fcr_high" (selection.h)
+// Rows of counts end with "fcr_low", "fcr_high", "rank_low" and "rank_high".
 // If the recipe has an encoding, a row has "cell": the labels of its buckets, by field.
 //
 // NDJSON has one row a line. CSV follows RFC 4180 and has a header; a result of windows has "unit"
-// as its last column. Both leave the guarantees out;
+// after "detected". Both leave the guarantees out;
 // a table ends with them.
 //
 // Returns: AGG_ERR_IO if the stream fails.

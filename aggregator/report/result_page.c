@@ -209,6 +209,7 @@ static void put_mean_note(FILE *out, const agg_estimate *e)
 
 static void put_table(FILE *out, const agg_page_section *section)
 {
+    char selected[AGG_SELECTION_NOTE_MAX];
     const agg_estimate *e = section->estimate;
     size_t n_rows = section->top > 0 && section->top < e->n_rows ? section->top : e->n_rows,
            n_mute = 0;
@@ -244,6 +245,10 @@ static void put_table(FILE *out, const agg_page_section *section)
             e->multiple == AGG_BONFERRONI ? "Bonferroni over all values"
             : e->multiple == AGG_BH       ? "Benjamini-Hochberg over all values"
                                           : "each value alone");
+    if (!agg_selection_note(selected, &e->selection, e->confidence)) return;
+    fputs("<p class=\"note\">", out);
+    put_string(out, selected);
+    fputs("</p>\n", out);
 }
 
 // Prints the guarantees. HTML collapses the blanks that align their columns on a terminal.

@@ -347,6 +347,9 @@ test("the issuer's configuration", () => {
   assert.deepEqual(manual.sort(), fields.toSorted());
 });
 
+/** The members of "selection", of which a result has a confidence of its own. */
+const SELECTION = all(read('aggregator/report/selection_print.c'), /\\"([a-z_]+)\\":/g);
+
 test('the fields of a result', () => {
   const printed = [
     ...new Set([
@@ -356,6 +359,7 @@ test('the fields of a result', () => {
       ...all(read('aggregator/report/estimate_print.c'), /AGG_COLUMN\("([a-z_]+)"/g),
       ...all(read('aggregator/report/estimate_print.c'), /\.group = \{"([a-z_]+)"/g),
       ...all(read('aggregator/report/incomplete_print.c'), /\\"([a-z]+)\\":/g),
+      ...SELECTION.filter((name) => name !== 'confidence'),
       ...all(read('aggregator/report/estimate_print.c'), /print_field\(stream, "([a-z_]+)"/g),
       ...all(
         part('aggregator/report/estimate_print.c', 'static columns columns_of', '\n}'),
@@ -373,7 +377,9 @@ test('the fields of a comparison', () => {
   const source = read('aggregator/report/compare_print.c');
   const printed = new Set([
     ...all(source, /\\"([a-z_]+)\\":/g),
+    ...SELECTION,
     ...all(source, /AGG_COLUMN\("([a-z_]+)"/g),
+    ...all(source, /\.name = \{"([a-z_]+)", \d+\}/g),
     ...all(
       part('aggregator/report/compare_print.c', 'static const char *const names', '}'),
       /"([a-z]+)"/g,

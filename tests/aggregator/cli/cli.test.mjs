@@ -306,6 +306,7 @@ test('estimate: JSON of the agreed form, near the truth, in every format', () =>
     'alarms',
     'alarms_passed',
     'alarms_not_measured',
+    'selection',
     'rows',
   ]);
   assert.deepEqual(
@@ -321,6 +322,10 @@ test('estimate: JSON of the agreed form, near the truth, in every format', () =>
     'low',
     'high',
     'detected',
+    'fcr_low',
+    'fcr_high',
+    'rank_low',
+    'rank_high',
   ]);
   const truth = new Map(
     readFileSync(at('truth.tsv'), 'utf8')
@@ -340,7 +345,7 @@ test('estimate: JSON of the agreed form, near the truth, in every format', () =>
   );
   assert.match(
     good([...args, '--format', 'csv', 'acc']).text,
-    /^value,count,stderr,low,high,detected\n"fish/,
+    /^value,count,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high\n"fish/,
   );
   assert.match(good([...args, 'acc']).text, /fish: 70,000 reports, epsilon 4, 95 % intervals/);
   good([...args, '--format', 'json', '-o', 'result.json', 'acc']);

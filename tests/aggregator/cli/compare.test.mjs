@@ -74,6 +74,7 @@ test('what changed is found, with its sign, its interval and nothing else', () =
     'confidence',
     'multiple',
     'guarantees',
+    'selection',
     'rows',
   ]);
   assert.deepEqual(
@@ -94,6 +95,8 @@ test('what changed is found, with its sign, its interval and nothing else', () =
     'high',
     'z',
     'detected',
+    'fcr_low',
+    'fcr_high',
   ]);
   assert.deepEqual(
     json.rows
@@ -378,7 +381,7 @@ test('release thresholds: withheld on both sides is not shown, on one only that 
   }
   assert.match(
     good(...args, '--format', 'csv', 'early.acc', 'late.acc').text,
-    /^value,a,b,difference,stderr,low,high,z,detected\n"fish\d+",(0[.\d]*,,|,0)/,
+    /^value,a,b,difference,stderr,low,high,z,detected,fcr_low,fcr_high\n"fish\d+",(0[.\d]*,,|,0)/,
   );
   assert.match(good(...args, 'early.acc', 'late.acc').text, / withheld .* down\n/);
 });

@@ -66,6 +66,10 @@ function post(...more) {
       'low',
       'high',
       'detected',
+      'fcr_low',
+      'fcr_high',
+      'rank_low',
+      'rank_high',
     ]);
     const { count, raw: kept, ...rest } = row;
     const { count: once, ...others } = /** @type {Row} */ (before.get(row.value));
@@ -126,7 +130,11 @@ test('--total alone shifts by the variances', () => {
 
 test('the whole dictionary is processed before --top and before the release threshold', () => {
   const all = estimate('--post', 'norm-sub').rows;
-  assert.deepEqual(estimate('--post', 'norm-sub', '--top', '3').rows, all.slice(0, 3));
+  // Only what picking costs goes by the rows that are shown.
+  const unpicked = (/** @type {any[]} */ rows) =>
+    rows.map(({ fcr_low: _low, fcr_high: _high, ...rest }) => rest);
+  const three = estimate('--post', 'norm-sub', '--top', '3').rows;
+  assert.deepEqual(unpicked(three), unpicked(all.slice(0, 3)));
   // Five of the ten values, 2,000 reports each: about half of them lie above a threshold of 2,000.
   write('t.json', sketch({ release: { threshold: 2000 } }));
   write('five.txt', Array.from({ length: 5 }, (_, i) => `fish${i}\n`).join(''));
@@ -194,10 +202,13 @@ test('a table and other formats say what was done', () => {
   assert.match(table, /^value +count +raw +stderr +low +high$/m);
   assert.match(
     table,
-    /\n\nclip: counts below 0 are set to 0: .*those of the raw count\n\nalarms +none; .*\nnot measured .*\n\nepsilon per report /,
+    /\n\nclip: counts below 0 are set to 0: .*those of the raw count\n\nrows were selected \(2 of 300\): .*\n\nalarms +none; .*\nnot measured .*\n\nepsilon per report /,
   );
   const csv = good(...args, '--format', 'csv', 'acc');
-  assert.match(csv.text, /^value,count,raw,stderr,low,high,detected\n/);
+  assert.match(
+    csv.text,
+    /^value,count,raw,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high\n/,
+  );
   assert.match(csv.err, /shoal: estimate: clip: counts below 0/);
   assert.match(
     good(...args, '--format', 'ndjson', 'acc').err,

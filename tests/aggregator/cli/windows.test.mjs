@@ -193,9 +193,15 @@ test('results say what counts are a number of, and how surely', () => {
   assert.doesNotMatch(estimate('u'), /alike/);
   assert.doesNotMatch(estimate('f'), /windows/);
   const [head, row] = estimate('u', '--format', 'csv').split('\n');
-  assert.equal(head, 'value,count,stderr,low,high,detected,unit');
-  assert.match(row, /,true,windows$/);
-  assert.match(estimate('f', '--format', 'csv'), /^value,count,stderr,low,high,detected\n/);
+  assert.equal(
+    head,
+    'value,count,stderr,low,high,detected,unit,fcr_low,fcr_high,rank_low,rank_high',
+  );
+  assert.match(row, /,true,windows,/);
+  assert.match(
+    estimate('f', '--format', 'csv'),
+    /^value,count,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high\n/,
+  );
 });
 
 test('compare: windows with windows only, and their picks are in both errors', () => {

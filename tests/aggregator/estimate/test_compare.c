@@ -593,9 +593,21 @@ static void print_two_rows(printed *p)
                               fields_b = {.cost_micro = 4000000, .release_threshold = 10};
     static const agg_recipe recipe_a = {.recipe = &fields_a, .id = "r", .hash_hex = "abc"},
                             recipe_b = {.recipe = &fields_b, .id = "s", .hash_hex = "def"};
-    agg_compare_row rows[] = {
-        {{hostile, sizeof hostile - 1}, 0.25, 0.125, 0, 1, -0.125, 0.015625, -0.25, 0.5, -8, 1, -8},
-        {{"fig", 3}, -0.5, 0.5, 0, 0, 1, 2, -3, 4, 0.5, 0, 0.5}};
+    agg_compare_row rows[] = {{{hostile, sizeof hostile - 1},
+                               0.25,
+                               0.125,
+                               0,
+                               1,
+                               -0.125,
+                               0.015625,
+                               -0.25,
+                               0.5,
+                               -7,
+                               7,
+                               -8,
+                               1,
+                               -8},
+                              {{"fig", 3}, -0.5, 0.5, 0, 0, 1, 2, -3, 4, -4, 6, 0.5, 0, 0.5}};
     const agg_compare compare = {.recipe_a = &recipe_a,
                                  .recipe_b = &recipe_b,
                                  .n_a = 2000,
@@ -605,6 +617,7 @@ static void print_two_rows(printed *p)
                                  .n_dictionary = 5,
                                  .n_withheld = 3,
                                  .n_rows = 2,
+                                 .selection = {1, 5, 0.99, 2.5},
                                  .rows = rows};
     print_all(p, print_compare, &compare);
 }
@@ -616,18 +629,20 @@ static void comparisons_are_printed_and_escaped(void **state)
     print_two_rows(&p);
     const char *row =
         "{\"value\":\"=1\\\"\\u003cb\\u003e\\u001b[31m\",\"a\":0.25,\"b\":null,\"difference\":null,"
-        "\"stderr\":null,\"low\":null,\"high\":null,\"z\":null,\"detected\":true}";
+        "\"stderr\":null,\"low\":null,\"high\":null,\"z\":null,\"detected\":true,"
+        "\"fcr_low\":null,\"fcr_high\":null}";
     const char *fig = "{\"value\":\"fig\",\"a\":-0.5,\"b\":0.5,\"difference\":1,\"stderr\":2,"
                       "\"low\":-3,\"high\":4,"
-                      "\"z\":0.5,\"detected\":false}";
+                      "\"z\":0.5,\"detected\":false,\"fcr_low\":-4,\"fcr_high\":6}";
     const char *head =
         "\"schema\":1,\"a\":{\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5},"
         "\"b\":{\"recipe\":\"s\",\"recipe_hash\":\"def\",\"n\":3000,\"epsilon\":4},\"of\":"
         "\"share\","
-        "\"confidence\":0.95,\"multiple\":\"bh\",\"withheld\":3";
-    const char *csv = "value,a,b,difference,stderr,low,high,z,detected\n"
-                      "\"'=1\"\"<b>\\x1b[31m\",0.2500,,,,,,,true\n"
-                      "\"fig\",-0.50,0.50,1.00,2.00,-3.00,4.00,0.50,false\n";
+        "\"confidence\":0.95,\"multiple\":\"bh\",\"withheld\":3,"
+        "\"selection\":{\"selected\":1,\"of\":5,\"confidence\":0.99}";
+    const char *csv = "value,a,b,difference,stderr,low,high,z,detected,fcr_low,fcr_high\n"
+                      "\"'=1\"\"<b>\\x1b[31m\",0.2500,,,,,,,true,,\n"
+                      "\"fig\",-0.50,0.50,1.00,2.00,-3.00,4.00,0.50,false,-4.00,6.00\n";
     const char *table = p.text[AGG_TABLE];
     assert_printed(&p, head, row, fig, csv);
     // Shares in %, two digits of the smallest error (1.5625 %).
@@ -636,6 +651,7 @@ static void comparisons_are_printed_and_escaped(void **state)
         "=1\"<b>\\x1b[31m        25.0    withheld           -           -           -        "
         "   -  down\n"));
     assert_non_null(strstr(table, "  cannot tell\n"));
+    assert_non_null(strstr(table, "rows were selected (1 of 5): intervals"));
     assert_non_null(
         strstr(table, "\n3 values below the release threshold on both sides withheld\n"));
     printed_release(&p);

@@ -378,11 +378,34 @@ static void rows_below_the_threshold_are_withheld(void **state)
     // What is shown is judged as before: withholding does not make the other tests fewer.
     for (size_t i = 0; i < above; i++)
         assert_int_equal(some.rows[i].detected, all.rows[i].detected);
+    // A withheld row is above none that is shown, and its rank says no more than the threshold.
+    for (size_t i = 0; i < above; i++) {
+        assert_int_equal(some.rows[i].rank.low, all.rows[i].rank.low);
+        assert_in_range(some.rows[i].rank.high, all.rows[i].rank.high, N_VALUES);
+    }
+    assert_int_equal(some.rows[above - 1].rank.high, N_VALUES);
+    assert_int_equal(some.selection.n_all, N_VALUES);
     agg_estimate_release(&some);
     options.top = 1;
     assert_ok(agg_estimate_run(&some, &error, &f.recipe, &f.acc, &f.dictionary, &options));
     assert_int_equal(some.n_rows, 1);
     assert_int_equal(some.n_withheld, N_VALUES - above);
+    assert_int_equal(some.selection.n_selected, 1);
+    double half = agg_selection_of(1, N_VALUES, 0.95).quantile * some.rows[0].stderr_;
+    assert_true(some.rows[0].fcr_low == some.rows[0].raw - half);
+    assert_true(some.rows[0].fcr_high == some.rows[0].raw + half);
+    agg_estimate_release(&some);
+    // With a low threshold the first row lies above all withheld ones for sure.
+    fields_of(&f.recipe)->release_threshold = (uint64_t)all.rows[N_VALUES - 4].raw;
+    assert_ok(agg_estimate_run(&some, &error, &f.recipe, &f.acc, &f.dictionary, &options));
+    print_message("the first is %g: rank %d to %d of %d, %zu withheld\n", some.rows[0].raw,
+                  (int)some.rows[0].rank.low, (int)some.rows[0].rank.high, N_VALUES,
+                  some.n_withheld);
+    assert_true(some.n_withheld > 1 && some.rows[0].rank.high <= N_VALUES - some.n_withheld);
+    options.post.rule = AGG_POST_CLIP; // then nothing is said of them
+    agg_estimate_release(&some);
+    assert_ok(agg_estimate_run(&some, &error, &f.recipe, &f.acc, &f.dictionary, &options));
+    assert_true(some.rows[0].rank.high > N_VALUES - some.n_withheld);
     agg_estimate_release(&some);
     agg_estimate_release(&all);
     release_fixture(&f);
@@ -422,9 +445,19 @@ static void print_two_rows(printed *p)
     static const char hostile[] = "=1+\"<b>\x1b[31m\n\xe2\x80\xae\xff,";
     static const shoal_recipe fields = {.n_parts = 0};
     static const agg_recipe recipe = {.recipe = &fields, .id = "r", .hash_hex = "abc"};
-    agg_estimate_row rows[] = {
-        {{hostile, sizeof hostile - 1}, 0, 0.1, 1.0 / 3, -1e300, 12345678, 1, 1, 0.1},
-        {{"fig", 3}, 1, -2, 3, -8, 4, 3, 0, -2}};
+    agg_estimate_row rows[] = {{{hostile, sizeof hostile - 1},
+                                0,
+                                0.1,
+                                1.0 / 3,
+                                -1e300,
+                                12345678,
+                                1,
+                                1,
+                                0.1,
+                                -2,
+                                1.5,
+                                {1, 1}},
+                               {{"fig", 3}, 1, -2, 3, -8, 4, 3, 0, -2, -9, 5, {2, 2}}};
     agg_estimate estimate = {.recipe = &recipe,
                              .statistic = "count",
                              .n = 2000,
@@ -433,6 +466,7 @@ static void print_two_rows(printed *p)
                              .multiple = AGG_BH,
                              .n_dictionary = 2,
                              .n_rows = 2,
+                             .selection = {1, 2, 0.975, 2.25},
                              .rows = rows};
     print_all(p, print_estimate, &estimate);
 }
@@ -444,20 +478,27 @@ static void results_are_printed_and_escaped(void **state)
     print_two_rows(&p);
     const char *row =
         "{\"value\":\"=1+\\\"\\u003cb\\u003e\\u001b[31m\\u000a\\u202e\\ufffd,\",\"count\":0.1,"
-        "\"stderr\":0.3333333333333333,\"low\":-1e+300,\"high\":12345678,\"detected\":true}";
+        "\"stderr\":0.3333333333333333,\"low\":-1e+300,\"high\":12345678,\"detected\":true,"
+        "\"fcr_low\":-2,\"fcr_high\":1.5,\"rank_low\":1,\"rank_high\":1}";
     const char *fig =
-        "{\"value\":\"fig\",\"count\":-2,\"stderr\":3,\"low\":-8,\"high\":4,\"detected\":false}";
+        "{\"value\":\"fig\",\"count\":-2,\"stderr\":3,\"low\":-8,\"high\":4,\"detected\":false,"
+        "\"fcr_low\":-9,\"fcr_high\":5,\"rank_low\":2,\"rank_high\":2}";
     const char *head =
         "\"schema\":1,\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5,"
-        "\"confidence\":0.95,\"multiple\":\"bh\"";
-    const char *csv = "value,count,stderr,low,high,detected\n"
+        "\"confidence\":0.95,\"multiple\":\"bh\","
+        "\"selection\":{\"selected\":1,\"of\":2,\"confidence\":0.975}";
+    const char *csv = "value,count,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high\n"
                       "\"'=1+\"\"<b>\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,\",0.100,0.333,-1e+300,"
-                      "12345678.000,true\n\"fig\",-2.00,3.00,-8.00,4.00,false\n";
+                      "12345678.000,true,-2.000,1.500,1,1\n"
+                      "\"fig\",-2.00,3.00,-8.00,4.00,false,-9.00,5.00,2,2\n";
     const char *table = p.text[AGG_TABLE];
     assert_printed(&p, head, row, fig, csv);
     assert_null(strchr(table, '\xff'));
     assert_non_null(strstr(table, "\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,"));
     assert_non_null(strstr(table, "not distinguishable from zero"));
+    assert_non_null(
+        strstr(table, "rows were selected (1 of 2): intervals that cover 95 % of them are 1.15 "
+                      "times as wide\n")); // 2.25 / 1.96
     printed_release(&p);
 }
 

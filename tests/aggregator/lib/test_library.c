@@ -352,7 +352,7 @@ static void test_estimates(void **state)
     assert_non_null(csv);
     memcpy(csv, out.data, out.len);
     for (size_t i = 0; i < all.n_rows; i++) {
-        snprintf(row, sizeof row, "\"%.*s\",%.1f,%.1f,%.1f,%.1f,%s\n", (int)all.value[i].len,
+        snprintf(row, sizeof row, "\"%.*s\",%.1f,%.1f,%.1f,%.1f,%s,", (int)all.value[i].len,
                  all.value[i].bytes, all.count[i], all.standard_error[i], all.low[i], all.high[i],
                  all.detected[i] ? "true" : "false");
         if (strstr(csv, row) == NULL) fail_msg("%s is not in\n%s", row, csv);

@@ -27,6 +27,7 @@ static char *page_for(const agg_recipe *recipe, agg_estimate_row *rows, size_t n
                                    .epsilon = 0.5,
                                    .confidence = 0.9,
                                    .n_dictionary = n_rows,
+                                   .selection = agg_selection_of(n_rows, n_rows + 3, 0.9),
                                    .n_rows = n_rows,
                                    .rows = rows};
     const agg_page_section section = {
@@ -49,8 +50,14 @@ static char *page_of(agg_estimate_row *rows, size_t n_rows, size_t top, const ch
 
 static agg_estimate_row row_of(const char *bytes, size_t len, double count, double half)
 {
-    return (agg_estimate_row){{bytes, len}, 0,        count,        half / 2, count - half,
-                              count + half, half / 2, count > half, count};
+    return (agg_estimate_row){.value = {bytes, len},
+                              .count = count,
+                              .stderr_ = half / 2,
+                              .low = count - half,
+                              .high = count + half,
+                              .score = half / 2,
+                              .detected = count > half,
+                              .raw = count};
 }
 
 static size_t count_of(const char *text, const char *part)
@@ -76,6 +83,8 @@ static void hostile_values_are_harmless(void **state)
         row_of(fine, sizeof fine - 1, 10, 9)};
     char *text = page_of(rows, 5, 0, NULL);
     assert_null(strstr(text, "<script"));
+    assert_non_null(strstr(text, "<p class=\"note\">rows were selected (5 of 8): intervals that "
+                                 "cover 90 % of them are 1.13 times as wide</p>"));
     assert_non_null(strstr(text, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&quot;&amp;"));
     assert_non_null(strstr(text, ">a\xef\xbf\xbd"
                                  "b\xef\xbf\xbd[31m\xef\xbf\xbd\xef\xbf\xbd<"));
