@@ -36,7 +36,7 @@ static route route_of(const char *url)
     if (strcmp(url, "/") == 0) return ROUTE_PAGE_ALL;
     if (strcmp(url, "/refresh.js") == 0) return ROUTE_SCRIPT;
     if (strcmp(url, "/metrics") == 0) return ROUTE_METRICS;
-    if (strcmp(url, "/delivery") == 0) return ROUTE_DELIVERY;
+    if (strcmp(url, "/delivery") == 0 || strcmp(url, "/operations") == 0) return ROUTE_DELIVERY;
     if (strcmp(url, "/sign-in") == 0) return ROUTE_SIGN_IN;
     if (strcmp(url, "/sign-out") == 0) return ROUTE_SIGN_OUT;
     if (strcmp(url, "/healthz") == 0) return ROUTE_HEALTH;

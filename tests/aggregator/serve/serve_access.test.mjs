@@ -141,6 +141,7 @@ test('every route for every role; out of scope is what does not exist, byte for 
     ['/refresh.js', 200, 200, 200, 200],
     ['/metrics', 200, 200, 200, 200],
     ['/delivery', 404, 404, 404, 200],
+    ['/operations', 404, 404, 404, 200],
     ['/v1/recipes', 200, 200, 200, 200],
     [`/v1/recipes/${theme}`, 200, 404, 200, 404],
     [`/v1/recipes/${words}`, 404, 200, 200, 404],
@@ -176,6 +177,7 @@ test('every route for every role; out of scope is what does not exist, byte for 
       ['/v1/sums/sum-b', '/v1/sums/sum-z'],
       [`/v1/recipes/${words}`, `/v1/recipes/${'0'.repeat(64)}`],
       ['/delivery', '/deliveries'],
+      ['/operations', '/operationz'],
     ]) {
       const headers = bearer(TOKENS.alice);
       const [one, other] = [
