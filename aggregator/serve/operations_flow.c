@@ -10,7 +10,7 @@
 #include "print_text.h"
 #include "serve_page.h"
 
-enum { STEPS = 5, BOX_WIDTH = 132, BOX_PITCH = 162, BOX_HEIGHT = 64 };
+enum { STEPS = 5, BOX_WIDTH = 132, BOX_PITCH = 162, BOX_HEIGHT = 64, NARROW_PITCH = 94 };
 
 typedef struct step {
     const char *name, *unit, *meaning;
@@ -50,23 +50,45 @@ static void put_box(FILE *stream, const step *one, int x, int y)
             one->name, x + 10, y + 40, agg_whole(one->n).text, x + 10, y + 57, one->unit);
 }
 
-// Draws the ways between boxes: received to waiting, folded and released in one line; to refused,
-// which leaves it, downwards.
-static void put_picture(FILE *stream, const step steps[STEPS])
+static const int in_line[] = {0, 2, 3, 4}; // received, waiting, folded, released
+
+static void open_picture(FILE *stream, const char *class, int width, int height)
 {
-    static const int order[] = {0, 2, 3, 4};
-    fputs("<figure><svg viewBox=\"0 0 640 172\" role=\"img\" aria-label=\"The way of reports; the "
-          "table below has the same numbers\">\n",
-          stream);
+    fprintf(stream,
+            "<svg class=\"%s\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"The way of reports; "
+            "the table below has the same numbers\">\n",
+            class, width, height);
+}
+
+// Draws received, waiting, folded and released in one line, and refused, which leaves it, below.
+static void put_wide(FILE *stream, const step steps[STEPS])
+{
+    open_picture(stream, "wide", 640, 172);
     for (int i = 0; i < STEPS - 1; i++) {
         int x = 2 + i * BOX_PITCH;
-        put_box(stream, &steps[order[i]], x, 2);
+        put_box(stream, &steps[in_line[i]], x, 2);
         if (i == 0) continue;
         fprintf(stream, "<path d=\"M%d 34h26m-6-5l6 5-6 5\"/>\n", x - BOX_PITCH + BOX_WIDTH + 2);
     }
-    fprintf(stream, "<path d=\"M68 68v34m-5-6l5 6 5-6\"/>\n");
+    fputs("<path d=\"M68 68v34m-5-6l5 6 5-6\"/>\n", stream);
     put_box(stream, &steps[1], 2, 104);
-    fputs("</svg></figure>\n", stream);
+    fputs("</svg>\n", stream);
+}
+
+// The same for narrow screens: the line goes downwards, and refused stands beside it.
+static void put_narrow(FILE *stream, const step steps[STEPS])
+{
+    open_picture(stream, "narrow", 300, 362);
+    for (int i = 0; i < STEPS - 1; i++) {
+        int y = 2 + i * NARROW_PITCH;
+        put_box(stream, &steps[in_line[i]], 2, y);
+        if (i == 0) continue;
+        fprintf(stream, "<path d=\"M68 %dv26m-5-6l5 6 5-6\"/>\n",
+                y - NARROW_PITCH + BOX_HEIGHT + 2);
+    }
+    fputs("<path d=\"M136 34h26m-6-5l6 5-6 5\"/>\n", stream);
+    put_box(stream, &steps[1], 2 + BOX_PITCH, 2);
+    fputs("</svg>\n", stream);
 }
 
 static void put_row(FILE *stream, const char *what, const char *figure, const char *meaning,
@@ -182,7 +204,10 @@ void operations_flow_put(FILE *stream, const serve_request *r, const agg_store_s
     step steps[STEPS];
     sum_up(steps, r, stats);
     open_section(stream, "The way of reports");
-    put_picture(stream, steps);
+    fputs("<figure>", stream);
+    put_wide(stream, steps);
+    put_narrow(stream, steps);
+    fputs("</figure>\n", stream);
     open_table(stream, "The way of reports");
     for (int i = 0; i < STEPS; i++)
         put_row(stream, steps[i].name, agg_whole(steps[i].n).text, steps[i].meaning,

@@ -44,9 +44,12 @@ static const char style[] =
     "input{font:inherit;color:var(--fg);background:var(--bg);border:1px solid var(--soft);"
     "border-radius:.4rem;padding:.2rem .4rem;max-width:100%;width:11rem}"
     "label{display:grid;color:var(--soft);font-size:.9rem}"
-    "td{overflow-wrap:anywhere}table.log th,table.log td{width:auto;text-align:left;"
+    ".long,td:last-child{overflow-wrap:anywhere}svg.narrow{display:none;max-width:20rem}"
+    "table.log th,table.log td{width:auto;text-align:left;"
     "padding-right:.7rem}table.log td:last-child{color:inherit}"
-    "@media(max-width:40rem){table.log tr{display:block}table.log td::before{content:attr("
+    "@media(max-width:40rem){table.log "
+    "tr{display:block}svg.wide{display:none}svg.narrow{display:block}table.log "
+    "td:empty{display:none}table.log td::before{content:attr("
     "data-label) \": \";color:var(--soft)}table.log th,table.log td{display:block}}";
 
 void serve_page_text(FILE *stream, const char *text)
@@ -68,6 +71,7 @@ static void put_links(FILE *stream, const serve_request *r)
     unsigned role = serve_request_role(r);
     fputs("<nav aria-label=\"Pages\">", stream);
     if ((role & SERVE_READS) != 0) fputs("<a href=\"/\">Results</a>", stream);
+    fputs("<a href=\"/books\">Books</a><a href=\"/books/log\">Audit log</a>", stream);
     if ((role & SERVE_ADMINISTERS) != 0) fputs("<a href=\"/operations\">Operations</a>", stream);
     fputs("</nav>\n", stream);
 }
