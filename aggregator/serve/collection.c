@@ -128,6 +128,7 @@ void serve_collections_release(serve_collections *collections)
         for (size_t d = 0; d < one->n_dictionaries; d++)
             agg_dictionary_release(&one->dictionaries[d].dictionary);
         free(one->dictionaries);
+        free(atomic_load(&one->guarantee));
         agg_recipe_release(&one->recipe);
     }
     free(collections->list);

@@ -8,6 +8,7 @@
 
 #include "alarms.h"
 #include "dictionary.h"
+#include "guarantee.h"
 #include "recipe_json.h"
 #include "serve_config.h"
 #include "store.h"
@@ -40,12 +41,13 @@ typedef struct serve_live {
 
 typedef struct serve_collection {
     agg_recipe recipe;
-    int64_t number;                 // in the store
-    serve_live *live;               // set when the collection is put in force
-    uint32_t tick_s;                // seconds between ticks at which its blocks close
-    double growth_alarm;            // serve_config.h
-    double honest;                  // share of honest reports that is assumed; 0: none stated
-    serve_dictionary *dictionaries; // the first one answers a request that names none
+    int64_t number;                     // in the store
+    serve_live *live;                   // set when the collection is put in force
+    uint32_t tick_s;                    // seconds between ticks at which its blocks close
+    double growth_alarm;                // serve_config.h
+    double honest;                      // share of honest reports that is assumed; 0: none stated
+    _Atomic(agg_guarantee *) guarantee; // at the smallest block; NULL until somebody asked
+    serve_dictionary *dictionaries;     // the first one answers a request that names none
     size_t n_dictionaries;
     // Bytes of memory planned for the distinct records that are kept; 0 when the recipe keeps none.
     // Only the folding thread touches it once that runs.

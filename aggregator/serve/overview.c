@@ -47,7 +47,11 @@ static void put_collection(FILE *out, const serve_collection *one, const agg_sto
     fputs("\">", out);
     agg_page_string(out, one->recipe.id);
     fputs("</a></td><td class=\"count\">", out);
-    agg_page_count(out, (double)stats->released);
+    // No result tells of fewer reports than the cohort, so their number is not told either.
+    uint32_t cohort = one->recipe.recipe->cohort_minimum;
+    bool is_told = stats->released >= cohort || stats->released == 0;
+    if (!is_told) fputs("below ", out);
+    agg_page_count(out, is_told ? (double)stats->released : (double)cohort);
     fprintf(out,
             "</td><td class=\"interval\">%s</td><td class=\"interval\">%s</td><td "
             "class=\"interval\">",
@@ -78,7 +82,8 @@ void serve_overview_write(FILE *out, const serve_job *job, agg_store *store, int
         }
         put_collection(out, one, &stats, &released, now_s);
     }
-    fputs("</tbody></table>\n<p class=\"note\">Reports of closed blocks. Times are UTC.</p>"
+    fputs("</tbody></table>\n<p class=\"note\">Reports of closed blocks. Times are UTC. <a "
+          "href=\"/books\">Books</a> have each block, and who asked what.</p>"
           "</section>\n",
           out);
 }

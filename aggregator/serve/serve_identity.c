@@ -90,7 +90,8 @@ static bool wants_page(const serve_request *r)
     const char *accept = agg_http_exchange_header(&r->x, "Accept");
     bool is_page = r->route == ROUTE_PAGE_ALL || r->route == ROUTE_PAGE_ONE ||
                    r->route == ROUTE_METRICS || r->route == ROUTE_DELIVERY ||
-                   r->route == ROUTE_RESULTS;
+                   r->route == ROUTE_RESULTS || r->route == ROUTE_BOOKS ||
+                   r->route == ROUTE_BOOKS_ONE || r->route == ROUTE_BOOKS_LOG;
     return is_page && accept != NULL && strstr(accept, "text/html") != NULL;
 }
 

@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "agg_batch.h"
+#include "audit_page.h"
+#include "books_page.h"
 #include "bytes.h"
 #include "checksum.h"
 #include "delivery_page.h"
@@ -23,6 +25,7 @@
 #define RESULTS "/v1/results/"
 #define SUMS "/v1/sums/"
 #define PAGES "/recipes/"
+#define BOOKS "/books/recipes/"
 
 static bool starts_with(const char *text, const char *prefix)
 {
@@ -36,7 +39,10 @@ static route route_of(const char *url)
     if (strcmp(url, "/") == 0) return ROUTE_PAGE_ALL;
     if (strcmp(url, "/refresh.js") == 0) return ROUTE_SCRIPT;
     if (strcmp(url, "/metrics") == 0) return ROUTE_METRICS;
-    if (strcmp(url, "/delivery") == 0) return ROUTE_DELIVERY;
+    if (strcmp(url, "/delivery") == 0 || strcmp(url, "/operations") == 0) return ROUTE_DELIVERY;
+    if (strcmp(url, "/books") == 0) return ROUTE_BOOKS;
+    if (strcmp(url, "/books/log") == 0) return ROUTE_BOOKS_LOG;
+    if (starts_with(url, BOOKS)) return ROUTE_BOOKS_ONE;
     if (strcmp(url, "/sign-in") == 0) return ROUTE_SIGN_IN;
     if (strcmp(url, "/sign-out") == 0) return ROUTE_SIGN_OUT;
     if (strcmp(url, "/healthz") == 0) return ROUTE_HEALTH;
@@ -309,6 +315,9 @@ static const char *question_of(route which)
     case ROUTE_PAGE_ONE: return "page";
     case ROUTE_METRICS: return "metrics";
     case ROUTE_DELIVERY: return "delivery";
+    case ROUTE_BOOKS:
+    case ROUTE_BOOKS_ONE: return "books";
+    case ROUTE_BOOKS_LOG: return "audit-log";
     case ROUTE_SIGN_IN: return "sign-in";
     case ROUTE_SIGN_OUT: return "sign-out";
     default: return NULL;
@@ -324,10 +333,11 @@ static void copy_argument(char out[AGG_AUDIT_TEXT_MAX], const serve_request *r, 
 // Notes what was asked, as it was asked, also where it is refused.
 static void note_question(serve_request *r, const char *url)
 {
-    const char *id = r->route == ROUTE_RESULTS    ? url + strlen(RESULTS)
-                     : r->route == ROUTE_SUM      ? url + strlen(SUMS)
-                     : r->route == ROUTE_PAGE_ONE ? url + strlen(PAGES)
-                                                  : "";
+    const char *id = r->route == ROUTE_RESULTS     ? url + strlen(RESULTS)
+                     : r->route == ROUTE_SUM       ? url + strlen(SUMS)
+                     : r->route == ROUTE_PAGE_ONE  ? url + strlen(PAGES)
+                     : r->route == ROUTE_BOOKS_ONE ? url + strlen(BOOKS)
+                                                   : "";
     const char *from = agg_http_exchange_argument(&r->x, "from"),
                *to = agg_http_exchange_argument(&r->x, "to");
     r->entry.what = question_of(r->route);
@@ -337,7 +347,7 @@ static void note_question(serve_request *r, const char *url)
     snprintf(r->entry.collection, sizeof r->entry.collection, "%s", id);
     copy_argument(r->entry.dictionary, r, "dictionary");
     copy_argument(r->entry.value, r, "value");
-    copy_argument(r->entry.span, r, "period");
+    copy_argument(r->entry.span, r, r->route == ROUTE_BOOKS_LOG ? "day" : "period");
     if (r->entry.span[0] == '\0' && (from != NULL || to != NULL))
         snprintf(r->entry.span, sizeof r->entry.span, "%.32s..%.32s", from == NULL ? "" : from,
                  to == NULL ? "" : to);
@@ -354,6 +364,9 @@ static void answer_question(serve_request *r, const char *url)
     case ROUTE_SUM: answer_sum(r, url + strlen(SUMS)); break;
     case ROUTE_METRICS: serve_metrics_answer(r); break;
     case ROUTE_DELIVERY: delivery_page_answer(r); break;
+    case ROUTE_BOOKS: books_page_answer(r); break;
+    case ROUTE_BOOKS_LOG: audit_page_answer(r); break;
+    case ROUTE_BOOKS_ONE: books_page_answer_one(r, url + strlen(BOOKS)); break;
     case ROUTE_SIGN_IN: is_logged = sign_in_answer(r); break;
     default: is_logged = sign_out_answer(r); break;
     }
@@ -366,14 +379,19 @@ static bool is_hidden(const serve_request *r)
     return r->route == ROUTE_DELIVERY && (serve_request_role(r) & SERVE_ADMINISTERS) == 0;
 }
 
+// Results are for readers alone.
+static bool is_result(route which)
+{
+    return which == ROUTE_RESULTS || which == ROUTE_SUM || which == ROUTE_PAGE_ALL ||
+           which == ROUTE_PAGE_ONE;
+}
+
 void serve_route_answer(serve_request *r, const char *url)
 {
     if (is_hidden(r)) r->route = ROUTE_NONE;
     if (question_of(r->route) != NULL) {
-        bool is_sign = r->route == ROUTE_SIGN_IN || r->route == ROUTE_SIGN_OUT;
         note_question(r, url);
-        if (!is_sign && r->route != ROUTE_METRICS && r->route != ROUTE_DELIVERY)
-            serve_identity_check(r, SERVE_READS);
+        if (is_result(r->route)) serve_identity_check(r, SERVE_READS);
         if (r->x.answer.status == 0)
             answer_question(r, url);
         else

@@ -141,6 +141,13 @@ test('every route for every role; out of scope is what does not exist, byte for 
     ['/refresh.js', 200, 200, 200, 200],
     ['/metrics', 200, 200, 200, 200],
     ['/delivery', 404, 404, 404, 200],
+    ['/operations', 404, 404, 404, 200],
+    ['/books', 200, 200, 200, 200],
+    ['/books/log', 200, 200, 200, 200],
+    ['/books/log?day=x', 400, 400, 400, 400],
+    ['/books/recipes/theme', 200, 404, 200, 200],
+    ['/books/recipes/words', 404, 200, 200, 200],
+    ['/books/recipes/nothing', 404, 404, 404, 404],
     ['/v1/recipes', 200, 200, 200, 200],
     [`/v1/recipes/${theme}`, 200, 404, 200, 404],
     [`/v1/recipes/${words}`, 404, 200, 200, 404],
@@ -175,7 +182,9 @@ test('every route for every role; out of scope is what does not exist, byte for 
       ['/recipes/words', '/recipes/wordz'],
       ['/v1/sums/sum-b', '/v1/sums/sum-z'],
       [`/v1/recipes/${words}`, `/v1/recipes/${'0'.repeat(64)}`],
+      ['/books/recipes/words', '/books/recipes/wordz'],
       ['/delivery', '/deliveries'],
+      ['/operations', '/operationz'],
     ]) {
       const headers = bearer(TOKENS.alice);
       const [one, other] = [

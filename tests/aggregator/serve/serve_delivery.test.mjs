@@ -41,14 +41,30 @@ function figuresOf(html, title) {
   return Object.fromEntries([...rows].map(([, what, n]) => [what, n]));
 }
 
+/** The boxes of the picture. @param {string} html @returns {Record<string, string>} */
+function pictured(html) {
+  const boxes = html.matchAll(/<text x="\d+" y="\d+">(\w+)<\/text><text class="b"[^>]*>([\d,]+)</g);
+  return Object.fromEntries([...boxes].map(([, what, n]) => [what, n]));
+}
+
 test('the page says what came in, what waits, what was refused and when the next tick is', async (t) => {
   const folder = makeFolder(t);
   const edges = ['https://edge.example.org', 'http://[::1]:8472'];
   const { url } = await serve(t, configured(folder, { edges }));
   const page = async () => get(`${url}/delivery`, bearer(ADMIN));
-  assert.deepEqual(figuresOf((await page()).text, 'Batches refused since the start'), {
-    None: '0',
+  const refused = (/** @type {Record<string, string>} */ but) => ({
+    unauthorized: '0',
+    'content-type': '0',
+    'too-large': '0',
+    'recipe-hash': '0',
+    damaged: '0',
+    busy: '0',
+    ...but,
   });
+  const empty = (await page()).text;
+  assert.deepEqual(figuresOf(empty, 'Batches refused since the start'), refused({}));
+  const nothing = { Received: '0', Refused: '0', Waiting: '0', Folded: '0', Released: '0' };
+  assert.deepEqual(figuresOf(empty, 'The way of reports'), nothing);
   const batches = simulate(join(folder, 'recipe-0.json'), 'the\t500\nof\t700\n', 1200, 400);
   for (const batch of batches) assert.equal((await post(url, batch)).status, 201);
   assert.equal((await post(url, batches[0])).status, 200);
@@ -72,10 +88,20 @@ test('the page says what came in, what waits, what was refused and when the next
   assert.ok(new Date(tick.replace(' UTC', 'Z')).getTime() > Date.now());
   assert.match(html, /once it holds 1500 reports: 300 are missing/);
   assert.match(html, /Batches that came once more, and count once: 1\./);
-  assert.deepEqual(figuresOf(html, 'Batches refused since the start'), {
-    unauthorized: '1',
-    damaged: '1',
-  });
+  assert.deepEqual(
+    figuresOf(html, 'Batches refused since the start'),
+    refused({ unauthorized: '1', damaged: '1' }),
+  );
+  const flow = { ...nothing, Received: '1,200', Refused: '2', Folded: '1,200' };
+  assert.deepEqual(figuresOf(html, 'The way of reports'), flow);
+  assert.deepEqual(pictured(html), flow, 'the picture has the numbers of the table');
+  const state = figuresOf(html, 'State');
+  assert.equal(state.Store, 'sound');
+  assert.equal(state['Failing folds'], '0');
+  assert.equal(state.Alarms, '0');
+  assert.match(state['Disk free'], /^[\d,]+ MB$/);
+  assert.match(state.Clock, /^\d{4}-\d\d-\d\d \d\d:\d\d UTC$/);
+  assert.match((await get(`${url}/operations`, bearer(ADMIN))).text, /<h1>Operations<\/h1>/);
   for (const edge of edges) assert.ok(html.includes(`href="${edge}/delivery"`), edge);
 });
 
