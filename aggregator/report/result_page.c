@@ -247,7 +247,7 @@ static void put_table(FILE *out, const agg_page_section *section)
                                           : "each value alone");
     if (!agg_selection_note(selected, &e->selection, e->confidence)) return;
     fputs("<p class=\"note\">", out);
-    put_string(out, selected);
+    agg_page_string(out, selected);
     fputs("</p>\n", out);
 }
 
