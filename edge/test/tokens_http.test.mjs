@@ -63,7 +63,8 @@ for (const runtime of ['node', 'workerd'])
           () => 0,
         );
         if (status === 202) return;
-        assert.ok([0, 503].includes(status), `status ${status}`);
+        // 408: on a busy machine a body may miss its deadline.
+        assert.ok([0, 408, 503].includes(status), `status ${status}`);
         await pause(50 + 100 * Math.random());
       }
     };
