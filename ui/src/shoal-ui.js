@@ -18,6 +18,7 @@ class ShoalElement extends Base {
   /** @type {any} */ client;
   /** @type {any} */ options;
   /** @type {Promise<Part> | null} */ #part = null;
+  /** Of the part before, which may still load its language. @type {Promise<void> | undefined} */ #end;
 
   connectedCallback() {
     document.addEventListener('shoal-change', this);
@@ -27,7 +28,7 @@ class ShoalElement extends Base {
 
   disconnectedCallback() {
     document.removeEventListener('shoal-change', this);
-    void this.#part?.then((part) => part.stop());
+    this.#end = this.#part?.then((part) => part.stop());
     this.#part = null;
     this.shadowRoot?.replaceChildren();
   }
@@ -44,7 +45,9 @@ class ShoalElement extends Base {
     const isReady = (this.client && this.options) || this.localName === NAMES[2];
     if (this.#part) void this.#part.then((part) => part.update());
     else if (isReady)
-      this.#part = import('./elements.js').then(({ show }) => show(/** @type {any} */ (this)));
+      this.#part = Promise.allSettled([this.#end])
+        .then(() => import('./elements.js'))
+        .then(({ show }) => show(/** @type {any} */ (this)));
   }
 
   /** Shows what is asked, whatever was answered: for a link of the page. */

@@ -668,6 +668,28 @@ test('forced colours and reduced motion: everything is there, and nothing moves'
   await page.screenshot({ path: join(BUILD, 'forced-colours.png'), fullPage: true });
 });
 
+test('a language that comes late does not take the place of a later one', async () => {
+  const { page } = await open('<shoal-consent></shoal-consent>');
+  await pretend(page, { state: 'none', options: options() });
+  await page.getByRole('button', { name: 'Yes, take part' }).waitFor();
+  let held = 0;
+  await page.route(/lang\/tr\.js/, async (route) => {
+    held++;
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await route.continue();
+  });
+  const request = page.waitForRequest(/lang\/tr\.js/);
+  const element = page.locator('shoal-consent');
+  await element.evaluate((element) => element.setAttribute('lang', 'tr'));
+  await request;
+  await element.evaluate((element) => element.setAttribute('lang', 'fr'));
+  await page.getByRole('button', { name: 'Oui' }).waitFor();
+  await page.waitForTimeout(1000);
+  assert.equal(held, 1);
+  assert.equal(await page.getByRole('button', { name: 'Evet' }).count(), 0);
+  assert.ok(await page.getByRole('button', { name: 'Oui' }).isVisible());
+});
+
 test('a page adds a language, and an element changes its own', async () => {
   const { page } = await open('<shoal-consent lang="nl"></shoal-consent>');
   await page.evaluate(() =>
