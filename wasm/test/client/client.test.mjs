@@ -1083,7 +1083,8 @@ test("the page's module is enough for most recipes; one that it lacks brings the
     const { client } = await makeClient({ wasm: undefined, fetch: fetcher, recipes });
     await client.consent.grant();
     const words = codes(await client.record('typed-words', 'fish'));
-    const others = codes(await client.record('s', rare.value === 'number' ? 1 : 'fish'));
+    const event = recipes.at(-1).value === 'number' ? 1 : 'fish';
+    const others = codes(await client.record('s', event));
     return {
       loaded,
       words,
