@@ -119,11 +119,11 @@ void agg_dap_noise_read(double *delta, agg_object *task_object, shoal_dap_task *
 // ---- what it promises ----
 
 // Returns: epsilon at delta of rho-concentrated privacy. Every order gives a bound; the best one is
-// near 1 + sqrt(ln(1/delta)/rho).
+// near 1 + sqrt(ln(1/delta)/rho). Orders stay away from 1, where a huge rho would put them.
 static double epsilon_of(double rho, double delta)
 {
     agg_renyi_curve curve;
-    double best = sqrt(-log(delta) / rho);
+    double best = fmax(sqrt(-log(delta) / rho), 1e-3);
     for (int i = 0; i < AGG_RENYI_ORDERS; i++) {
         double order = 1 + best * exp2((i - AGG_RENYI_ORDERS / 2) / 20.0);
         curve.order[i] = order;

@@ -2,7 +2,9 @@
 // Property: a task file, or a recipe of two servers, either is refused with a text, or holds a task
 // within its stated ranges, whose VDAF there is, whose configuration has room, and that can be
 // printed.
-#include "dap_task.h"
+#include <math.h>
+
+#include "dap_noise.h"
 #include "fuzz.h"
 #include "vdaf08.h"
 
@@ -27,6 +29,18 @@ static void check_task(const shoal_dap_task *task)
     PROPERTY(!w.is_full && w.len <= sizeof bytes);
 }
 
+// Noise is of task files only, and what is claimed for it can be printed.
+static void check_noise(const agg_dap_task *t)
+{
+    agg_dap_noise_claim claim;
+    if (t->task.noise.kind == SHOAL_DAP_NOISE_NONE) return;
+    PROPERTY(t->is_exact && t->task.noise.kind <= SHOAL_DAP_NOISE_GAUSSIAN);
+    agg_dap_noise_claim_of(&claim, t);
+    PROPERTY(isfinite(claim.epsilon) && claim.epsilon > 0);
+    PROPERTY(claim.delta >= 0 && claim.delta <= 1e-3);
+    PROPERTY(isfinite(claim.standard_error) && claim.standard_error >= 0 && claim.reach >= 0);
+}
+
 static void check_print(const agg_dap_task *t)
 {
     static FILE *nowhere;
@@ -47,6 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     PROPERTY(strlen(t.id_text) == AGG_DAP_ID_TEXT - 1 && strlen(t.info) == t.task.info_len);
     PROPERTY((t.expires_day == UINT32_MAX) == (t.task.interval.duration == 0));
     check_task(&t.task);
+    check_noise(&t);
     check_print(&t);
     agg_dap_task_release(&t);
     return 0;

@@ -177,6 +177,11 @@ static void gaussian_epsilon_covers_the_exact_law(void **state)
         assert_true(claim.epsilon <= 1.2 * high);
         assert_true(claim.standard_error == sqrt(2 * tasks[i].variance));
     }
+    // Noise that is far too small has a huge epsilon, and a finite one, which results print.
+    double huge = claim_of(TASK("\"type\":\"sum-vec\",\"length\":19000,\"max\":9007199254740991",
+                                GAUSSIAN("1", "1e-9")))
+                      .epsilon;
+    assert_true(isfinite(huge) && huge > 1e30);
     // Vectors: d^2 is 4 * 10^2, 2 and 10, which gives the epsilon of a count of variance/d^2.
     double one = claim_of(TASK(COUNT, GAUSSIAN("50", "1e-9"))).epsilon;
     assert_true(claim_of(TASK(VECTOR, GAUSSIAN("20000", "1e-9"))).epsilon == one);
