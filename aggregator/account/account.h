@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "mechanism.h"
+#include "pair_law.h"
 
 // The quantity that a plan estimates, and the limits of the plan. All counts are numbers of
 // reports.
@@ -90,6 +91,9 @@ typedef struct agg_account {
     // Returns: the central epsilon of n reports at delta, by a bound of the mechanism's own.
     //   local: epsilon of one report
     double (*central)(double local, double n, double delta);
+    // Adds the classes of the part's records to an empty law (pair_law.h); NULL: general bounds of
+    // amplification hold, which take the worst mechanism of this epsilon.
+    void (*pair)(agg_pair_law *law, const shoal_part *part);
     // Makes every report of the part the permanent answer itself, which is what many reports of one
     // value reveal.
     // Returns: SHOAL_ERR_RANGE if the permanent answer hides nothing.

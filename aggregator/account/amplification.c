@@ -7,16 +7,14 @@
 #include <stdlib.h>
 
 #include "agg_size.h"
-#include "binomial.h"
+#include "amplification_search.h"
+#include "blanket.h"
 
 #define FINE_BLOCKS 4096
 #define COARSE_BLOCKS 768
 #define ROUNDING 1e-8 // relative: more than all roundings of a sum together, even at 10^12 reports
-#define OUTSIDE 1e-10 // share of delta: the most probability outside the window
-#define STEPS_MAX 200 // steps of a search; every third step halves the bracket
-#define GROUP_DELTA_MIN 1e-40 // the least delta of one report of a protected group
 
-const char *const agg_bound_names[AGG_BOUNDS] = {"closed_form", "clones", "stronger"};
+const char *const agg_bound_names[AGG_BOUNDS] = {"closed_form", "clones", "stronger", "blanket"};
 
 // The law of C, cut into blocks of neighbours. The probability outside the blocks is at most
 // `below` and `above`.
@@ -36,29 +34,6 @@ static agg_binomial law_of_clones(const agg_crowd *crowd, agg_bound bound)
         law.q = tanh(e0 / 2);
     }
     return law;
-}
-
-// Returns: the first C of the window. The values below it have probability `tiny` at most.
-static double window_start(const agg_binomial *law, double tiny)
-{
-    double mean = law->n * law->p, sigma = sqrt(mean * law->q);
-    for (double reach = 4; reach < 60; reach += 0.5) {
-        double start = floor(mean - reach * sigma);
-        if (start <= 0) return 0;
-        if (agg_binomial_lower(start - 1, law) <= tiny) return start;
-    }
-    return 0;
-}
-
-static double window_end(const agg_binomial *law, double tiny)
-{
-    double mean = law->n * law->p, sigma = sqrt(mean * law->q);
-    for (double reach = 4; reach < 1000; reach += 0.5) {
-        double end = ceil(mean + reach * sigma + reach);
-        if (end >= law->n) return law->n;
-        if (agg_binomial_upper(end + 1, law) <= tiny) return end;
-    }
-    return law->n;
 }
 
 // Returns: P(first <= C < first + width), by the ratio of neighbours from the block's first.
@@ -82,8 +57,9 @@ static agg_err make_clones(clones *c, agg_error *error, const agg_crowd *crowd, 
                            size_t blocks_max)
 {
     const agg_binomial law = law_of_clones(crowd, bound);
-    double delta = crowd->contributions > 1 ? GROUP_DELTA_MIN : crowd->delta;
-    double start = window_start(&law, OUTSIDE * delta), end = window_end(&law, OUTSIDE);
+    double tiny = AGG_AMPLIFICATION_OUTSIDE * agg_window_delta(crowd);
+    double start = agg_window_start(&law, tiny),
+           end = agg_window_end(&law, AGG_AMPLIFICATION_OUTSIDE);
     double width = ceil((end - start + 1) / (double)blocks_max),
            blocks = ceil((end - start + 1) / width);
     *c = (clones){.local_epsilon = crowd->local_epsilon, .last = end, .is_exact = width <= 1};
@@ -119,8 +95,9 @@ static double delta_given(double c, double e0, double epsilon)
     return gain > tail ? exp(agg_binomial_log(k - 1, &fair)) * (gain - tail) : 0;
 }
 
-static agg_central delta_of(const clones *c, double epsilon)
+static agg_central delta_of(const void *law, double epsilon)
 {
+    const clones *c = law;
     agg_central sum = {0, 0};
     double e0 = c->local_epsilon, next = delta_given(c->last, e0, epsilon);
     sum.upper = c->above * next;
@@ -134,72 +111,6 @@ static agg_central delta_of(const clones *c, double epsilon)
     sum.upper *= 1 + ROUNDING;
     sum.lower *= 1 - ROUNDING;
     return sum;
-}
-
-// Returns: ln of the factor by which a group of B reports multiplies the delta of one.
-static double group_log(double epsilon, double contributions)
-{
-    double all = contributions * epsilon;
-    if (contributions <= 1) return 0;
-    if (epsilon <= 0) return log(contributions);
-    return all + log(-expm1(-all)) - epsilon - log(-expm1(-epsilon));
-}
-
-typedef struct question {
-    const clones *c;
-    double delta, contributions;
-    bool is_lower;
-} question;
-
-// Returns: a number above 0 if delta is exceeded at this epsilon of one report.
-static double excess(const question *q, double epsilon)
-{
-    agg_central delta = delta_of(q->c, epsilon);
-    double log_delta = log((q->is_lower ? delta.lower : delta.upper) + 1e-300);
-    return log_delta + group_log(epsilon, q->contributions) - log(q->delta);
-}
-
-// Narrows the bracket of low (delta exceeded) and high (delta kept). It uses false position
-// (Illinois) and halves the bracket every third step. The final *high was itself evaluated, so the
-// bound assumes nothing about the curve's shape.
-static void search(double *low, double *high, const question *q)
-{
-    double at_low = excess(q, *low), at_high = log(1e-300), tight = 1e-12 * *high;
-    int last = 0;
-    for (int i = 0; i<STEPS_MAX && * high - *low> fmin(tight, 1e-9 * *high); i++) {
-        double share = i % 3 == 2 ? 0.5 : fmin(fmax(at_low / (at_low - at_high), 1e-6), 1 - 1e-6);
-        double middle = *low + (*high - *low) * share;
-        if (middle <= *low || middle >= *high) break;
-        double at = excess(q, middle);
-        int side = at > 0 ? 1 : -1;
-        if (side > 0) {
-            *low = middle;
-            at_low = at;
-            if (last == side) at_high /= 2;
-        } else {
-            *high = middle;
-            at_high = at;
-            if (last == side) at_low /= 2;
-        }
-        last = side;
-    }
-}
-
-static agg_central search_both(const clones *c, const agg_crowd *crowd)
-{
-    question q = {c, crowd->delta, crowd->contributions, false};
-    double low = 0, high = crowd->local_epsilon, least = 0, most = 0;
-    agg_central nothing = {NAN, NAN};
-    if (excess(&q, 0) <= 0) return (agg_central){0, 0};
-    search(&low, &high, &q);
-    if (high >= crowd->local_epsilon * (1 - 2e-12))
-        return nothing; // no improvement in the first 12 digits
-    most = high;
-    q.is_lower = true;
-    // The lower end is usually very near to the upper one.
-    if (excess(&q, high * (1 - 1e-4)) > 0) least = high * (1 - 1e-4);
-    if (least > 0 || excess(&q, 0) > 0) search(&least, &most, &q);
-    return (agg_central){least * crowd->contributions, high * crowd->contributions};
 }
 
 // Returns: Theorem 3.1's epsilon; INFINITY if its condition fails.
@@ -221,7 +132,7 @@ static double closed_form_group(const agg_crowd *crowd)
     for (int i = 0; i < 100; i++) {
         double middle = (low + high) / 2,
                epsilon = closed_form(crowd->local_epsilon, crowd->n, exp(middle));
-        bool is_kept = !isinf(epsilon) && middle + group_log(epsilon, b) <= log(crowd->delta);
+        bool is_kept = !isinf(epsilon) && middle + agg_group_log(epsilon, b) <= log(crowd->delta);
         if (is_kept) best = b * epsilon;
         if (is_kept || isinf(epsilon))
             low = middle;
@@ -241,9 +152,11 @@ agg_err agg_crowd_epsilon(agg_central *central, agg_error *error, const agg_crow
         *central = (agg_central){epsilon, epsilon};
         return SHOAL_OK;
     }
+    if (bound == AGG_BOUND_BLANKET) return agg_blanket_epsilon(central, error, crowd);
     agg_err err = make_clones(&c, error, crowd, bound, is_fine ? FINE_BLOCKS : COARSE_BLOCKS);
     if (err != SHOAL_OK) return err;
-    *central = search_both(&c, crowd);
+    const agg_delta_curve curve = {delta_of, &c, 0, 0};
+    *central = agg_curve_epsilon(&curve, crowd);
     release(&c);
     return SHOAL_OK;
 }
@@ -271,10 +184,11 @@ static agg_err is_kept(bool *kept, agg_error *error, const agg_crowd *crowd, agg
         *kept = closed_form_group(crowd) <= epsilon;
         return SHOAL_OK;
     }
+    if (bound == AGG_BOUND_BLANKET) return agg_blanket_keeps(kept, error, crowd, one);
     agg_err err = make_clones(&c, error, crowd, bound, is_fine ? FINE_BLOCKS : COARSE_BLOCKS);
     if (err != SHOAL_OK) return err;
-    const question q = {&c, crowd->delta, crowd->contributions, false};
-    *kept = excess(&q, one) <= 0;
+    const agg_delta_curve curve = {delta_of, &c, 0, 0};
+    *kept = agg_curve_keeps(&curve, crowd, one);
     release(&c);
     return SHOAL_OK;
 }
@@ -340,4 +254,10 @@ agg_err agg_crowd_find_local_epsilon(double *local_epsilon, agg_error *error,
     }
     *local_epsilon = low;
     return err;
+}
+
+agg_err agg_crowd_keeps(bool *kept, agg_error *error, const agg_crowd *crowd, agg_bound bound,
+                        double epsilon)
+{
+    return is_kept(kept, error, crowd, bound, epsilon, true);
 }

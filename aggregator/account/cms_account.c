@@ -113,6 +113,17 @@ static const agg_paper_cost paper = {
     .bits_text = "log2(k) + m bits",
 };
 
+// Two columns' bits, where a flipped bit is improbable by q: x's alone is set, x' its own alone,
+// both, none. No input's law is below that of a vector of zeros, flipped alike, by more than q/(1 -
+// q).
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    double q = q_of(part), p = 1 - q, least = q / p;
+    agg_pair_add_both(law, p * p, q * q, least * q * p, q * p);
+    agg_pair_add(law, p * q, p * q, least * q * q, q * q);
+    agg_pair_add(law, q * p, q * p, least * p * p, p * p);
+}
+
 const agg_account agg_cms_account = {
     .id = shoal_cms_id,
     .usual_for = AGG_USUAL_STRINGS,
@@ -122,5 +133,6 @@ const agg_account agg_cms_account = {
     .n_outputs = n_outputs,
     .output = output,
     .probability = probability,
+    .pair = pair,
     .paper = &paper,
 };

@@ -24,9 +24,12 @@ static agg_err each_epsilon(double *epsilon, agg_error *error, const agg_query *
                             double delta, double contributions)
 {
     for (size_t i = 0; i < n; i++) {
-        const agg_crowd crowd = {queries[i].local_epsilon, queries[i].n, delta, contributions};
+        const agg_query *q = &queries[i];
+        const agg_crowd crowd = {q->local_epsilon, q->n, delta, contributions, q->pair};
         agg_central central;
-        agg_err err = agg_crowd_epsilon(&central, error, &crowd, AGG_BOUND_STRONGER, false);
+        agg_bound bound =
+            q->pair != NULL && q->pair->n > 0 ? AGG_BOUND_BLANKET : AGG_BOUND_STRONGER;
+        agg_err err = agg_crowd_epsilon(&central, error, &crowd, bound, false);
         if (err != SHOAL_OK) return err;
         epsilon[i] = isnan(central.upper) ? contributions * crowd.local_epsilon : central.upper;
     }

@@ -26,15 +26,17 @@
 
 // Queries of one kind.
 typedef struct agg_query {
-    double local_epsilon; // for one report, replacement model
-    double n;             // honest reports
-    double count;         // how many such queries: whole, at least 1
-    double bit_epsilon;   // for a bit of the symmetric encoding; 0 for other mechanisms
+    double local_epsilon;     // for one report, replacement model
+    double n;                 // honest reports
+    double count;             // how many such queries: whole, at least 1
+    double bit_epsilon;       // for a bit of the symmetric encoding; 0 for other mechanisms
+    const agg_pair_law *pair; // of the mechanism; NULL: not known
 } agg_query;
 
 typedef struct agg_totals {
     double local;           // basic composition of local epsilons, which holds without any crowd
-    double basic, advanced; // central epsilons by the stronger clones bound
+    double basic, advanced; // central epsilons by the blanket where all mechanisms are known,
+                            // else by the stronger clones bound
     double renyi;           // NAN unless every query uses the symmetric encoding
 } agg_totals;
 

@@ -6,6 +6,7 @@
 
 #include "guarantee.h"
 #include "renyi.h"
+#include "variation_ratio.h"
 
 static double replacement_of(const agg_crowd_account *t, double epsilon)
 {
@@ -34,7 +35,12 @@ static agg_err answer_one(agg_crowd_account *t, agg_error *error)
         if (err == SHOAL_OK && t->contributions > 1)
             err = agg_crowd_epsilon(&t->user[b], error, &t->crowd, (agg_bound)b, false);
     }
-    t->item_renyi = t->user_renyi = NAN;
+    t->item_renyi = t->user_renyi = t->variation_ratio = NAN;
+    if (err == SHOAL_OK && t->pair != NULL && t->pair->n > 0) {
+        const agg_three_classes classes =
+            agg_variation_classes(item.local_epsilon, agg_pair_variation(t->pair));
+        t->variation_ratio = agg_three_classes_epsilon(&classes, &item).upper;
+    }
     if (t->is_one_hot) {
         agg_renyi_curve curve;
         double bit = bit_epsilon_of(t, item.local_epsilon), local = item.local_epsilon;
@@ -106,6 +112,7 @@ static agg_err convert_schedule(agg_crowd_account *t, agg_error *error)
         q->local_epsilon = replacement_of(t, q->local_epsilon);
         q->n = agg_honest_reports(q->n, t->honest);
         q->bit_epsilon = bit_epsilon_of(t, q->local_epsilon);
+        q->pair = t->pair;
         fewest = fmin(fewest, q->n);
     }
     return check_contributions(t, error, fewest);
@@ -114,8 +121,9 @@ static agg_err convert_schedule(agg_crowd_account *t, agg_error *error)
 agg_err agg_account_run(agg_crowd_account *account, agg_error *error)
 {
     agg_crowd_account *t = account;
-    t->crowd = (agg_crowd){replacement_of(t, t->local_epsilon),
-                           agg_honest_reports(t->reports, t->honest), t->delta, t->contributions};
+    t->crowd =
+        (agg_crowd){replacement_of(t, t->local_epsilon), agg_honest_reports(t->reports, t->honest),
+                    t->delta, t->contributions, t->pair};
     agg_err err = t->reports > 0 ? check_contributions(t, error, t->crowd.n) : SHOAL_OK;
     if (err == SHOAL_OK) err = convert_schedule(t, error);
     if (err == SHOAL_OK && t->find != AGG_FIND_CENTRAL_EPSILON)

@@ -25,7 +25,8 @@ typedef struct agg_crowd_account {
     agg_account_find find;
     bool is_deletion; // local_epsilon is of the deletion model; else of replacement
     bool is_one_hot;  // the mechanism is onehot-symmetric, for which the Renyi route holds too
-    bool has_schedule_only; // the queries of the schedule state their own epsilon and reports
+    const agg_pair_law *pair; // of the mechanism; NULL: not known, and no blanket bound
+    bool has_schedule_only;   // the queries of the schedule state their own epsilon and reports
     double local_epsilon, reports, delta, central_epsilon;
     double honest;        // share of the reports that are honest, AGG_HONEST_MIN to 1
     double contributions; // reports of one person in each query, 1 or more
@@ -36,6 +37,8 @@ typedef struct agg_crowd_account {
     agg_crowd crowd; // in the replacement model, with honest reports only
     agg_central item[AGG_BOUNDS], user[AGG_BOUNDS];
     double item_renyi, user_renyi, found[AGG_BOUNDS], found_renyi;
+    double variation_ratio; // a figure of one report, not a bound (variation_ratio.h); NAN without
+                            // a pair
     agg_composition composition; // total of the schedule, if there is one
 } agg_crowd_account;
 

@@ -54,6 +54,13 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return load32_le(record) == answer_of(part, item) ? truth_of(part) : lie_of(part);
 }
 
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    double truth = truth_of(part), lie = lie_of(part), rest = (part->m - 2) * lie;
+    agg_pair_add_both(law, truth, lie, lie, lie);
+    agg_pair_add(law, rest, rest, rest, rest - lie + truth);
+}
+
 const agg_account agg_grr_account = {
     .id = shoal_grr_id,
     .usual_for = AGG_USUAL_VARIABLE_FEW,
@@ -63,4 +70,5 @@ const agg_account agg_grr_account = {
     .n_outputs = n_outputs,
     .output = output,
     .probability = probability,
+    .pair = pair,
 };

@@ -7,6 +7,7 @@
 
 #include "account.h"
 #include "amplification.h"
+#include "pair_law.h"
 #include "recipe.h"
 
 #define LEAST_GAIN                                                                                 \
@@ -31,44 +32,63 @@ static double (*own_bound(const shoal_recipe *recipe))(double local, double n, d
     return recipe->n_parts == 1 ? agg_account_of(recipe->parts[0].mechanism)->central : NULL;
 }
 
+// Computes the least of the bounds that may be the best. Plain clones are never better than
+// `stronger`. The blanket is, except for mechanisms of the largest possible variation, where both
+// are the same but for the blanket's grid.
+static agg_err find_least(double *least, const char **bound, agg_error *error,
+                          const agg_crowd *crowd)
+{
+    double worst = tanh(crowd->local_epsilon / 2);
+    bool is_known = crowd->pair->n > 0,
+         is_worst = !is_known || agg_pair_variation(crowd->pair) > 0.98 * worst;
+    const bool is_tried[AGG_BOUNDS] = {
+        [AGG_BOUND_CLOSED_FORM] = true,
+        [AGG_BOUND_STRONGER] = is_worst,
+        [AGG_BOUND_BLANKET] = is_known,
+    };
+    agg_err err = SHOAL_OK;
+    *least = NAN;
+    for (int b = 0; b < AGG_BOUNDS && err == SHOAL_OK; b++) {
+        agg_central central = {NAN, NAN};
+        if (is_tried[b])
+            err =
+                agg_crowd_epsilon(&central, error, crowd, (agg_bound)b, crowd->contributions == 1);
+        if (err != SHOAL_OK || isnan(central.upper) || !(isnan(*least) || central.upper < *least))
+            continue;
+        *least = central.upper;
+        *bound = agg_bound_names[b];
+    }
+    return err;
+}
+
 // Finds the central epsilon. There is no central claim outside the ranges of the bounds, where a
 // person's reports are nearly public or nearly pure noise.
-static agg_err find_central(agg_guarantee *g, agg_error *error, const shoal_recipe *recipe)
+static agg_err find_central(agg_guarantee *g, agg_error *error, const shoal_recipe *recipe,
+                            const agg_pair_law *law)
 {
-    static const agg_bound bounds[] = {
-        AGG_BOUND_CLOSED_FORM, AGG_BOUND_STRONGER}; // the plain clones bound is never better
-    double n = agg_honest_reports((double)g->reports, g->honest);
-    const agg_crowd crowd = {g->local, n, g->delta, 1};
-    agg_err err = SHOAL_OK;
+    double n = agg_honest_reports((double)g->reports, g->honest), least = NAN;
+    const agg_crowd crowd = {g->local, n, g->delta, 1, law};
+    const char *bound = NULL;
     if (g->local < AGG_CROWD_EPSILON_MIN || g->local > AGG_CROWD_EPSILON_MAX ||
         n > AGG_CROWD_REPORTS_MAX)
         return SHOAL_OK;
-    for (size_t i = 0; err == SHOAL_OK && i < sizeof bounds / sizeof *bounds; i++) {
-        agg_central central;
-        err = agg_crowd_epsilon(&central, error, &crowd, bounds[i], true);
-        if (err == SHOAL_OK) take_if_better(g, central.upper, agg_bound_names[bounds[i]]);
-    }
+    agg_err err = find_least(&least, &bound, error, &crowd);
+    if (err == SHOAL_OK) take_if_better(g, least, bound);
     if (err == SHOAL_OK && own_bound(recipe) != NULL)
         take_if_better(g, own_bound(recipe)(g->local, n, g->delta), "renyi");
     return err;
 }
 
 // Finds the central epsilon of all of a person's reports by group privacy.
-static agg_err find_person(agg_guarantee *g, agg_error *error)
+static agg_err find_person(agg_guarantee *g, agg_error *error, const agg_pair_law *law)
 {
-    static const agg_bound bounds[] = {AGG_BOUND_CLOSED_FORM, AGG_BOUND_STRONGER};
     double n = agg_honest_reports((double)g->reports, g->honest);
-    const agg_crowd crowd = {g->local, n, g->delta, (double)g->person_reports};
-    agg_err err = SHOAL_OK;
+    const agg_crowd crowd = {g->local, n, g->delta, (double)g->person_reports, law};
+    const char *bound = NULL;
     if (g->bound == NULL) return SHOAL_OK;
     if (g->person_reports == 1) g->person = g->central;
     if (g->person_reports == 1 || crowd.contributions > n) return SHOAL_OK;
-    for (size_t i = 0; err == SHOAL_OK && i < sizeof bounds / sizeof *bounds; i++) {
-        agg_central central;
-        err = agg_crowd_epsilon(&central, error, &crowd, bounds[i], false);
-        if (err == SHOAL_OK) g->person = fmin(g->person, central.upper); // fmin leaves a NAN out
-    }
-    return err;
+    return find_least(&g->person, &bound, error, &crowd);
 }
 
 // Returns: why there is no central figure, before any bound is tried.
@@ -103,6 +123,7 @@ agg_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const shoa
                           uint64_t n, const agg_release *release)
 {
     uint32_t drawn = 0;
+    agg_pair_law law;
     agg_err err = SHOAL_OK;
     agg_guarantee g = {.local = recipe->cost_micro / 1e6,
                        .per_day =
@@ -119,9 +140,10 @@ agg_err agg_guarantee_run(agg_guarantee *guarantee, agg_error *error, const shoa
     if (g.is_delta_stated) g.delta = power_of_a_tenth(recipe->cohort_delta_exp);
     g.drawn = shoal_recipe_epsilon(&drawn, recipe) == SHOAL_OK ? drawn / 1e6 : g.local;
     count_person(&g, recipe, release->days);
-    if (g.none == AGG_CENTRAL_GIVEN) err = find_central(&g, error, recipe);
+    agg_pair_law_of(&law, recipe);
+    if (g.none == AGG_CENTRAL_GIVEN) err = find_central(&g, error, recipe, &law);
     if (g.none == AGG_CENTRAL_GIVEN && g.bound == NULL) g.none = AGG_CENTRAL_NO_GAIN;
-    if (err == SHOAL_OK) err = find_person(&g, error);
+    if (err == SHOAL_OK) err = find_person(&g, error, &law);
     if (err != SHOAL_OK) return err;
     g.is_claim_kept = g.claim > 0 && (g.bound != NULL ? g.central : g.local) <= g.claim;
     *guarantee = g;

@@ -10,8 +10,10 @@
 // released blocks. A report is in one block, and every answer is made of whole blocks, so the
 // figure is that of the smallest block the report may be in. It is never that of a longer span,
 // because the blocks of a span can be asked for one by one. It is the least of Theorem 3.1's closed
-// form, the stronger clones (amplification.h) and a bound of the mechanism's own, if there is one
-// (renyi.h). Reports that are not honest add no privacy, so only the honest share is counted.
+// form, the blanket's bound of the recipe's mechanism (blanket.h; the stronger clones of
+// amplification.h where the mechanism states no law of pairs) and a bound of the mechanism's own,
+// if there is one (renyi.h). Reports that are not honest add no privacy, so only the honest share
+// is counted.
 //
 // Central, of a person: the same for all reports that a person may send in some days, whatever
 // blocks they fall into. Replacing them one after the other makes a chain of such changes. Each
@@ -63,7 +65,8 @@ typedef struct agg_guarantee {
     double delta;
     bool is_delta_stated;
     double central;    // central epsilon of a report, an upper bound; NAN where `none` says why
-    const char *bound; // the bound that gave `central`: "closed_form", "stronger" or "renyi"; NULL
+    const char *bound; // the bound that gave `central`: "closed_form", "blanket",
+                       // "stronger" or "renyi"; NULL
                        // without one
     agg_central_none none;
     uint32_t days;           // days of the person's figure; 0: of all that a person ever sends

@@ -74,6 +74,21 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return row * (is_own(part, record, item) ? truth_of(part) : lie_of(part));
 }
 
+// Of values of different blocks, which share no cell. With a single block two values have the same
+// cell in half of the rows.
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    double truth = truth_of(part), lie = lie_of(part), rest = (2.0 * part->k - 2) * lie;
+    if (part->k == 1) {
+        agg_pair_add_both(law, truth / 2, lie / 2, lie / 2, 0.25);
+        agg_pair_add(law, truth / 2, truth / 2, lie / 2, 0.25);
+        agg_pair_add(law, lie / 2, lie / 2, lie / 2, 0.25);
+        return;
+    }
+    agg_pair_add_both(law, truth, lie, lie, lie);
+    agg_pair_add(law, rest, rest, rest, rest - lie + truth);
+}
+
 const agg_account agg_hadamard_account = {
     .id = shoal_hadamard_id,
     .usual_for = AGG_USUAL_SHORTEST_RECORDS,
@@ -83,4 +98,5 @@ const agg_account agg_hadamard_account = {
     .n_outputs = n_outputs,
     .output = output,
     .probability = probability,
+    .pair = pair,
 };

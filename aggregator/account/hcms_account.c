@@ -105,6 +105,16 @@ static const agg_paper_cost paper = {
     .bits_text = "log2(k) + log2(m) + 1 bits",
 };
 
+// Records whose sign agrees with the columns of x and of x': with x alone, x' alone, both, neither.
+// Different columns of a Hadamard matrix agree in half of the rows.
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    double q = (double)part->threshold * 0x1p-64;
+    agg_pair_add_both(law, (1 - q) / 2, q / 2, q / 2, 0.25);
+    agg_pair_add(law, (1 - q) / 2, (1 - q) / 2, q / 2, 0.25);
+    agg_pair_add(law, q / 2, q / 2, q / 2, 0.25);
+}
+
 const agg_account agg_hcms_account = {
     .id = shoal_hcms_id,
     .propose = propose,
@@ -113,6 +123,7 @@ const agg_account agg_hcms_account = {
     .n_outputs = n_outputs,
     .output = output,
     .probability = probability,
+    .pair = pair,
     .draft = draft,
     .paper = &paper,
 };

@@ -114,6 +114,14 @@ static void draft(shoal_part *part, double epsilon, double n)
     agg_value_law_release(&law);
 }
 
+// Of values that share no answer in any row.
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    double truth = truth_of(part), lie = lie_of(part), rest = (part->m - 2.0) * lie;
+    agg_pair_add_both(law, truth, lie, lie, lie);
+    agg_pair_add(law, rest, rest, rest, rest - lie + truth);
+}
+
 const agg_account agg_olh_account = {
     .id = shoal_olh_id,
     .usual_for = AGG_USUAL_VARIABLE_STRINGS,
@@ -123,6 +131,7 @@ const agg_account agg_olh_account = {
     .n_outputs = n_outputs,
     .output = output,
     .probability = probability,
+    .pair = pair,
     .columns = "answers",
     .draft = draft,
     .draft_needs_reports = true,

@@ -57,6 +57,13 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
            part->k; // all rows are equally likely
 }
 
+// Of the two ends of the range. No third number is apart from both; the others have the middle.
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    double q = q_of(part);
+    agg_pair_add_both(law, 1 - q, q, q, 0.5);
+}
+
 const agg_account agg_one_bit_mean_account = {
     .id = shoal_one_bit_mean_id,
     .usual_for = AGG_USUAL_NUMBER,
@@ -66,4 +73,5 @@ const agg_account agg_one_bit_mean_account = {
     .n_outputs = n_outputs,
     .output = output,
     .probability = probability,
+    .pair = pair,
 };

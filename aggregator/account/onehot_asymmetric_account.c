@@ -20,6 +20,11 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
     return onehot_probability(part, record, item, 0.5, onehot_rare(part));
 }
 
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    onehot_pair(law, 0.5, onehot_rare(part));
+}
+
 const agg_account agg_onehot_asymmetric_account = {
     .id = shoal_onehot_asymmetric_id,
     .usual_for = AGG_USUAL_LIST,
@@ -29,5 +34,6 @@ const agg_account agg_onehot_asymmetric_account = {
     .n_outputs = onehot_n_outputs,
     .output = onehot_output,
     .probability = probability,
+    .pair = pair,
     .has_bit_a_value = true,
 };

@@ -55,4 +55,16 @@ static inline double onehot_probability(const shoal_part *part, const uint8_t *r
     return product;
 }
 
+// Implements agg_account.pair for a record whose item's own bit is 1 with probability p, any other
+// with q: two values' bits are set for x alone, for x' alone, for both, for none. No input's law is
+// below that of "none" by more than (1 - p)/(1 - q).
+static inline void onehot_pair(agg_pair_law *law, double p, double q)
+{
+    double least = (1 - p) / (1 - q);
+    agg_pair_add_both(law, p * (1 - q), (1 - p) * q, least * q * (1 - q), q * (1 - q));
+    agg_pair_add(law, p * q, p * q, least * q * q, q * q);
+    agg_pair_add(law, (1 - p) * (1 - q), (1 - p) * (1 - q), least * (1 - q) * (1 - q),
+                 (1 - q) * (1 - q));
+}
+
 #endif

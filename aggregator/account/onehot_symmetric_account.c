@@ -35,6 +35,11 @@ static double central(double local, double n, double delta)
     return agg_renyi_epsilon(&curve, delta);
 }
 
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    onehot_pair(law, common(part), onehot_rare(part));
+}
+
 const agg_account agg_onehot_symmetric_account = {
     .id = shoal_onehot_symmetric_id,
     .usual_for = AGG_USUAL_CELLS | AGG_USUAL_VARIABLE_MANY,
@@ -44,6 +49,7 @@ const agg_account agg_onehot_symmetric_account = {
     .n_outputs = onehot_n_outputs,
     .output = onehot_output,
     .probability = probability,
+    .pair = pair,
     .has_bit_a_value = true,
     .central = central,
 };

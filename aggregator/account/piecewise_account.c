@@ -66,6 +66,25 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
                                      (double)shoal_piecewise_fraction(item) * 0x1p-32);
 }
 
+// Of the two ends of the range: places in the window of one end, of both, of neither, and the bits.
+// The third number is the middle. Its places outside the two windows count in one class, since both
+// ends have them alike.
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    agg_piecewise_law l = law_of(part);
+    double g = l.steps, w = l.width, apart = g < w ? g : w,
+           shared = apart > g / 2 ? apart - g / 2 : 0, in = l.place * l.inside,
+           out = l.place * l.outside, bit = 1 - l.place;
+    double third = shared * in + (apart - shared) * out;
+    if (l.place > 0) {
+        agg_pair_add_both(law, apart * in, apart * out, apart * out, third);
+        agg_pair_add(law, (w - apart) * in, (w - apart) * in, (w - apart) * out,
+                     l.place - 2 * third);
+        agg_pair_add(law, (g - apart) * out, (g - apart) * out, (g - apart) * out, 0);
+    }
+    agg_pair_add_both(law, bit * (1 - l.flip), bit * l.flip, bit * l.flip, bit / 2);
+}
+
 const agg_account agg_piecewise_account = {
     .id = shoal_piecewise_id,
     .is_of_devices = true,
@@ -75,4 +94,5 @@ const agg_account agg_piecewise_account = {
     .n_outputs = n_outputs,
     .output = output,
     .probability = probability,
+    .pair = pair,
 };

@@ -300,6 +300,17 @@ uint32_t agg_plan_split_budget(double budget, double reports)
     return micro < SHOAL_EPS_MICRO_MAX ? (uint32_t)micro : SHOAL_EPS_MICRO_MAX;
 }
 
+agg_err agg_plan_best(agg_plan_candidate *best, agg_error *error, const agg_plan_wish *wish)
+{
+    variants all = {NULL, 0, 0};
+    agg_err err = gather(&all, error, wish);
+    const agg_plan_candidate *chosen = err == SHOAL_OK ? choose(&all, wish, 0) : NULL;
+    best->mechanism = NULL;
+    if (chosen != NULL) *best = *chosen;
+    free(all.at);
+    return err;
+}
+
 agg_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish)
 {
     variants all = {NULL, 0, 0};

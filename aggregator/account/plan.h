@@ -102,7 +102,9 @@ typedef struct agg_plan {
     double break_even;     // with `active`: agg_pick_break_even; 0: uniform is closer anyway
     double least_report,
         least_memory; // the smallest that any variant takes, if none meets the limits
-    const struct agg_guarantee *guarantee; // printed with the plan (guarantee.h); may be NULL
+    const struct agg_guarantee *guarantee;     // printed with the plan (guarantee.h); may be NULL
+    const struct agg_central_promise *promise; // that the plan was made for (central_plan.h), or
+                                               // NULL
 } agg_plan;
 
 // Returns: what decides on the wish's pick.
@@ -111,6 +113,11 @@ agg_pick_wish agg_plan_pick_wish(const agg_plan_wish *wish);
 // Chooses the mechanism and its parameters.
 // Returns: AGG_ERR_MEMORY.
 agg_err agg_plan_run(agg_plan *plan, agg_error *error, const agg_plan_wish *wish) SHOAL_MUST_CHECK;
+
+// Chooses as agg_plan_run does, and no more.
+//   best: its mechanism is NULL where no variant keeps the limits
+agg_err agg_plan_best(agg_plan_candidate *best, agg_error *error,
+                      const agg_plan_wish *wish) SHOAL_MUST_CHECK;
 
 // Predicts the results of one setting of one mechanism, and fills the whole candidate.
 //   part: prepared

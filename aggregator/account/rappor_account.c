@@ -162,6 +162,29 @@ static shoal_err reveal(shoal_part *part)
     return shoal_part_prepare(part, &field);
 }
 
+static double binomial(uint32_t n, uint32_t i, double p)
+{
+    double x = pow(p, i) * pow(1 - p, n - i);
+    for (uint32_t j = 0; j < i; j++) x *= (double)(n - j) / (j + 1);
+    return x;
+}
+
+// Of values that share no bit: i of the h bits of x are ones, and j of those of x'. The blanket is
+// below the law of no value at all by what h zeros of a value's own bits cost.
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    double p = 0, q = 0;
+    uint32_t h = part->hashes;
+    effective(&p, &q, part);
+    double least = pow((1 - q) / (1 - p), h);
+    for (uint32_t i = 0; i <= h; i++)
+        for (uint32_t j = 0; j <= h; j++) {
+            double none = binomial(h, i, p) * binomial(h, j, p);
+            agg_pair_add(law, binomial(h, i, q) * binomial(h, j, p),
+                         binomial(h, i, p) * binomial(h, j, q), least * none, none);
+        }
+}
+
 const agg_account agg_rappor_account = {
     .id = shoal_rappor_id,
     .propose = propose,
@@ -170,6 +193,7 @@ const agg_account agg_rappor_account = {
     .n_outputs = n_outputs,
     .output = output,
     .probability = probability,
+    .pair = pair,
     .rows = "cohorts",
     .columns = "bits",
     .draft_variable = draft_variable,

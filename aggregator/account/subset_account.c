@@ -95,6 +95,21 @@ static double probability(const shoal_part *part, const uint8_t *record, uint64_
                                      : out * one_in_sets(others, part->k);
 }
 
+// Sets that hold x but not x', the mirror image, both, and neither. A set that leaves a value out
+// is as probable under it as in the blanket. The third value has both and neither in one class.
+static void pair(agg_pair_law *law, const shoal_part *part)
+{
+    double in = in_of(part), out = (double)part->threshold * 0x1p-64;
+    double s = part->m, d = part->k, scale = out / (s - d) / (s - 1); // of the blanket's sets
+    double hit = in * (s - d) / (s - 1), miss = out * d / (s - 1);
+    double third =
+        s > 2 ? (in * (d - 1) * (s - d) + out * d * (s - 1 - d)) / ((s - 1) * (s - 2)) : 0;
+    double both = in * (d - 1) / (s - 1), neither = out * (s - 1 - d) / (s - 1);
+    agg_pair_add_both(law, hit, miss, scale * d * (s - d), third);
+    agg_pair_add(law, both, both, scale * d * (d - 1), 1 - 2 * third);
+    agg_pair_add(law, neither, neither, scale * (s - d) * (s - d - 1), 0);
+}
+
 const agg_account agg_subset_account = {
     .id = shoal_subset_id,
     .usual_for = AGG_USUAL_SHORT_RECORDS,
@@ -104,4 +119,5 @@ const agg_account agg_subset_account = {
     .n_outputs = n_outputs,
     .output = output,
     .probability = probability,
+    .pair = pair,
 };

@@ -14,13 +14,16 @@
 #include "guarantee.h"
 #include "log.h"
 #include "options.h"
+#include "recipe.h"
+#include "recipe_json.h"
 #include "result_options.h"
 #include "schedule.h"
 
 #define SCHEDULE_BYTES_MAX 65536
 
 static const char help_text[] =
-    "Usage: shoal account --local-epsilon E --reports N --delta D [OPTION]...\n"
+    "Usage: shoal account --recipe R --reports N --delta D [OPTION]...\n"
+    "       shoal account --local-epsilon E --reports N --delta D [OPTION]...\n"
     "       shoal account --local-epsilon E --delta D --central-epsilon C --find reports\n"
     "       shoal account --reports N --delta D --central-epsilon C --find local-epsilon\n"
     "       shoal account --schedule FILE --delta D [OPTION]...\n"
@@ -29,6 +32,7 @@ static const char help_text[] =
     "Prints the central epsilon of N reports that are shuffled or summed, by every bound that is\n"
     "better than the local epsilon. All figures are upper bounds in the replacement model.\n"
     "\n"
+    "  --recipe FILE        the recipe (JSON): its epsilon, and the bounds of its mechanism\n"
     "  --local-epsilon E    epsilon of one report, 0.01 to 16\n"
     "  --reports N          2 to 1000000000000\n"
     "  --delta D            1e-15 to 1e-3; for all queries together\n"
@@ -51,8 +55,9 @@ static const char help_text[] =
     "  -o, --output FILE    default: standard output\n";
 
 typedef struct arguments {
-    const char *local_epsilon, *reports, *delta, *model, *honest, *mechanism, *contributions,
-        *per_day, *period, *queries, *schedule, *central_epsilon, *find, *figure, *format, *output;
+    const char *recipe, *local_epsilon, *reports, *delta, *model, *honest, *mechanism,
+        *contributions, *per_day, *period, *queries, *schedule, *central_epsilon, *find, *figure,
+        *format, *output;
     size_t format_number; // in the order of agg_figure_format
 } arguments;
 
@@ -75,6 +80,9 @@ static agg_err check_arguments(agg_error *error, const arguments *a)
         return usage(error, "--per-day and --period go together");
     if (a->schedule != NULL && (a->local_epsilon != NULL || a->reports != NULL))
         return usage(error, "a schedule says its own local epsilon and reports");
+    if (a->recipe != NULL && (a->local_epsilon != NULL || a->model != NULL ||
+                              a->mechanism != NULL || a->schedule != NULL || a->figure != NULL))
+        return usage(error, "a recipe says its own epsilon, model and mechanism");
     if (a->figure == NULL && a->format_number > AGG_FIGURE_JSON)
         return usage(error, "--format is table or json without --figure");
     return SHOAL_OK;
@@ -85,13 +93,13 @@ static agg_err check_needed(agg_error *error, const arguments *a)
     bool finds_reports = a->find != NULL && strcmp(a->find, "reports") == 0,
          finds_epsilon = a->find != NULL && !finds_reports;
     agg_err err = cli_need(error, "delta", a->delta);
-    if (err == SHOAL_OK && a->schedule == NULL && !finds_epsilon)
+    if (err == SHOAL_OK && a->schedule == NULL && a->recipe == NULL && !finds_epsilon)
         err = cli_need(error, "local-epsilon", a->local_epsilon);
     if (err == SHOAL_OK && a->schedule == NULL && !finds_reports)
         err = cli_need(error, "reports", a->reports);
     if (err == SHOAL_OK && finds_reports && a->reports != NULL)
         err = usage(error, "--reports is what is to be found");
-    if (err == SHOAL_OK && finds_epsilon && a->local_epsilon != NULL)
+    if (err == SHOAL_OK && finds_epsilon && (a->local_epsilon != NULL || a->recipe != NULL))
         err = usage(error, "--local-epsilon is what is to be found");
     return err;
 }
@@ -139,6 +147,27 @@ static agg_err read_names(agg_crowd_account *t, agg_error *error, const argument
     return err;
 }
 
+// Takes epsilon and the law of the mechanism from the recipe, which may be NULL.
+static agg_err read_recipe(agg_crowd_account *t, agg_pair_law *law, agg_error *error,
+                           const char *path)
+{
+    agg_recipe recipe;
+    if (path == NULL) return SHOAL_OK;
+    agg_err err = agg_recipe_from_file(&recipe, error, path);
+    if (err != SHOAL_OK) return err;
+    if (shoal_recipe_is_permanent(recipe.recipe) || recipe.recipe->epochs > 0)
+        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                       "%s: no crowd bounds this recipe, whose reports of a device belong together",
+                       path);
+    t->local_epsilon = recipe.recipe->cost_micro / 1e6;
+    t->is_one_hot = recipe.recipe->n_parts == 1 &&
+                    agg_account_of(recipe.recipe->parts[0].mechanism)->central != NULL;
+    agg_pair_law_of(law, recipe.recipe);
+    t->pair = law;
+    agg_recipe_release(&recipe);
+    return err;
+}
+
 static agg_err read_numbers(agg_crowd_account *t, agg_error *error, const arguments *a)
 {
     double per_day = 1, period = 1;
@@ -182,7 +211,7 @@ static agg_err read_queries(agg_crowd_account *t, agg_error *error, const argume
     if (a->schedule != NULL) return read_schedule(t, error, a);
     if (a->queries == NULL) return SHOAL_OK;
     agg_err err = read_whole(&count, error, "queries", a->queries, 1, 1000000);
-    t->schedule[t->n_schedule++] = (agg_query){t->local_epsilon, t->reports, count, 0};
+    t->schedule[t->n_schedule++] = (agg_query){t->local_epsilon, t->reports, count, 0, NULL};
     return err;
 }
 
@@ -244,6 +273,7 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     static const char *const formats[] = {"table", "json", "csv", "svg", "arrow", NULL};
     arguments *a = context;
     agg_crowd_account t = {.find = AGG_FIND_CENTRAL_EPSILON};
+    agg_pair_law law;
     (void)words;
     agg_err err = command_read_name(&a->format_number, error, formats, a->format,
                                     "--format is table, json, csv, svg or arrow");
@@ -252,11 +282,13 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     if (err == SHOAL_OK && a->figure != NULL) return show_figure(a, error);
     if (err == SHOAL_OK) err = check_needed(error, a);
     if (err == SHOAL_OK) err = read_numbers(&t, error, a);
+    if (err == SHOAL_OK) err = read_recipe(&t, &law, error, a->recipe);
     if (err == SHOAL_OK) err = read_queries(&t, error, a);
     return err == SHOAL_OK ? show_account(&t, error, a) : err;
 }
 
-static const command_option options[] = {OPTION("local-epsilon", local_epsilon),
+static const command_option options[] = {OPTION("recipe", recipe),
+                                         OPTION("local-epsilon", local_epsilon),
                                          OPTION("reports", reports),
                                          OPTION("delta", delta),
                                          OPTION("model", model),

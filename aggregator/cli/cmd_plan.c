@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "amplification.h"
+#include "central_plan.h"
 #include "commands.h"
 #include "log.h"
 #include "options.h"
@@ -65,6 +67,11 @@ static const char help_text[] =
     "                      smallest block that results are released in\n"
     "  --block N           with --honest: reports of that block; default: half of a day's\n"
     "  --central E         with --honest: the smallest block that gives this central epsilon\n"
+    "  --central-epsilon C  in place of --epsilon: the mechanism and the epsilon of a report with "
+    "the\n"
+    "                      least error that keep this central promise; needs the next two\n"
+    "  --delta D           of the promise, 1e-15 to 1e-3\n"
+    "  --reports N         honest reports of the smallest block\n"
     "  --recipe-out FILE   write the answer's recipe, with a fresh random seed\n"
     "  --id ID             id of that recipe, default planned\n"
     "  --expires DATE      its last day, YYYY-MM-DD; default: in 180 days\n"
@@ -97,7 +104,8 @@ static const char help_modes[] =
 typedef struct arguments {
     const char *devices, *size, *counts, *zipf, *low, *high, *epsilon, *budget, *period, *per_day,
         *report_bytes, *memory, *detect, *asked, *confidence, *multiple, *mechanism, *format,
-        *honest, *block, *central, *active, *pages, *recipe_out, *id, *expires, *output;
+        *honest, *block, *central, *central_epsilon, *delta, *reports, *active, *pages, *recipe_out,
+        *id, *expires, *output;
     bool is_open, is_mean, is_all, is_surface;
     int64_t low_micro, high_micro;
     agg_plan_crowd crowd; // zeros without --honest
@@ -112,6 +120,7 @@ typedef struct planning {
     const arguments *a;
     agg_plan_wish wish;
     agg_plan_counts counts;
+    agg_central_promise promise; // zeros without --central-epsilon
     char law_name[64], low_text[32], high_text[32];
 } planning;
 
@@ -137,7 +146,12 @@ static agg_err check_arguments(agg_error *error, const arguments *a)
 {
     agg_err err = check_domain(error, a);
     if (err != SHOAL_OK) return err;
-    if ((a->epsilon != NULL) == (a->budget != NULL))
+    bool is_central = a->central_epsilon != NULL;
+    if ((a->delta != NULL) != is_central || (a->reports != NULL) != is_central)
+        return command_refuse(error, "--central-epsilon, --delta and --reports go together");
+    if (is_central && (a->epsilon != NULL || a->budget != NULL || a->is_surface))
+        return command_refuse(error, "--central-epsilon chooses the epsilon of a report");
+    if (!is_central && (a->epsilon != NULL) == (a->budget != NULL))
         return command_refuse(error, "--epsilon or --budget is needed, not both");
     if (a->budget != NULL && a->period == NULL)
         return command_refuse(error, "--budget needs --period: the days it is for");
@@ -180,12 +194,30 @@ static agg_err read_range(planning *p, agg_error *error, arguments *a)
     return SHOAL_OK;
 }
 
+// Reads the central promise, by which the epsilon of one report is chosen once all else is known.
+static agg_err read_promise(planning *p, agg_error *error)
+{
+    agg_central_promise *promise = &p->promise;
+    uint64_t reports = 0;
+    agg_err err = cli_read_decimal(&promise->epsilon, error, "central-epsilon",
+                                   p->a->central_epsilon, 0.001, 16);
+    if (err == SHOAL_OK)
+        err = cli_read_decimal(&promise->delta, error, "delta", p->a->delta, AGG_CROWD_DELTA_MIN,
+                               AGG_CROWD_DELTA_MAX);
+    if (err == SHOAL_OK)
+        err = cli_read_whole(&reports, error, "reports", p->a->reports, 1,
+                             (uint64_t)AGG_PLAN_REPORTS_MAX);
+    promise->reports = (double)reports;
+    return err;
+}
+
 // Reads the epsilon of one report, or a report's part of the budget.
 static agg_err read_epsilon(planning *p, agg_error *error)
 {
     const arguments *a = p->a;
     agg_plan_wish *w = &p->wish;
     int64_t micro = 0;
+    if (a->central_epsilon != NULL) return read_promise(p, error);
     if (a->budget == NULL) {
         agg_err err = read_micro(&micro, error, "epsilon", a->epsilon);
         if (err != SHOAL_OK) return err;
@@ -327,6 +359,8 @@ static agg_err make_wish(planning *p, agg_error *error, arguments *a)
     if (err == SHOAL_OK) err = make_law(p, error);
     if (err == SHOAL_OK) err = read_windows(w, error, a);
     if (err == SHOAL_OK) err = read_crowd(&a->crowd, error, a);
+    if (err == SHOAL_OK && p->promise.epsilon > 0)
+        err = agg_central_plan_choose(w, &p->promise, error);
     if (err == SHOAL_OK && w->devices * w->per_day * w->days > AGG_PLAN_REPORTS_MAX)
         return command_refuse(error, "more than 4,000,000,000 reports do not fit one accumulator");
     return err;
@@ -391,6 +425,7 @@ static agg_err show_plan(planning *p, agg_error *error)
     const printing printed = {p, plan, NULL};
     if (plan == NULL) return AGG_ERR_MEMORY;
     agg_err err = agg_plan_run(plan, error, &p->wish);
+    if (p->promise.epsilon > 0) plan->promise = &p->promise;
     if (err == SHOAL_OK && p->a->crowd.honest > 0 && !plan->is_nothing) {
         err = agg_plan_crowd_run(&guarantee, &p->wish, error, plan, &p->a->crowd);
         plan->guarantee = &guarantee;
@@ -442,6 +477,9 @@ static const command_option options[] = {REQUIRED_OPTION("devices", devices),
                                          OPTION("honest", honest),
                                          OPTION("block", block),
                                          OPTION("central", central),
+                                         OPTION("central-epsilon", central_epsilon),
+                                         OPTION("delta", delta),
+                                         OPTION("reports", reports),
                                          OPTION("active", active),
                                          OPTION("pages", pages),
                                          OPTION("recipe-out", recipe_out),

@@ -17,8 +17,8 @@ static agg_err find_central(agg_trie_guarantee *g, agg_error *error)
 {
     double n = agg_honest_reports((double)g->block, g->honest);
     agg_err err = SHOAL_OK;
-    for (int bound = 0; bound < AGG_BOUNDS && err == SHOAL_OK; bound++) {
-        agg_crowd crowd = {g->epsilon, n, g->delta, 1};
+    for (int bound = 0; bound < AGG_GENERAL_BOUNDS && err == SHOAL_OK; bound++) {
+        agg_crowd crowd = {g->epsilon, n, g->delta, 1, NULL};
         agg_central item = {NAN, NAN}, device = {NAN, NAN};
         err = agg_crowd_epsilon(&item, error, &crowd, (agg_bound)bound, false);
         crowd.contributions = g->contributions;

@@ -89,13 +89,17 @@ agg_err agg_plan_recipe_write(agg_error *error, const char *path, const agg_plan
 static agg_err block_for(uint32_t *block, agg_error *error, const agg_plan *plan,
                          const agg_plan_crowd *crowd)
 {
-    const agg_crowd asked = {
-        .local_epsilon = plan->epsilon, .delta = AGG_DELTA_UNSTATED, .contributions = 1};
-    double n = 1;
-    agg_err err =
-        crowd->central < plan->epsilon
-            ? agg_crowd_find_reports(&n, error, &asked, AGG_BOUND_STRONGER, crowd->central)
-            : SHOAL_OK;
+    agg_pair_law law;
+    agg_pair_law_of_part(&law, &plan->candidates[0].part);
+    const agg_crowd asked = {.local_epsilon = plan->epsilon,
+                             .delta = AGG_DELTA_UNSTATED,
+                             .contributions = 1,
+                             .pair = &law};
+    agg_bound bound = law.n > 0 ? AGG_BOUND_BLANKET : AGG_BOUND_STRONGER;
+    double n = 1, finest = 1 - 5e-4; // the bound on epsilon is found to 2e-4 of it
+    agg_err err = crowd->central < plan->epsilon
+                      ? agg_crowd_find_reports(&n, error, &asked, bound, finest * crowd->central)
+                      : SHOAL_OK;
     if (err != SHOAL_OK) return err;
     double reports = ceil(n / crowd->honest);
     if (!(reports <= AGG_PLAN_BLOCK_MAX))

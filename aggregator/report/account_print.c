@@ -13,10 +13,16 @@
     "The reports are in one block of which the sum alone is seen; whoever sees single reports or " \
     "batches has the local epsilon."
 
-static void json_bounds(FILE *stream, const agg_central *bounds, double renyi)
+// Returns: how many of the bounds apply: that of the blanket needs a mechanism.
+static int bounds_of(const agg_crowd_account *t)
+{
+    return t->pair != NULL ? AGG_BOUNDS : AGG_GENERAL_BOUNDS;
+}
+
+static void json_bounds(FILE *stream, const agg_central *bounds, int n_bounds, double renyi)
 {
     char text[AGG_ROUND_TEXT_MAX];
-    for (int b = 0; b < AGG_BOUNDS; b++)
+    for (int b = 0; b < n_bounds; b++)
         fprintf(stream, "\"%s\": %s, ", agg_bound_names[b],
                 agg_upper_text(text, bounds[b].upper, AGG_DIGITS_JSON, "null"));
     fprintf(stream, "\"renyi\": %s", agg_upper_text(text, renyi, AGG_DIGITS_JSON, "null"));
@@ -62,13 +68,18 @@ static void json_one(FILE *stream, const agg_crowd_account *t)
     double epsilon = 0;
     int best = best_of(&epsilon, t->item, t->item_renyi);
     fputs("  ", stream);
-    json_bounds(stream, t->item, t->item_renyi);
+    json_bounds(stream, t->item, bounds_of(t), t->item_renyi);
     fputs(",\n  \"brackets\": {", stream);
-    for (int b = AGG_BOUND_CLONES; b < AGG_BOUNDS; b++)
+    for (int b = AGG_BOUND_CLONES; b < bounds_of(t); b++)
         fprintf(stream, "%s\"%s\": [%s, %s]", b > AGG_BOUND_CLONES ? ", " : "", agg_bound_names[b],
                 agg_lower_text(low, t->item[b].lower, AGG_DIGITS_JSON, "null"),
                 agg_upper_text(high, t->item[b].upper, AGG_DIGITS_JSON, "null"));
-    fprintf(stream, "},\n  \"best\": ");
+    fprintf(stream, "},\n");
+    if (t->pair != NULL)
+        fprintf(stream, "  \"variation_ratio\": %s,\n  \"lower\": %s,\n",
+                agg_upper_text(high, t->variation_ratio, AGG_DIGITS_JSON, "null"),
+                agg_lower_text(low, t->item[AGG_BOUND_BLANKET].lower, AGG_DIGITS_JSON, "null"));
+    fprintf(stream, "  \"best\": ");
     if (best >= 0)
         fprintf(stream, "{\"bound\": \"%s\", \"epsilon\": %s}", bound_name(best),
                 agg_upper_text(high, epsilon, AGG_DIGITS_JSON, "null"));
@@ -77,7 +88,7 @@ static void json_one(FILE *stream, const agg_crowd_account *t)
     fprintf(stream,
             ",\n  \"user\": {\"contributions\": %.0f, \"local_epsilon_replacement\": %.12g, ",
             t->contributions, t->contributions * t->crowd.local_epsilon);
-    json_bounds(stream, t->user, t->user_renyi);
+    json_bounds(stream, t->user, bounds_of(t), t->user_renyi);
     fputs("},\n", stream);
 }
 
@@ -111,7 +122,7 @@ static void json_inverse(FILE *stream, const agg_crowd_account *t)
     bool is_reports = t->find == AGG_FIND_REPORTS;
     fprintf(stream, "  \"contributions\": %.0f,\n  \"central_epsilon\": %.12g,\n  \"find\": \"%s\"",
             t->contributions, t->central_epsilon, is_reports ? "reports" : "local-epsilon");
-    for (int b = 0; b < AGG_BOUNDS; b++)
+    for (int b = 0; b < bounds_of(t); b++)
         fprintf(stream, ",\n  \"%s\": %s", agg_bound_names[b],
                 agg_lower_text(text, t->found[b], is_reports ? 17 : AGG_DIGITS_JSON, "null"));
     fprintf(stream, ",\n  \"renyi\": %s\n}\n",
@@ -142,14 +153,18 @@ static void table_bound(FILE *stream, const char *name, double item, double user
 
 static void table_one(FILE *stream, const agg_crowd_account *t)
 {
+    char text[AGG_ROUND_TEXT_MAX];
     fprintf(stream, "\ncentral epsilon per report   per person (%s)\n",
             agg_grouped(t->contributions, 0).text);
-    for (int b = 0; b < AGG_BOUNDS; b++)
+    for (int b = 0; b < bounds_of(t); b++)
         table_bound(stream, b == AGG_BOUND_CLOSED_FORM ? "closed form" : agg_bound_names[b],
                     t->item[b].upper, t->user[b].upper);
     if (t->is_one_hot) table_bound(stream, "renyi", t->item_renyi, t->user_renyi);
     table_bound(stream, "no crowd", t->crowd.local_epsilon,
                 t->crowd.local_epsilon * t->contributions);
+    if (t->pair != NULL && !isnan(t->item[AGG_BOUND_BLANKET].lower))
+        fprintf(stream, "%-15s %s  no bound can be below it\n", "a test",
+                agg_lower_text(text, t->item[AGG_BOUND_BLANKET].lower, AGG_DIGITS_TABLE, "-"));
 }
 
 static void table_composition(FILE *stream, const agg_crowd_account *t)
@@ -171,7 +186,7 @@ static void table_inverse(FILE *stream, const agg_crowd_account *t)
             t->central_epsilon, agg_grouped(t->contributions, 0).text,
             t->contributions > 1 ? "s" : "",
             is_reports ? "fewest reports" : "largest local epsilon, in the model above");
-    for (int b = 0; b < AGG_BOUNDS; b++)
+    for (int b = 0; b < bounds_of(t); b++)
         fprintf(stream, "%-15s %s\n",
                 b == AGG_BOUND_CLOSED_FORM ? "closed form" : agg_bound_names[b],
                 agg_lower_text(text, t->found[b], is_reports ? 17 : AGG_DIGITS_TABLE, "-"));

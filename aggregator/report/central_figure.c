@@ -18,8 +18,8 @@
 
 static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3";
 static const char *const colours[AGG_CENTRAL_LINES] = {"#0f5fa6", "#c2410c"};
-static const char *const dashes[AGG_BOUNDS] = {"2 4", "8 4", "none"};
-static const char *const labels[AGG_BOUNDS] = {"closed form", "clones", "stronger"};
+static const char *const dashes[AGG_GENERAL_BOUNDS] = {"2 4", "8 4", "none"};
+static const char *const labels[AGG_GENERAL_BOUNDS] = {"closed form", "clones", "stronger"};
 
 agg_err agg_central_figure_run(agg_central_figure *figure, agg_error *error, double delta)
 {
@@ -29,8 +29,8 @@ agg_err agg_central_figure_run(agg_central_figure *figure, agg_error *error, dou
     for (int line = 0; line < AGG_CENTRAL_LINES; line++) {
         figure->local_epsilon[line] = local[line];
         for (int i = 0; i < AGG_CENTRAL_SIZES; i++)
-            for (int bound = 0; bound < AGG_BOUNDS; bound++) {
-                const agg_crowd crowd = {local[line], figure->n[i], delta, 1};
+            for (int bound = 0; bound < AGG_GENERAL_BOUNDS; bound++) {
+                const agg_crowd crowd = {local[line], figure->n[i], delta, 1, NULL};
                 agg_central central;
                 agg_err err = agg_crowd_epsilon(&central, error, &crowd, (agg_bound)bound, false);
                 if (err != SHOAL_OK) return err;
@@ -119,7 +119,7 @@ static void print_svg(FILE *stream, const agg_central_figure *f)
     text(stream, 24, 54, 13, "start", faint, words);
     draw_axes(stream);
     for (int line = 0; line < AGG_CENTRAL_LINES; line++)
-        for (int bound = 0; bound < AGG_BOUNDS; bound++) {
+        for (int bound = 0; bound < AGG_GENERAL_BOUNDS; bound++) {
             double y = TOP + 20 + 100 * line + 24 * bound, x = LEFT + PLOT_W + 24;
             draw_line(stream, f, line, bound);
             rule(stream, x, y, x + 30, y, colours[line], dashes[bound]);
@@ -138,7 +138,7 @@ static bool read_row(agg_cell *cells, void *source, size_t row)
     size_t line = row / AGG_CENTRAL_SIZES, i = row % AGG_CENTRAL_SIZES;
     cells[0].number = f->local_epsilon[line];
     cells[1].whole = (uint64_t)f->n[i];
-    for (size_t b = 0; b < AGG_BOUNDS; b++) cells[2 + b].number = f->epsilon[line][b][i];
+    for (size_t b = 0; b < AGG_GENERAL_BOUNDS; b++) cells[2 + b].number = f->epsilon[line][b][i];
     return true;
 }
 
@@ -151,7 +151,7 @@ static void make_table(agg_table *table, const agg_central_figure *f)
                          .source = (void *)(uintptr_t)f,
                          .read = read_row};
     agg_table_add(table, columns, 2);
-    for (size_t b = 0; b < AGG_BOUNDS; b++) {
+    for (size_t b = 0; b < AGG_GENERAL_BOUNDS; b++) {
         const agg_column bound = {.name = {agg_bound_names[b], strlen(agg_bound_names[b])},
                                   .kind = AGG_COLUMN_NUMBER,
                                   .may_be_missing = true,
@@ -177,7 +177,7 @@ static void print_json(FILE *stream, const agg_central_figure *f)
         for (int i = 0; i < AGG_CENTRAL_SIZES; i++) {
             fprintf(stream, "%s\n    {\"local_epsilon\": %g, \"reports\": %.0f",
                     line + i > 0 ? "," : "", f->local_epsilon[line], f->n[i]);
-            for (int b = 0; b < AGG_BOUNDS; b++) {
+            for (int b = 0; b < AGG_GENERAL_BOUNDS; b++) {
                 fprintf(stream, ", \"%s\": ", agg_bound_names[b]);
                 if (isnan(f->epsilon[line][b][i]))
                     fputs("null", stream);
@@ -200,7 +200,7 @@ static void print_table(FILE *stream, const agg_central_figure *f)
     for (int line = 0; line < AGG_CENTRAL_LINES; line++)
         for (int i = 0; i < AGG_CENTRAL_SIZES; i++) {
             fprintf(stream, "%8g %9.0f", f->local_epsilon[line], f->n[i]);
-            for (int b = 0; b < AGG_BOUNDS; b++) {
+            for (int b = 0; b < AGG_GENERAL_BOUNDS; b++) {
                 char words[32] = "-";
                 if (!isnan(f->epsilon[line][b][i]))
                     snprintf(words, sizeof words, "%.4f", f->epsilon[line][b][i]);

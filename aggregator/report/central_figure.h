@@ -15,7 +15,7 @@ typedef struct agg_central_figure {
     double delta;
     double local_epsilon[AGG_CENTRAL_LINES]; // 3 and 6
     double n[AGG_CENTRAL_SIZES];
-    double epsilon[AGG_CENTRAL_LINES][AGG_BOUNDS]
+    double epsilon[AGG_CENTRAL_LINES][AGG_GENERAL_BOUNDS]
                   [AGG_CENTRAL_SIZES]; // NAN if the bound does not hold
 } agg_central_figure;
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "central_plan.h"
 #include "guarantee_print.h"
 #include "print_text.h"
 #include "trade_off.h"
@@ -216,11 +217,26 @@ static void print_nothing(const printing *p)
                 plan->least_report, bytes_text(a, plan->least_memory));
 }
 
+// Prints the promise that the plan was made for, and what a trusted server would have.
+static void print_promise(const printing *p)
+{
+    const agg_central_promise *promise = p->plan->promise;
+    double unit = p->wish->is_mean ? p->width : 1;
+    if (promise == NULL) return;
+    fprintf(p->stream, LABEL "%g at delta %g, in sums of ", "central promise", promise->epsilon,
+            promise->delta);
+    print_whole(p->stream, promise->reports);
+    fprintf(p->stream, " honest reports or more: epsilon %g of a report\n", p->plan->epsilon);
+    fprintf(p->stream, LABEL "standard error %.4g by Laplace noise, %.4g by Gaussian noise\n",
+            "a trusted server", promise->laplace * unit, promise->gaussian * unit);
+}
+
 // Prints the smallest block, and the central guarantee that rests on it without the lines on a
 // report, which the plan has already.
 static void print_crowd(const printing *p)
 {
     char line[AGG_GUARANTEE_LINE_MAX];
+    print_promise(p);
     if (p->plan->guarantee == NULL) return;
     fprintf(p->stream, LABEL, "smallest block");
     print_whole(p->stream, p->wish->block);
@@ -424,6 +440,13 @@ static void print_json(const printing *p, bool is_all)
         fputs(",\"guarantees\":", stream);
         agg_guarantee_print_json(stream, plan->guarantee);
     }
+    if (plan->promise != NULL)
+        fprintf(stream,
+                ",\"central\":{\"epsilon\":%.12g,\"delta\":%g,\"reports\":%.0f,"
+                "\"laplace_stderr\":%.9g,\"gaussian_stderr\":%.9g}",
+                plan->promise->epsilon, plan->promise->delta, plan->promise->reports,
+                plan->promise->laplace * (w->is_mean ? p->width : 1),
+                plan->promise->gaussian * (w->is_mean ? p->width : 1));
     fputs(",\"candidates\":[", stream);
     for (size_t i = 0; i < (is_all ? plan->n_candidates : plan->n_candidates > 0); i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);

@@ -17,7 +17,7 @@ static agg_error error;
 
 static agg_central central_of(double e0, double n, double delta, agg_bound bound)
 {
-    const agg_crowd crowd = {e0, n, delta, 1};
+    const agg_crowd crowd = {e0, n, delta, 1, NULL};
     agg_central central;
     assert_ok(agg_crowd_epsilon(&central, &error, &crowd, bound, true));
     return central;
@@ -127,7 +127,7 @@ static void agrees_with_brute_force_in_both_directions(void **state)
     for (int n = 1; n <= 40; n += 3)
         for (double e0 = 0.1; e0 < 9; e0 *= 2.1)
             for (double share = 0; share < 1; share += 0.19) {
-                const agg_crowd crowd = {e0, n, 1e-9, 1};
+                const agg_crowd crowd = {e0, n, 1e-9, 1, NULL};
                 agg_central clones, stronger;
                 assert_ok(agg_crowd_delta(&clones, &error, &crowd, AGG_BOUND_CLONES, share * e0));
                 assert_ok(
@@ -160,13 +160,13 @@ static void closed_form_needs_its_condition(void **state)
 // gboard-2024, section 5: 500,000 devices of 60 words each, epsilon 10, delta 1e-10.
 static void gboard(void **state)
 {
-    const agg_crowd device = {10, 3e7, 1e-10, 60};
+    const agg_crowd device = {10, 3e7, 1e-10, 60, NULL};
     agg_central many;
     double n = 0;
     (void)state;
     assert_true(fabs(central_of(10, 3e7, 1e-10, AGG_BOUND_CLONES).upper - 0.3075) < 5e-5);
     assert_true(fabs(central_of(10, 3e7, 1e-10, AGG_BOUND_CLOSED_FORM).upper - 0.5654) < 5e-5);
-    const agg_crowd one = {10, 0, 1e-10, 1};
+    const agg_crowd one = {10, 0, 1e-10, 1, NULL};
     assert_ok(agg_crowd_find_reports(&n, &error, &one, AGG_BOUND_STRONGER, 0.3075));
     assert_true(n > 0.49 * 3e7 && n < 0.51 * 3e7); // half the reports
     // 60 of them together: more than 60 times as much, for the group's delta is a sum.
@@ -181,7 +181,7 @@ static void group_keeps_its_delta(void **state)
     (void)state;
     for (size_t i = 0; i < 4; i++)
         for (agg_bound bound = AGG_BOUND_CLONES; bound <= AGG_BOUND_STRONGER; bound++) {
-            const agg_crowd many = {2, 1e6, 1e-8, groups[i]}, one = {2, 1e6, 1e-8, 1};
+            const agg_crowd many = {2, 1e6, 1e-8, groups[i], NULL}, one = {2, 1e6, 1e-8, 1, NULL};
             agg_central epsilon, delta;
             double sum = 0;
             assert_ok(agg_crowd_epsilon(&epsilon, &error, &many, bound, true));
@@ -206,7 +206,7 @@ static void moves_the_right_way(void **state)
             for (size_t n = 0; n < 5; n++)
                 for (size_t d = 0; d < 2; d++) {
                     if (!effort_is_long() && (e + n + d) % 2 == 1) continue; // every other one
-                    const agg_crowd crowd = {epsilons[e], reports[n], deltas[d], 1};
+                    const agg_crowd crowd = {epsilons[e], reports[n], deltas[d], 1, NULL};
                     agg_central here, moved, tight;
                     assert_ok(agg_crowd_epsilon(&here, &error, &crowd, bound, false));
                     if (isnan(here.upper)) continue;
@@ -252,7 +252,7 @@ static void inverses_invert(void **state)
     (void)state;
     for (agg_bound bound = AGG_BOUND_CLOSED_FORM; bound <= AGG_BOUND_STRONGER; bound++)
         for (double epsilon = 0.02; epsilon < 1; epsilon *= 16) {
-            agg_crowd crowd = {4, 0, 1e-7, 1};
+            agg_crowd crowd = {4, 0, 1e-7, 1, NULL};
             agg_central central;
             double n = 0, e0 = 0;
             assert_ok(agg_crowd_find_reports(&n, &error, &crowd, bound, epsilon));
@@ -266,7 +266,7 @@ static void inverses_invert(void **state)
             assert_ok(agg_crowd_find_local_epsilon(&e0, &error, &crowd, bound, epsilon));
             assert_true(e0 >= 4 * (1 - 1e-4) && e0 < 4.05);
         }
-    agg_crowd tiny = {16, 0, 1e-15, 1};
+    agg_crowd tiny = {16, 0, 1e-15, 1, NULL};
     double n = 0;
     assert_ok(agg_crowd_find_reports(&n, &error, &tiny, AGG_BOUND_CLONES, 1e-6));
     assert_true(isnan(n));

@@ -33,7 +33,7 @@ static agg_totals total_of(const agg_query *queries, size_t n, double delta)
 
 static double stronger(double e0, double n, double delta)
 {
-    const agg_crowd crowd = {e0, n, delta, 1};
+    const agg_crowd crowd = {e0, n, delta, 1, NULL};
     agg_central central;
     assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_STRONGER, true));
     return central.upper;
@@ -59,7 +59,7 @@ static void advanced_is_the_formula(void **state)
 
 static void delta_is_shared_out(void **state)
 {
-    const agg_query queries[] = {{2, 1e5, 30, 0}, {3, 2e5, 10, 0}};
+    const agg_query queries[] = {{2, 1e5, 30, 0, NULL}, {3, 2e5, 10, 0, NULL}};
     agg_totals total = total_of(queries, 2, 1e-7);
     double basic = 30 * stronger(2, 1e5, 1e-7 / 40) + 10 * stronger(3, 2e5, 1e-7 / 40);
     const double each[] = {stronger(2, 1e5, 1e-7 / 80), stronger(3, 2e5, 1e-7 / 80)},
@@ -74,8 +74,8 @@ static void delta_is_shared_out(void **state)
 
 static void renyi_adds_up_before_delta(void **state)
 {
-    const agg_query one = {4, 1e5, 1, 2}, many = {4, 1e5, 100, 2},
-                    split[] = {{4, 1e5, 40, 2}, {4, 1e5, 60, 2}};
+    const agg_query one = {4, 1e5, 1, 2, NULL}, many = {4, 1e5, 100, 2, NULL},
+                    split[] = {{4, 1e5, 40, 2, NULL}, {4, 1e5, 60, 2, NULL}};
     agg_renyi_curve curve;
     (void)state;
     agg_renyi_orders(&curve, 2, 1e5);
@@ -92,8 +92,8 @@ static void renyi_adds_up_before_delta(void **state)
 
 static void no_crowd_no_claim(void **state)
 {
-    const agg_query few = {8, 2, 3, 0};
-    const agg_query mixed[] = {{4, 1e5, 1, 2}, {4, 1e5, 1, 0}};
+    const agg_query few = {8, 2, 3, 0, NULL};
+    const agg_query mixed[] = {{4, 1e5, 1, 2, NULL}, {4, 1e5, 1, 0, NULL}};
     (void)state;
     agg_totals total = total_of(&few, 1, 1e-15);
     assert_true(total.local == 24 && isnan(total.basic) && isnan(total.advanced));
@@ -102,7 +102,7 @@ static void no_crowd_no_claim(void **state)
 
 static double stronger_of_many(double e0, double n, double delta, double contributions)
 {
-    const agg_crowd crowd = {e0, n, delta, contributions};
+    const agg_crowd crowd = {e0, n, delta, contributions, NULL};
     agg_central central;
     assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_STRONGER, true));
     return central.upper;
@@ -112,7 +112,7 @@ static double stronger_of_many(double e0, double n, double delta, double contrib
 // always.
 static void contributions_are_protected_together_in_each_query(void **state)
 {
-    const agg_query queries[] = {{2, 1e5, 30, 0}, {3, 2e5, 10, 0}};
+    const agg_query queries[] = {{2, 1e5, 30, 0, NULL}, {3, 2e5, 10, 0, NULL}};
     agg_composition total = composition_of(queries, 2, 1e-7, 4);
     double basic =
         30 * stronger_of_many(2, 1e5, 1e-7 / 40, 4) + 10 * stronger_of_many(3, 2e5, 1e-7 / 40, 4);
@@ -127,7 +127,7 @@ static void contributions_are_protected_together_in_each_query(void **state)
         is_near(total.user.advanced, agg_advanced_composition(each, counts, 2, 5e-8), 1e-3));
     // More than four times one report's: delta grows with the group.
     assert_true(total.user.basic > 4 * total.item.basic && total.user.basic < 6 * total.item.basic);
-    const agg_query few = {8, 2, 3, 0};
+    const agg_query few = {8, 2, 3, 0, NULL};
     agg_composition nothing = composition_of(&few, 1, 1e-15, 2);
     assert_true(nothing.user.local == 48 && isnan(nothing.user.basic) &&
                 isnan(nothing.user.advanced));
@@ -138,7 +138,7 @@ static void contributions_are_protected_together_in_each_query(void **state)
 // + e^((c - 1) eps), c eps at delta S is what the group has.
 static void renyi_composes_before_the_group(void **state)
 {
-    const agg_query many = {4, 1e5, 100, 2};
+    const agg_query many = {4, 1e5, 100, 2, NULL};
     agg_renyi_curve curve;
     (void)state;
     agg_renyi_orders(&curve, 2, 1e5);

@@ -45,7 +45,7 @@ static void lemma_1_as_printed_gives_gboard_no_k(void **state)
 static void theorem_2_of_gboards_setting(void **state)
 {
     (void)state;
-    agg_crowd crowd = {10, CONTRIBUTIONS, 1e-10, 1};
+    agg_crowd crowd = {10, CONTRIBUTIONS, 1e-10, 1, NULL};
     agg_central central;
     agg_error error;
     assert_ok(agg_crowd_epsilon(&central, &error, &crowd, AGG_BOUND_CLONES, true));

@@ -54,6 +54,101 @@ test('every row of the shared table, to 4 digits', (t) => {
   }
 });
 
+const SEED = 'ab'.repeat(32);
+
+/** A recipe of one mechanism. @param {string} mechanism @param {object} parameters @param {object} [more] */
+const recipeOf = (mechanism, parameters, more = {}) => ({
+  ...{ recipe: 'r', analysis: 'a', stream: 's', value: 'item', mechanism, parameters },
+  ...{ limit: { per_day: 1 }, expires: '2030-01-01' },
+  ...more,
+});
+
+test('every row of the shared table of mechanisms: never above it by more than 0.5 %', (t) => {
+  const path = join(process.env.SHOAL_SHARED ?? '/nowhere', 'golden/amplification-mechanisms.csv');
+  if (!existsSync(path)) {
+    const why = 'golden/amplification-mechanisms.csv is not in SHOAL_SHARED';
+    assert.notEqual(process.env.SHOAL_REQUIRE_SHARED, '1', why);
+    t.skip(`SKIPPED: ${why}`);
+    return;
+  }
+  const rows = readFileSync(path, 'utf8').trim().split('\n').slice(1);
+  assert.equal(rows.length, 36);
+  for (const row of rows) {
+    const [mechanism, parameter, epsilon, n, delta, , figure] = row.split(',');
+    const [name, value] = parameter.split('=');
+    const parameters = { epsilon: Number(epsilon), [name]: Number(value) };
+    const hashed = { hash: 'poly1', seed: SEED };
+    cli.write(
+      'row.json',
+      mechanism === 'olh'
+        ? recipeOf('olh', { ...parameters, k: 64 }, hashed)
+        : recipeOf(mechanism, parameters),
+    );
+    const found = account('--recipe', 'row.json', '--reports', n, '--delta', delta);
+    assert.ok(found.blanket <= 1.005 * Number(figure), `${row}: ${found.blanket}`);
+    assert.ok(found.variation_ratio <= 1.005 * Number(figure), `${row}: ${found.variation_ratio}`);
+    assert.ok(found.lower <= found.blanket && found.lower > 0.4 * found.blanket, row);
+    // Of the largest variation, where both are the same, the other bound has no grid.
+    assert.ok(found.best.epsilon <= found.blanket && found.best.epsilon <= found.stronger, row);
+    if (mechanism !== 'subset') assert.ok(found.lower > 0.996 * found.blanket, row);
+  }
+});
+
+test('a recipe: its epsilon, its mechanism, several parts, and what has no crowd', () => {
+  const words = { epsilon: 3, size: 1000 };
+  cli.write('subset.json', recipeOf('subset', words));
+  const ask = (/** @type {string} */ file, /** @type {string[]} */ ...more) =>
+    account('--recipe', file, '--delta', '1e-8', ...more);
+  const found = ask('subset.json', '--reports', '100000');
+  assert.equal(found.local_epsilon, 3);
+  assert.deepEqual(found.best, { bound: 'blanket', epsilon: found.blanket });
+  assert.ok(found.blanket < 0.75 * found.stronger);
+  const reports = ask('subset.json', '--central-epsilon', '0.1', '--find', 'reports').blanket;
+  assert.ok(ask('subset.json', '--reports', String(reports)).blanket <= 0.1 * 1.001);
+  assert.ok(ask('subset.json', '--reports', String(Math.floor(reports * 0.99))).blanket > 0.1);
+  // Twenty queries of it cost less than by the bound that holds for all mechanisms.
+  const many = ask('subset.json', '--reports', '100000', '--queries', '20').composition;
+  const general = account(
+    ...['--local-epsilon', 3, '--reports', 100000, '--delta', '1e-8', '--queries', 20],
+  ).composition;
+  assert.ok(many.basic < 0.8 * general.basic && many.advanced < 0.8 * general.advanced);
+  // The symmetric encoding brings its own bound, without being told.
+  cli.write('bits.json', recipeOf('onehot-symmetric', { epsilon: 3, size: 20 }));
+  assert.ok(ask('bits.json', '--reports', '2000').renyi > 0);
+  // Of several parts the figure of the variation alone is far too large.
+  const word = { epsilon: 2, epsilon_fragment: 2, k: 1024, m: 64, k_fragment: 1024 };
+  cli.write(
+    'sfp.json',
+    recipeOf(
+      'sfp',
+      { ...word, m_fragment: 64, length: 10, oracle: 'olh' },
+      { hash: 'poly1', seed: SEED },
+    ),
+  );
+  const several = ask('sfp.json', '--reports', '1000000');
+  assert.equal(several.local_epsilon, 4);
+  assert.ok(several.blanket < 0.8 * several.variation_ratio);
+  assert.match(
+    cli.good('account', '--recipe', 'sfp.json', '--reports', '1e6', '--delta', '1e-8').text,
+    /^blanket {9}0\.[\s\S]*^a test {10}0\.\d+ {2}no bound can be below it$/m,
+  );
+
+  const open = { hash: 'poly1', seed: SEED };
+  const bits = { bits: 128, hashes: 2, cohorts: 64, p: 0.25, q: 0.75, f: 0.5 };
+  cli.write('rappor.json', recipeOf('rappor', bits, open));
+  for (const [why, ...args] of /** @type {[RegExp, ...string[]][]} */ ([
+    [/rappor\.json: no crowd bounds this recipe/, '--recipe', 'rappor.json', '--reports', '1000'],
+    [/says its own epsilon/, '--recipe', 'subset.json', '--local-epsilon', '2', '--reports', '9'],
+    [/says its own/, '--recipe', 'subset.json', '--model', 'deletion', '--reports', '9'],
+    [
+      /is what is to be found/,
+      ...['--recipe', 'subset.json', '--reports', '9'],
+      ...['--central-epsilon', '1', '--find', 'local-epsilon'],
+    ],
+  ]))
+    cli.bad(2, why, 'account', ...args, '--delta', '1e-8');
+});
+
 test('the Gboard figure, per report and per device', () => {
   const found = ask(10, 30000000, '1e-10', '--per-day', 1, '--period', 60);
   near(found.clones, 0.30747);

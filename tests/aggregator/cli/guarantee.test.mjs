@@ -59,8 +59,8 @@ const whole = (name, honest = 1) => ['--block', String(REPORTS[name]), '--honest
 const account = (name, honest, reports = REPORTS[name], ...more) =>
   json(
     'account',
-    '--local-epsilon',
-    String(recipes[name].parameters.epsilon),
+    '--recipe',
+    `${name}.json`,
     '--reports',
     String(reports),
     '--delta',
@@ -68,7 +68,6 @@ const account = (name, honest, reports = REPORTS[name], ...more) =>
     '--honest',
     String(honest),
     ...more,
-    ...(name === 'symmetric' ? ['--mechanism', 'onehot-symmetric'] : []),
   );
 
 before(() => {
@@ -126,7 +125,7 @@ test('the central guarantee is the best figure of shoal account for the smallest
         });
         // limit.per_day is 2: two reports of a person, by group privacy
         const { user } = account(name, honest, block, '--contributions', '2');
-        assert.deepEqual(person, { epsilon: user.stronger, reports: 2, days: 1 });
+        assert.deepEqual(person, { epsilon: user.blanket, reports: 2, days: 1 });
         const { epsilon } = recipes[name].parameters;
         assert.deepEqual(local, {
           epsilon,
@@ -206,7 +205,7 @@ test('tables say the same as JSON, and their assumptions', () => {
   );
   assert.deepEqual(
     [bound, of],
-    ['stronger', 'smallest block of 30,000 reports, 50 % honest, delta 1e-12'],
+    ['blanket', 'smallest block of 30,000 reports, 50 % honest, delta 1e-12'],
   );
   assert.match(lines[3], /^central, person {5}0\.\d+ \(2 reports of 1 day, in any blocks\)$/);
   assert.match(lines[4], /^claim {15}central epsilon 0\.01: not kept/);
@@ -220,7 +219,7 @@ test('rows stay rows: other formats say it on standard error', () => {
     assert.doesNotMatch(text, /central|guarantee/);
     assert.match(
       err,
-      /^shoal: estimate: central epsilon {5}0\.\d+ \(stronger bound, smallest block of 7,000 reports/m,
+      /^shoal: estimate: central epsilon {5}0\.\d+ \(blanket bound, smallest block of 7,000 reports/m,
     );
     assert.match(
       err,

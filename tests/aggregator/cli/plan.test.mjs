@@ -206,7 +206,7 @@ test('a central figure is that of the block that the recipe states', () => {
     JSON.parse(
       shoal(
         'account',
-        ...['--local-epsilon', '2', '--delta', '1e-9', '--honest', '0.8', '--format', 'json'],
+        ...['--recipe', 'block.json', '--delta', '1e-9', '--honest', '0.8', '--format', 'json'],
         ...['--reports', String(reports), ...more],
       ).text,
     );
@@ -226,7 +226,7 @@ test('a central figure is that of the block that the recipe states', () => {
     assert.equal(central.epsilon, account(1000000).best.epsilon, 'not of all reports');
     assert.deepEqual([central.reports, central.honest], [1000000, 0.8]);
     assert.deepEqual(central.person, {
-      epsilon: account(1000000, '--contributions', String(2 * Number(days))).user.stronger,
+      epsilon: account(1000000, '--contributions', String(2 * Number(days))).user.blanket,
       reports: 2 * Number(days),
       days: Number(days),
     });

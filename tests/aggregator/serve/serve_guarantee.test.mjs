@@ -2,6 +2,7 @@
 // The central guarantee of what the server answers: that of the smallest block, whatever span is asked for, and none where nobody
 // stated the share of honest reports.
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { join } from 'node:path';
 import {
@@ -44,10 +45,12 @@ async function resultUnder(t, changes) {
 test('the central figure is that of the smallest block, not of the span', async (t) => {
   const { result, page, ofDay } = await resultUnder(t, { honest: 0.8 });
   assert.equal(result.n, REPORTS);
+  const file = join(makeFolder(t), 'recipe.json');
+  writeFileSync(file, JSON.stringify(recipe));
   const account = JSON.parse(
     run(
       'account',
-      ...['--local-epsilon', '2', '--reports', '300', '--delta', '1e-8', '--honest', '0.8'],
+      ...['--recipe', file, '--reports', '300', '--delta', '1e-8', '--honest', '0.8'],
       ...['--contributions', '3', '--format', 'json'],
     ).stdout,
   );
@@ -56,10 +59,10 @@ test('the central figure is that of the smallest block, not of the span', async 
     assert.deepEqual(central, {
       epsilon: account.best.epsilon,
       delta: 1e-8,
-      bound: 'stronger',
+      bound: account.best.bound,
       reports: 300,
       honest: 0.8,
-      person: { epsilon: account.user.stronger, reports: 3, days: 1 },
+      person: { epsilon: account.user[account.best.bound], reports: 3, days: 1 },
     });
     assert.match(assumes, /80 % of the reports are honest.*whoever sees single reports or batches/);
     assert.equal(guarantees.claim.kept, central.epsilon <= 1);
