@@ -52,25 +52,28 @@ static agg_err is_kept(bool *kept, agg_error *error, const shoal_part *part,
     return err;
 }
 
-// Finds one mechanism's best candidate at the largest epsilon that keeps the promise.
-// Returns: with best->mechanism NULL where there is none.
+// Finds one mechanism's best candidate at the largest epsilon that keeps the promise. The error
+// falls with epsilon, so bounds are computed only where it is below the limit.
+// Returns: with best->mechanism NULL where no error is below the limit.
 static agg_err best_of(agg_plan_candidate *best, agg_error *error, const agg_plan_wish *wish,
-                       const agg_central_promise *promise)
+                       const agg_central_promise *promise, double limit)
 {
     agg_plan_wish own = *wish;
-    double low = log(SHOAL_EPS_MICRO_MIN), high = log(SHOAL_EPS_MICRO_MAX);
+    double low = log(SHOAL_EPS_MICRO_MIN), high = log(wish->eps_micro);
     agg_err err = SHOAL_OK;
     best->mechanism = NULL;
     for (int i = 0; i < STEPS && err == SHOAL_OK; i++) {
         agg_plan_candidate found = {.mechanism = NULL};
+        double middle = i == 0 ? high : low + (high - low) / 2;
         bool kept = false;
-        own.eps_micro = (uint32_t)exp(i == 0 ? low : low + (high - low) / 2);
+        own.eps_micro = i == 0 ? wish->eps_micro : (uint32_t)exp(middle);
         err = agg_plan_best(&found, error, &own);
-        if (err == SHOAL_OK && found.mechanism != NULL)
-            err = is_kept(&kept, error, &found.part, promise);
-        if (err != SHOAL_OK || (i == 0 && !kept)) return err;
+        if (err != SHOAL_OK) return err;
+        bool is_better = found.mechanism != NULL && found.error < limit;
+        if (is_better) err = is_kept(&kept, error, &found.part, promise);
         if (kept) *best = found;
-        if (i > 0) *(kept ? &low : &high) = low + (high - low) / 2;
+        if (i == 0 && (kept || !is_better)) return err; // no epsilon may be larger
+        *(kept || !is_better ? &low : &high) = middle;
     }
     return err;
 }
@@ -87,23 +90,34 @@ static void set_trusted(agg_central_promise *promise, const agg_plan_wish *wish)
     promise->gaussian = agg_gaussian_noise(promise->epsilon, promise->delta, sqrt(2));
 }
 
-agg_err agg_central_plan_choose(agg_plan_wish *wish, agg_central_promise *promise, agg_error *error)
+// Improves on `best` by the mechanisms that have a bound of their own, which takes long to compute,
+// or by all others.
+static agg_err improve(agg_plan_candidate *best, agg_error *error, const agg_plan_wish *wish,
+                       const agg_central_promise *promise, bool has_own_bound)
 {
     const agg_account *account = NULL;
-    agg_plan_candidate best = {.mechanism = NULL};
     agg_plan_wish own = *wish;
     agg_err err = SHOAL_OK;
+    if (own.eps_micro == 0) own.eps_micro = SHOAL_EPS_MICRO_MAX;
     for (uint32_t i = 0; err == SHOAL_OK && (account = agg_account_at(i)) != NULL; i++) {
         agg_plan_candidate found;
         if (shoal_mechanism_by_id(account->id)->is_permanent ||
+            (account->central != NULL) != has_own_bound ||
             (wish->mechanism != 0 && wish->mechanism != account->id))
             continue;
         own.mechanism = account->id;
-        err = best_of(&found, error, &own, promise);
-        if (err == SHOAL_OK && found.mechanism != NULL &&
-            (best.mechanism == NULL || found.error < best.error))
-            best = found;
+        double limit = best->mechanism != NULL ? best->error : INFINITY;
+        err = best_of(&found, error, &own, promise, limit);
+        if (err == SHOAL_OK && found.mechanism != NULL) *best = found;
     }
+    return err;
+}
+
+agg_err agg_central_plan_choose(agg_plan_wish *wish, agg_central_promise *promise, agg_error *error)
+{
+    agg_plan_candidate best = {.mechanism = NULL};
+    agg_err err = improve(&best, error, wish, promise, false);
+    if (err == SHOAL_OK) err = improve(&best, error, wish, promise, true);
     if (err != SHOAL_OK) return err;
     if (best.mechanism == NULL)
         return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,

@@ -19,7 +19,8 @@ typedef struct agg_central_promise {
 
 // Chooses the mechanism and the largest epsilon of one report that keep the promise, with the least
 // standard error of a value that hardly anybody holds; of a mean at its worst.
-//   wish: eps_micro is written, and mechanism, which limits the choice unless it is 0
+//   wish: eps_micro and mechanism are written. Unless they are 0, they limit the choice to epsilons
+//   up to that and to that mechanism
 // Returns: AGG_ERR_USAGE where no mechanism makes this plan at all; AGG_ERR_MEMORY.
 // Cost: some seconds.
 agg_err agg_central_plan_choose(agg_plan_wish *wish, agg_central_promise *promise,

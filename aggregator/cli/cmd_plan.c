@@ -67,9 +67,9 @@ static const char help_text[] =
     "                      smallest block that results are released in\n"
     "  --block N           with --honest: reports of that block; default: half of a day's\n"
     "  --central E         with --honest: the smallest block that gives this central epsilon\n"
-    "  --central-epsilon C  in place of --epsilon: the mechanism and the epsilon of a report with "
-    "the\n"
-    "                      least error that keep this central promise; needs the next two\n"
+    "  --central-epsilon C  the mechanism and the epsilon of a report with the least error that\n"
+    "                      keep this central promise; needs the next two. --epsilon is then the\n"
+    "                      most that a report may cost, and may be left out\n"
     "  --delta D           of the promise, 1e-15 to 1e-3\n"
     "  --reports N         honest reports of the smallest block\n"
     "  --recipe-out FILE   write the answer's recipe, with a fresh random seed\n"
@@ -149,8 +149,8 @@ static agg_err check_arguments(agg_error *error, const arguments *a)
     bool is_central = a->central_epsilon != NULL;
     if ((a->delta != NULL) != is_central || (a->reports != NULL) != is_central)
         return command_refuse(error, "--central-epsilon, --delta and --reports go together");
-    if (is_central && (a->epsilon != NULL || a->budget != NULL || a->is_surface))
-        return command_refuse(error, "--central-epsilon chooses the epsilon of a report");
+    if (is_central && (a->budget != NULL || a->is_surface))
+        return command_refuse(error, "--budget and --surface do not go with --central-epsilon");
     if (!is_central && (a->epsilon != NULL) == (a->budget != NULL))
         return command_refuse(error, "--epsilon or --budget is needed, not both");
     if (a->budget != NULL && a->period == NULL)
@@ -217,7 +217,10 @@ static agg_err read_epsilon(planning *p, agg_error *error)
     const arguments *a = p->a;
     agg_plan_wish *w = &p->wish;
     int64_t micro = 0;
-    if (a->central_epsilon != NULL) return read_promise(p, error);
+    if (a->central_epsilon != NULL) {
+        agg_err err = read_promise(p, error);
+        if (err != SHOAL_OK || a->epsilon == NULL) return err;
+    }
     if (a->budget == NULL) {
         agg_err err = read_micro(&micro, error, "epsilon", a->epsilon);
         if (err != SHOAL_OK) return err;

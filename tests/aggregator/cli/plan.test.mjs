@@ -263,6 +263,55 @@ test('a central figure is that of the block that the recipe states', () => {
   }
 });
 
+test('a central promise chooses mechanism and epsilon, beside what a trusted server would have', () => {
+  const args = ['--devices', '200000', '--size', '300', '--reports', '100000'];
+  const promise = ['--central-epsilon', '0.2', '--delta', '1e-7'];
+  const found = plan(...args, ...promise, '--recipe-out', 'promised.json');
+  const [{ mechanism, stderr }] = found.candidates;
+  assert.equal(recipeOf('promised.json').mechanism, mechanism);
+  const { laplace_stderr: laplace, gaussian_stderr: gaussian, ...central } = found.central;
+  assert.deepEqual(central, { epsilon: 0.2, delta: 1e-7, reports: 100000 });
+  const rate = 0.1; // epsilon over the two counts that a changed value moves
+  const exact = Math.sqrt(2 * Math.exp(-rate)) / (1 - Math.exp(-rate));
+  assert.ok(Math.abs(laplace / exact - 1) < 1e-6);
+  assert.ok(gaussian > laplace && gaussian < 3 * laplace);
+  const account = JSON.parse(
+    shoal(
+      'account',
+      ...['--recipe', 'promised.json', '--reports', '100000', '--delta', '1e-7'],
+      ...['--format', 'json'],
+    ).text,
+  );
+  assert.ok(account.best.epsilon <= 0.2 * 1.0005 && account.best.epsilon > 0.19);
+  // What the general bounds allow has a larger error; a report that may cost less, too.
+  const general = JSON.parse(
+    shoal(
+      'account',
+      ...['--reports', '100000', '--delta', '1e-7', '--central-epsilon', '0.2'],
+      ...['--find', 'local-epsilon', '--format', 'json'],
+    ).text,
+  ).stronger;
+  assert.ok(
+    plan(...args.slice(0, 4), '--epsilon', general.toFixed(6)).candidates[0].stderr > stderr,
+  );
+  const capped = plan(...args, ...promise, '--epsilon', '1.5');
+  assert.ok(capped.epsilon === 1.5 && capped.candidates[0].stderr > stderr);
+  assert.match(
+    shoal('plan', ...args, ...promise, '--mechanism', 'olh').text,
+    /^central promise {5}0\.2 at delta 1e-07, in sums of 100,000 honest reports or more: epsilon [\d.]+ of a report\na trusted server {4}standard error [\d.]+ by Laplace noise, [\d.]+ by Gaussian noise$/m,
+  );
+  for (const [why, ...options] of /** @type {[RegExp, ...string[]][]} */ ([
+    [/go together/, '--central-epsilon', '0.2'],
+    [/go together/, '--epsilon', '1', '--delta', '1e-7'],
+    [/--budget and --surface do not go/, ...promise, '--reports', '9', '--budget', '3'],
+    [/--delta must be/, '--central-epsilon', '0.2', '--delta', '0.1', '--reports', '1000'],
+  ])) {
+    const run = shoal('plan', ...args.slice(0, 4), ...options);
+    assert.equal(run.code, 2, run.err);
+    assert.match(run.err, why);
+  }
+});
+
 test('nothing is said plainly, with what it would take, and no recipe is written', () => {
   const args = ['--devices', '20000', '--size', '5000', '--zipf', '0.3', '--epsilon', '1'];
   const found = plan(...args, '--recipe-out', 'none.json');
