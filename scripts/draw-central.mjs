@@ -26,7 +26,12 @@ export function rowOf(n) {
   const capped = planOf(n, '--epsilon', MOST).candidates[0].stderr;
   const [{ mechanism, stderr }] = candidates;
   const { laplace_stderr: laplace, gaussian_stderr: gaussian } = central;
-  return { n, mechanism, epsilon, stderr, capped, laplace, gaussian };
+  const rounded = (/** @type {number} */ x) => Number(x.toPrecision(3));
+  return {
+    ...{ n, mechanism, epsilon: Number(epsilon.toFixed(2)) },
+    ...{ stderr: rounded(stderr), capped: rounded(capped) },
+    ...{ gaussian: rounded(gaussian), laplace: rounded(laplace) },
+  };
 }
 
 const [LEFT, TOP, WIDTH, HEIGHT] = [76, 70, 470, 300];
@@ -98,16 +103,27 @@ export function draw(rows) {
   return `${out}</svg>\n`;
 }
 
+const HEAD =
+  '| reports | mechanism | epsilon of a report | standard error | with epsilon 4 at most | trusted, Gaussian | trusted, Laplace |';
+
 /** @param {ReturnType<typeof rowOf>[]} rows */
 export const table = (rows) =>
-  '| reports | mechanism | epsilon of a report | standard error | with epsilon 4 at most | trusted, Gaussian | trusted, Laplace |\n' +
-  '| --- | --- | --- | --- | --- | --- | --- |\n' +
-  rows
+  `${HEAD}\n${HEAD.replace(/[^|]+/g, ' --- ')}\n${rows
     .map(
       (row) =>
-        `| ${grouped(row.n)} | \`${row.mechanism}\` | ${row.epsilon.toFixed(2)} | ${row.stderr.toPrecision(3)} | ${grouped(Number(row.capped.toPrecision(3)))} | ${row.gaussian.toPrecision(3)} | ${row.laplace.toPrecision(3)} |\n`,
+        `| ${[grouped(row.n), `\`${row.mechanism}\``, row.epsilon, row.stderr, grouped(row.capped), row.gaussian, row.laplace].join(' | ')} |\n`,
     )
-    .join('');
+    .join('')}`;
+
+/** The rows of such a table in a page. @param {string} page @returns {ReturnType<typeof rowOf>[]} */
+export const rowsOf = (page) =>
+  [...page.matchAll(/^\| *([\d,]+) *\| *`([a-z-]+)` *\|(.*)\|$/gm)].map(
+    ([, n, mechanism, rest]) => {
+      const number = (/** @type {string} */ text) => Number(text.replaceAll(',', ''));
+      const [epsilon, stderr, capped, gaussian, laplace] = rest.split('|').map(number);
+      return { n: number(n), mechanism, epsilon, stderr, capped, gaussian, laplace };
+    },
+  );
 
 if (
   process.argv[1] !== undefined &&
