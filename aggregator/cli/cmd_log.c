@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal log: makes and extends a log of recipes, queries and key lists; cmd_log_check.c checks one.
-#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
-#include "agg_file.h"
 #include "commands.h"
-#include "log.h"
 #include "log_actions.h"
-#include "print_text.h"
-#include "recipe.h"
-#include "recipe_json.h"
-#include "recipe_signature.h"
-#include "tlog_folder.h"
-#include "tlog_log.h"
-#include "tlog_writer.h"
+#include "tlog_adding.h"
 
 static const char help_text[] =
     "Usage: shoal log init --log FOLDER --name NAME --key FILE\n"
@@ -68,213 +57,46 @@ typedef struct arguments {
     const char *log, *name, *key, *signer, *format;
 } arguments;
 
-#define PEM_MAX ((size_t)65536) // bytes of a key file
-#define LIST_MAX ((size_t)1 << 20)
-
-static uint32_t today(void)
-{
-    return (uint32_t)((uint64_t)time(NULL) / 86400);
-}
-
-static void wipe_free(char *pem, size_t len)
-{
-    if (pem != NULL) explicit_bzero(pem, len);
-    free(pem);
-}
-
-// ---- init ----
-
-// Writes a file that only its owner may read, and that did not exist.
-static agg_err write_private(agg_error *error, const char *path, const char *pem, size_t len)
-{
-    agg_file file;
-    char buffer[BUFSIZ];
-    struct stat status;
-    if (stat(path, &status) == 0)
-        return agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
-                        "%s exists; a key is never replaced", path);
-    agg_err err = agg_file_create(&file, error, path);
-    if (err != SHOAL_OK) return err;
-    setvbuf(file.stream, buffer, _IOFBF, sizeof buffer);
-    if (fchmod(fileno(file.stream), 0600) != 0) {
-        agg_file_abandon(&file);
-        return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "%s: cannot be kept from other readers",
-                        path);
-    }
-    (void)fwrite(pem, 1, len, file.stream); // agg_file_commit finds what failed
-    err = agg_file_commit(&file, error);
-    explicit_bzero(buffer, sizeof buffer);
-    return err;
-}
-
 static agg_err run_init(agg_error *error, void *context, const command_words *words)
 {
     const arguments *a = context;
-    static const uint8_t none[32] = {0};
-    char verifier[AGG_TLOG_VERIFIER_MAX], *pem = NULL;
-    size_t len = 0;
-    agg_tlog_key key;
+    char verifier[AGG_TLOG_VERIFIER_MAX];
     (void)words;
-    agg_err err = agg_tlog_key_make(&key, error, a->name, none); // refuses a bad name first
-    if (err == SHOAL_OK && agg_tlog_folder_has(a->log, "checkpoint"))
-        err = agg_fail(error, SHOAL_ERR_DUPLICATE, AGG_EXIT_USAGE,
-                       "%s has a log; a log is never begun anew", a->log);
-    if (err == SHOAL_OK) err = agg_tlog_private_new(&pem, &len, error);
-    if (err == SHOAL_OK) err = write_private(error, a->key, pem, len);
-    if (err == SHOAL_OK) err = agg_tlog_create(&key, error, a->log, a->name, pem, len);
-    wipe_free(pem, len);
-    if (err != SHOAL_OK) return err;
-    agg_tlog_key_print(verifier, &key);
-    printf("%s\n", verifier);
-    return SHOAL_OK;
-}
-
-// ---- add and keys ----
-
-// An open writer, and the private key that it signs with.
-typedef struct writing {
-    agg_tlog_writer writer;
-    agg_bytes pem;
-    bool is_json;
-    size_t n_added;
-} writing;
-
-static agg_err open_writer(writing *w, agg_error *error, const arguments *a)
-{
-    agg_err err = log_read_format(&w->is_json, error, a->format);
-    if (err == SHOAL_OK) err = agg_file_read(&w->pem, error, a->key, PEM_MAX);
-    if (err != SHOAL_OK) return err;
-    err = agg_tlog_writer_open(&w->writer, error, a->log, (const char *)w->pem.data, w->pem.len);
-    if (err != SHOAL_OK && error->exit_code == AGG_EXIT_USAGE) // it is the key that is wrong
-        agg_error_prefix(error, "%s", a->key);
-    if (w->writer.repaired > 0) {
-        char command[] = "log", text[96];
-        snprintf(text, sizeof text, "an append was cut short: its %" PRIu64 " entries are added",
-                 w->writer.repaired);
-        agg_log_line(command, text);
-    }
+    agg_err err = agg_tlog_begin(verifier, error, a->log, a->name, a->key);
+    if (err == SHOAL_OK) printf("%s\n", verifier);
     return err;
 }
 
-static void close_writer(writing *w)
+static agg_err open_adding(agg_tlog_adding *adding, agg_error *error, const arguments *a)
 {
-    agg_tlog_writer_close(&w->writer);
-    wipe_free((char *)w->pem.data, w->pem.len);
-}
-
-static void tell_added(writing *w, const char *what, uint64_t index, bool is_new)
-{
-    if (w->is_json) {
-        printf("%s{\"entry\":", w->n_added++ == 0 ? "{\"entries\":[" : ",");
-        agg_print_json_text(stdout, what, strlen(what));
-        printf(",\"index\":%" PRIu64 ",\"new\":%s}", index, is_new ? "true" : "false");
-        return;
-    }
-    printf("%s %" PRIu64 "  %s\n", is_new ? "added as entry" : "is already entry", index, what);
-}
-
-static agg_err finish(writing *w, agg_error *error)
-{
-    agg_err err = agg_tlog_writer_commit(&w->writer, error, today());
-    if (err == SHOAL_OK && w->is_json) printf("],\"size\":%" PRIu64 "}\n", w->writer.log.head.size);
-    if (err == SHOAL_OK && !w->is_json)
-        printf("entries in the log: %" PRIu64 "\n", w->writer.log.head.size);
-    return err;
-}
-
-static agg_err check_recipe(agg_error *error, const agg_recipe *recipe, const uint8_t *signer)
-{
-    agg_err err = agg_recipe_verify(error, recipe);
-    if (err == SHOAL_OK && signer != NULL && memcmp(recipe->key, signer, 32) != 0)
-        err = agg_fail(error, AGG_ERR_SIGNATURE, AGG_EXIT_PRIVACY, "is signed by another key");
-    if (err == SHOAL_OK && recipe->recipe->expires_day < today())
-        err = agg_fail(error, SHOAL_ERR_EXPIRED, AGG_EXIT_USAGE, "has expired");
-    return err;
-}
-
-// Adds the recipe of a file. A part stands for its whole collection, whose hash devices compute.
-static agg_err add_file(writing *w, agg_error *error, const char *path, const uint8_t *signer)
-{
-    agg_recipe recipe;
-    uint64_t index = 0;
-    bool is_new = false;
-    char hex[65], what[96];
-    agg_err err = agg_recipe_from_file(&recipe, error, path);
-    if (err != SHOAL_OK) return err;
-    agg_tlog_type type = recipe.recipe->version != 0 ? AGG_TLOG_QUERY : AGG_TLOG_RECIPE;
-    err = check_recipe(error, &recipe, signer);
-    if (err == SHOAL_OK)
-        err = agg_tlog_writer_add(&w->writer, &index, &is_new, error, type,
-                                  recipe.recipe->query_hash, recipe.recipe->expires_day);
-    if (err != SHOAL_OK) agg_error_prefix(error, "%s", path);
-    agg_hex(hex, recipe.recipe->query_hash, 32);
-    snprintf(what, sizeof what, "%s %s", agg_tlog_type_name(type), hex);
-    if (err == SHOAL_OK) tell_added(w, what, index, is_new);
-    agg_recipe_release(&recipe);
-    return err;
-}
-
-static agg_err read_signer(uint8_t key[32], agg_error *error, const char *text)
-{
-    agg_bytes file = {NULL, 0};
-    if (strlen(text) == 64 && agg_unhex(key, 32, text)) return SHOAL_OK;
-    agg_err err = agg_file_read(&file, error, text, PEM_MAX);
-    if (err != SHOAL_OK) return err;
-    err = agg_ed25519_public(key, error, (const char *)file.data, file.len);
-    if (err != SHOAL_OK) agg_error_prefix(error, "%s", text);
-    free(file.data);
-    return err;
+    bool is_json = false;
+    agg_err err = log_read_format(&is_json, error, a->format);
+    return err == SHOAL_OK ? agg_tlog_adding_open(adding, error, a->log, a->key, is_json) : err;
 }
 
 static agg_err run_add(agg_error *error, void *context, const command_words *words)
 {
     const arguments *a = context;
-    static writing w;
+    static agg_tlog_adding adding;
     uint8_t signer[32];
-    agg_err err = a->signer == NULL ? SHOAL_OK : read_signer(signer, error, a->signer);
+    agg_err err = a->signer == NULL ? SHOAL_OK : agg_tlog_read_signer(signer, error, a->signer);
     if (err != SHOAL_OK) return err;
-    err = open_writer(&w, error, a);
+    err = open_adding(&adding, error, a);
     for (int i = 0; i < words->n && err == SHOAL_OK; i++)
-        err = add_file(&w, error, words->texts[i], a->signer == NULL ? NULL : signer);
-    if (err == SHOAL_OK) err = finish(&w, error);
-    close_writer(&w);
+        err =
+            agg_tlog_add_recipe(&adding, error, words->texts[i], a->signer == NULL ? NULL : signer);
+    if (err == SHOAL_OK) err = agg_tlog_adding_finish(&adding, error);
+    agg_tlog_adding_close(&adding);
     return err;
-}
-
-static agg_err add_list(writing *w, agg_error *error, const char *path)
-{
-    static agg_tlog_entry list;
-    const agg_tlog *log = &w->writer.log;
-    agg_bytes file;
-    uint64_t index = 0;
-    bool is_new = false;
-    char what[48];
-    uint32_t serial = log->counts[AGG_TLOG_KEYS] > 0 ? log->keys->serial : 0;
-    agg_err err = agg_file_read(&file, error, path, LIST_MAX);
-    if (err != SHOAL_OK) return err;
-    // A list without a serial may be the newest one itself, else it is the next.
-    err = agg_tlog_keys_read(&list, error, (const char *)file.data, file.len, serial);
-    if (serial == 0 || (err == SHOAL_OK && !agg_tlog_writer_is_newest(&w->writer, &list)))
-        err = agg_tlog_keys_read(&list, error, (const char *)file.data, file.len, serial + 1);
-    if (err == SHOAL_OK)
-        err = agg_tlog_writer_add_keys(&w->writer, &index, &is_new, error, &list, today());
-    free(file.data);
-    if (err != SHOAL_OK) {
-        agg_error_prefix(error, "%s", path);
-        return err;
-    }
-    snprintf(what, sizeof what, "keys %" PRIu32, list.serial);
-    tell_added(w, what, index, is_new);
-    return SHOAL_OK;
 }
 
 static agg_err run_keys(agg_error *error, void *context, const command_words *words)
 {
-    static writing w;
-    agg_err err = open_writer(&w, error, context);
-    if (err == SHOAL_OK) err = add_list(&w, error, words->texts[0]);
-    if (err == SHOAL_OK) err = finish(&w, error);
-    close_writer(&w);
+    static agg_tlog_adding adding;
+    agg_err err = open_adding(&adding, error, context);
+    if (err == SHOAL_OK) err = agg_tlog_add_list(&adding, error, words->texts[0]);
+    if (err == SHOAL_OK) err = agg_tlog_adding_finish(&adding, error);
+    agg_tlog_adding_close(&adding);
     return err;
 }
 

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal log check and shoal log prove: read a log from a folder or a server.
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
-#include "agg_file.h"
 #include "agg_size.h"
 #include "commands.h"
 #include "dap_http.h"
 #include "log_actions.h"
 #include "options.h"
-#include "print_text.h"
-#include "recipe_json.h"
 #include "tlog_folder.h"
 #include "tlog_log.h"
+#include "tlog_print.h"
 
 static const char check_help[] =
     "Usage: shoal log check [--key VERIFIER] [--state FILE] FOLDER|URL\n"
@@ -105,96 +100,6 @@ static agg_err load(agg_tlog *log, agg_error *error, const char *place, const ag
     return err;
 }
 
-// Compares with the head of the last look, if there was one.
-static agg_err compare(agg_tlog *log, uint64_t *seen, agg_error *error, const char *path,
-                       const agg_tlog_key *key)
-{
-    struct stat status;
-    agg_bytes note;
-    agg_tlog_head head;
-    *seen = UINT64_MAX;
-    if (stat(path, &status) != 0) return SHOAL_OK;
-    agg_err err = agg_file_read(&note, error, path, AGG_TLOG_NOTE_MAX);
-    if (err != SHOAL_OK) return err;
-    err = agg_tlog_follows(log, error, (const char *)note.data, note.len, key);
-    if (err == SHOAL_OK) err = agg_tlog_head_read(&head, error, (const char *)note.data, note.len);
-    if (err == SHOAL_OK) *seen = head.size;
-    free(note.data);
-    return err;
-}
-
-static agg_err keep_state(const agg_tlog *log, agg_error *error, const char *path)
-{
-    agg_file file;
-    agg_err err = agg_file_create(&file, error, path);
-    if (err != SHOAL_OK) return err;
-    (void)fwrite(log->note, 1, log->note_len, file.stream); // agg_file_commit finds what failed
-    return agg_file_commit(&file, error);
-}
-
-static void print_day(uint32_t day)
-{
-    time_t at = (time_t)day * 86400;
-    struct tm date;
-    char text[32] = "";
-    if (gmtime_r(&at, &date) != NULL) strftime(text, sizeof text, "%Y-%m-%d", &date);
-    fputs(text, stdout);
-}
-
-static void print_table(const agg_tlog *log, bool is_signed, uint64_t seen)
-{
-    char root[65];
-    agg_hex(root, log->head.root, 32);
-    printf("log         %s\n", log->head.origin);
-    printf("entries     %" PRIu64 ": %" PRIu64 " recipes, %" PRIu64 " queries, %" PRIu64
-           " key lists\n",
-           log->head.size, log->counts[AGG_TLOG_RECIPE], log->counts[AGG_TLOG_QUERY],
-           log->counts[AGG_TLOG_KEYS]);
-    printf("root        %s\n", root);
-    printf("signature   %s\n", is_signed ? "good" : "not checked: no --key is given");
-    if (log->head.signatures > 1)
-        printf("            %zu lines of other keys, not checked\n", log->head.signatures - 1);
-    if (log->counts[AGG_TLOG_KEYS] > 0) {
-        printf("key list    serial %" PRIu32 ", entry %" PRIu64 ", ", log->keys->serial,
-               log->keys_at);
-        print_day(log->keys->from);
-        fputs(" to ", stdout);
-        print_day(log->keys->until);
-        putchar('\n');
-    }
-    if (seen != UINT64_MAX)
-        printf("last look   %" PRIu64 " entries, and all are still there\n", seen);
-}
-
-static void print_json(const agg_tlog *log, bool is_signed, uint64_t seen)
-{
-    char root[65];
-    agg_hex(root, log->head.root, 32);
-    fputs("{\"log\":", stdout);
-    agg_print_json_text(stdout, log->head.origin, strlen(log->head.origin));
-    printf(",\"fault\":null,\"size\":%" PRIu64 ",\"recipes\":%" PRIu64 ",\"queries\":%" PRIu64
-           ",\"key_lists\":%" PRIu64 ",\"root\":\"%s\",\"signature\":\"%s\",\"keys\":",
-           log->head.size, log->counts[AGG_TLOG_RECIPE], log->counts[AGG_TLOG_QUERY],
-           log->counts[AGG_TLOG_KEYS], root, is_signed ? "good" : "unchecked");
-    if (log->counts[AGG_TLOG_KEYS] > 0)
-        printf("{\"serial\":%" PRIu32 ",\"index\":%" PRIu64 ",\"from\":%" PRIu32
-               ",\"until\":%" PRIu32 "}",
-               log->keys->serial, log->keys_at, log->keys->from, log->keys->until);
-    else
-        fputs("null", stdout);
-    if (seen != UINT64_MAX)
-        printf(",\"seen\":%" PRIu64 "}\n", seen);
-    else
-        fputs(",\"seen\":null}\n", stdout);
-}
-
-static void tell_fault(const agg_tlog *log, const agg_error *error)
-{
-    printf("{\"fault\":\"%s\",\"text\":", agg_tlog_fault_name(log->fault));
-    agg_print_json_text(stdout, error->text, strlen(error->text));
-    fputs("}\n", stdout);
-}
-
 static agg_err check(agg_tlog *log, agg_error *error, const arguments *a, const char *place,
                      bool is_json)
 {
@@ -204,18 +109,16 @@ static agg_err check(agg_tlog *log, agg_error *error, const arguments *a, const 
     if (err != SHOAL_OK) return err;
     const agg_tlog_key *known = a->key == NULL ? NULL : &key;
     err = load(log, error, place, known);
-    if (err == SHOAL_OK && a->state != NULL) err = compare(log, &seen, error, a->state, known);
-    if (err == SHOAL_OK && a->state != NULL) err = keep_state(log, error, a->state);
-    if (err != SHOAL_OK && is_json && log->fault != AGG_TLOG_NONE) tell_fault(log, error);
+    if (err == SHOAL_OK && a->state != NULL)
+        err = agg_tlog_compare_seen(log, &seen, error, a->state, known);
+    if (err == SHOAL_OK && a->state != NULL) err = agg_tlog_keep_seen(log, error, a->state);
+    if (err != SHOAL_OK && is_json && log->fault != AGG_TLOG_NONE) agg_tlog_print_fault(log, error);
     if (err != SHOAL_OK) {
         if (log->fault != AGG_TLOG_NONE)
             agg_error_prefix(error, "%s", agg_tlog_fault_name(log->fault));
         return err;
     }
-    if (is_json)
-        print_json(log, known != NULL, seen);
-    else
-        print_table(log, known != NULL, seen);
+    agg_tlog_print(log, known != NULL, seen, is_json);
     return SHOAL_OK;
 }
 
@@ -233,7 +136,6 @@ static agg_err run_check(agg_error *error, void *context, const command_words *w
 
 static agg_err prove(agg_tlog *log, agg_error *error, const arguments *a, const char *const *words)
 {
-    uint8_t proof[AGG_TLOG_PROOF_MAX][AGG_TLOG_HASH], base64[48];
     uint64_t index = 0;
     agg_tlog_key key;
     agg_err err = a->key == NULL ? SHOAL_OK : agg_tlog_key_read(&key, error, a->key);
@@ -244,13 +146,7 @@ static agg_err prove(agg_tlog *log, agg_error *error, const arguments *a, const 
     if (cli_read_whole(&index, error, "INDEX", words[1], 0, log->head.size - 1) != SHOAL_OK)
         return agg_fail(error, SHOAL_ERR_RANGE, AGG_EXIT_USAGE,
                         "INDEX must be a whole number from 0 to %" PRIu64, log->head.size - 1);
-    size_t n = agg_tlog_tree_inclusion(proof, &log->tree, index, log->head.size);
-    printf("c2sp.org/tlog-proof@v1\nindex %" PRIu64 "\n", index);
-    for (size_t i = 0; i < n; i++) {
-        EVP_EncodeBlock(base64, proof[i], AGG_TLOG_HASH);
-        printf("%s\n", (const char *)base64);
-    }
-    printf("\n%s", log->note);
+    agg_tlog_print_proof(log, index);
     return SHOAL_OK;
 }
 
