@@ -137,39 +137,19 @@ static void say_waiting(void *context, uint32_t seconds)
 
 // ---- what becomes of a batch ----
 
-// Claims a batch by its task and the interval that was asked for. The leader gives a report to one
-// interval only, so two accumulators share reports only if they are of one interval.
-static agg_err claim_batch(agg_accumulator *acc, agg_error *error, const shoal_dap_task *task,
-                           const shoal_dap_interval *query)
-{
-    uint8_t id[1][AGG_CLAIM], bytes[SHOAL_DAP_TASK_ID + 16];
-    memcpy(bytes, task->id, SHOAL_DAP_TASK_ID);
-    store64_le(bytes + SHOAL_DAP_TASK_ID, query->start);
-    store64_le(bytes + SHOAL_DAP_TASK_ID + 8, query->duration);
-    agg_claim_of(id[0], "shoal dap batch", bytes, sizeof bytes);
-    return agg_accumulator_claim_all(acc, error, (const uint8_t(*)[AGG_CLAIM])id, 1);
-}
-
 static agg_err write_accumulator(agg_error *error, const arguments *a, const agg_dap_result *b,
                                  const shoal_dap_interval *query)
 {
     char command[] = "collect";
-    const shoal_recipe *recipe = b->task->recipe.recipe;
-    shoal_split split;
     agg_accumulator acc;
     agg_guarantee guarantee;
-    const char *why = "";
-    agg_err err = shoal_split_init(&split, &recipe->parts[0], &why);
-    if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
     // Batches do not overlap, so a report is in this one only, and nobody can ask for a part of it.
     const agg_release release = {b->collected.n_reports, a->honest_share, 1};
-    err = agg_guarantee_run(&guarantee, error, recipe, b->collected.n_reports, &release);
-    if (err == SHOAL_OK)
-        err = agg_accumulator_of_sums(&acc, error, recipe, &split, b->collected.sums,
-                                      b->collected.n_reports);
+    agg_err err = agg_guarantee_run(&guarantee, error, b->task->recipe.recipe,
+                                    b->collected.n_reports, &release);
+    if (err == SHOAL_OK) err = agg_dap_accumulator_of(&acc, error, b->task, &b->collected, query);
     if (err != SHOAL_OK) return err;
-    err = claim_batch(&acc, error, &b->task->task, query);
-    if (err == SHOAL_OK) err = agg_accumulator_save(&acc, error, a->output);
+    err = agg_accumulator_save(&acc, error, a->output);
     agg_accumulator_release(&acc);
     if (err != SHOAL_OK) return err;
     say_batch(b);

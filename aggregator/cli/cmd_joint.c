@@ -12,6 +12,7 @@
 #include "input_memory.h"
 #include "joint_analysis.h"
 #include "joint_choice.h"
+#include "joint_doubts.h"
 #include "joint_print.h"
 #include "log.h"
 #include "memory_option.h"
@@ -199,44 +200,6 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
     return agg_joint_print(stream, error, result, format);
 }
 
-static void say(const char *text)
-{
-    char command[] = "joint";
-    agg_log_line(command, text);
-}
-
-static void say_empty(const agg_joint_result *r, uint32_t axis, uint32_t category)
-{
-    char text[320];
-    agg_text name = r->axes[axis].name, label = r->axes[axis].labels[category];
-    if (r->marginals[axis][category].p * (double)r->n >= 0.5) return;
-    snprintf(text, sizeof text,
-             "variable %.*s: the category %.*s is empty: there are no rates given it",
-             (int)name.len, name.bytes, (int)(label.len < 64 ? label.len : 64), label.bytes);
-    say(text);
-}
-
-// Logs doubts about the result, which only a table holds itself.
-static void say_doubts(const agg_joint_result *r, const arguments *a)
-{
-    char text[320];
-    if (!r->converged) say("the estimate stopped before it converged");
-    if (r->rank < r->n_free) {
-        snprintf(text, sizeof text,
-                 "the information matrix is singular: rank %zu of %zu. Where the reports do not "
-                 "tell categories apart the error is infinite and nothing is known",
-                 r->rank, r->n_free);
-        say(text);
-    }
-    for (uint32_t i = 0; i < r->n_axes; i++)
-        for (uint32_t j = 0; j < r->axes[i].n; j++) say_empty(r, i, j);
-    if (a->no_other)
-        say("--no-other: what devices hold besides the named categories is counted among these, "
-            "which biases them");
-    if (a->is_em_wald)
-        say("--wald em: conservative near the boundary; it finds associations later than it could");
-}
-
 static agg_err show(agg_error *error, const arguments *a, const agg_recipe *recipe,
                     agg_joint_result *result)
 {
@@ -248,7 +211,8 @@ static agg_err show(agg_error *error, const arguments *a, const agg_recipe *reci
     if (err != SHOAL_OK) return err;
     result->guarantee = &guarantee;
     err = cli_result_write(error, a->texts.output, print, result, (agg_format)format);
-    if (err == SHOAL_OK) say_doubts(result, a);
+    if (err == SHOAL_OK)
+        agg_joint_doubts(result, a->no_other, a->is_em_wald, agg_log_line, command);
     if (err == SHOAL_OK) cli_say_incomplete(command, result->shards, (agg_format)format);
     if (err == SHOAL_OK) cli_say_guarantee(command, &guarantee, NULL, (agg_format)format);
     result->guarantee = NULL;
@@ -334,9 +298,9 @@ static const char *output_of(const arguments *a)
 // one is complete.
 static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc)
 {
-    char text[160];
+    char command[] = "joint", text[160];
     if (!agg_accumulator_keeps_records(acc)) {
-        say("the accumulator has no records, so there is nothing to remove");
+        agg_log_line(command, "the accumulator has no records, so there is nothing to remove");
         if (a->texts.output == NULL) return SHOAL_OK;
     }
     agg_accumulator_forget(acc);
@@ -344,7 +308,7 @@ static agg_err forget(agg_error *error, const arguments *a, agg_accumulator *acc
     if (err != SHOAL_OK) return err;
     snprintf(text, sizeof text, "the records of %llu reports were removed; their sums stay",
              (unsigned long long)acc->n);
-    say(text);
+    agg_log_line(command, text);
     return SHOAL_OK;
 }
 

@@ -5,17 +5,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "call_streams.h"
 #include "commands.h"
-#include "log.h"
 #include "parameter_help.h"
-#include "recipe.h"
-#include "recipe_check.h"
+#include "recipe_check_files.h"
 #include "recipe_diff.h"
-#include "recipe_facts.h"
 #include "recipe_new.h"
 #include "recipe_part.h"
-#include "recipe_policy.h"
 #include "recipe_sign.h"
 #include "recipe_signer.h"
 #include "set_check.h"
@@ -155,74 +150,6 @@ static agg_err do_files(agg_error *error, const command_words *words, each_file 
     return last == AGG_EXIT_OK ? SHOAL_OK : command_end(error, last);
 }
 
-// What files are checked against, and how that is printed.
-typedef struct checking {
-    const agg_policy *policy; // NULL: none
-    agg_set *set;             // gets the recipes, if it has a budget
-    bool is_json;
-} checking;
-
-static int fail_check(const checking *c, const char *path, const agg_error *error)
-{
-    if (c->is_json) recipe_facts_print_error(path, error);
-    return agg_log_error("recipe", error);
-}
-
-static int check_set(const checking *c, const char *path)
-{
-    agg_set set;
-    agg_error error;
-    if (agg_set_from_file(&set, &error, path) != SHOAL_OK) return fail_check(c, path, &error);
-    bool is_within = c->is_json ? recipe_set_facts_print(path, &set, today())
-                                : set_check_print(&set, path, today());
-    return is_within ? AGG_EXIT_OK : AGG_EXIT_RUNTIME;
-}
-
-static int print_check(const checking *c, const char *path, const agg_recipe *recipe)
-{
-    if (c->is_json) return recipe_facts_print(path, recipe, c->policy, today());
-    recipe_check_print(recipe, today());
-    if (c->policy == NULL && c->set->set.days == 0) set_check_print_uncapped();
-    return c->policy != NULL ? recipe_policy_print(recipe, c->policy, today())
-                             : recipe_signer_print(recipe);
-}
-
-static int check_file(const char *path, const checking *c)
-{
-    agg_error error;
-    agg_recipe recipe;
-    if (c->policy == NULL && agg_set_is_one(path)) {
-        if (c->set->set.days == 0) return check_set(c, path);
-        agg_fail(&error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                 "%s: --budget is for recipes, and this is a set, which states its own", path);
-        return fail_check(c, path, &error);
-    }
-    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK) return fail_check(c, path, &error);
-    int code = print_check(c, path, &recipe);
-    if (c->set->set.days > 0 && agg_set_add(c->set, &error, path, &recipe) != SHOAL_OK)
-        code = agg_log_error("recipe", &error);
-    agg_recipe_release(&recipe);
-    return code;
-}
-
-// Checks every file, and all together against the budget if there is one.
-static agg_err check_all(agg_error *error, const checking *c, const command_words *words)
-{
-    int last = AGG_EXIT_OK;
-    for (int i = 0; i < words->n; i++) {
-        if (c->is_json) fputs(i > 0 ? ",\n" : "\n", agg_out());
-        int code = check_file(words->texts[i], c);
-        if (code != AGG_EXIT_OK) last = code;
-    }
-    if (last == AGG_EXIT_OK && c->set->set.days > 0) {
-        if (c->is_json) fputs(",\n", agg_out());
-        bool is_within = c->is_json ? recipe_set_facts_print(NULL, c->set, today())
-                                    : set_check_print(c->set, NULL, today());
-        if (!is_within) last = AGG_EXIT_RUNTIME;
-    }
-    return last == AGG_EXIT_OK ? SHOAL_OK : command_end(error, last);
-}
-
 static agg_err run_check(agg_error *error, void *context, const command_words *words)
 {
     agg_set set;
@@ -236,36 +163,19 @@ static agg_err run_check(agg_error *error, void *context, const command_words *w
     if (err == SHOAL_OK && a->policy != NULL) err = agg_policy_from_file(&policy, error, a->policy);
     if (err == SHOAL_OK && a->budget != NULL) err = agg_set_budget(&set, error, a->budget);
     if (err != SHOAL_OK) return err;
-    const checking c = {a->policy != NULL ? &policy : NULL, &set, format == 1};
-    if (c.is_json) fputs("{\"schema\":1,\"checked\":[", agg_out());
-    err = check_all(error, &c, words);
-    if (c.is_json) fputs("\n]}\n", agg_out());
-    return err;
-}
-
-static int hash_set(const char *path)
-{
-    agg_set set;
-    agg_error error;
-    if (agg_set_from_file(&set, &error, path) != SHOAL_OK) return agg_log_error("recipe", &error);
-    agg_print("%s\n", set.hash_hex);
-    return AGG_EXIT_OK;
+    const recipe_checking checking = {.policy = a->policy != NULL ? &policy : NULL,
+                                      .set = &set,
+                                      .is_json = format == 1,
+                                      .today = today()};
+    int code = recipe_check_files(&checking, words->texts, (size_t)words->n);
+    return code == AGG_EXIT_OK ? SHOAL_OK : command_end(error, code);
 }
 
 //   context: the arguments
 static int hash_file(const char *path, const void *context)
 {
     const arguments *a = context;
-    char hex[65];
-    agg_error error;
-    agg_recipe recipe;
-    if (!a->is_query && agg_set_is_one(path)) return hash_set(path);
-    if (agg_recipe_from_file(&recipe, &error, path) != SHOAL_OK)
-        return agg_log_error("recipe", &error);
-    agg_hex(hex, a->is_query ? recipe.recipe->query_hash : recipe.recipe->recipe_hash, 32);
-    agg_print("%s\n", hex);
-    agg_recipe_release(&recipe);
-    return AGG_EXIT_OK;
+    return recipe_hash_print(path, a->is_query);
 }
 
 static agg_err run_hash(agg_error *error, void *context, const command_words *words)

@@ -13,6 +13,7 @@
 #include "simulate_devices.h"
 #include "simulate_epochs.h"
 #include "simulation.h"
+#include "window_sizes.h"
 
 static const char help_text[] =
     "Usage: shoal simulate --recipe R --counts FILE --devices N --seed S -o OUT\n"
@@ -148,33 +149,6 @@ static agg_err read_chance(uint32_t *micro, agg_error *error, const char *name, 
     return err;
 }
 
-// Reads one "EVENTS" or "EVENTS:WEIGHT". Returns: what follows it; NULL where it is neither.
-static const char *read_size(agg_windows *w, const char *at)
-{
-    char *end;
-    unsigned long long events = strtoull(at, &end, 10), weight = 1;
-    if (end == at || *at == '-' || events < 1 || events > AGG_EVENTS_MAX) return NULL;
-    if (*end == ':') {
-        at = end + 1;
-        weight = strtoull(at, &end, 10);
-        if (end == at || *at == '-' || weight < 1 || weight > 1000000000) return NULL;
-    }
-    w->sizes[w->n_sizes] = (uint32_t)events;
-    w->size_weights[w->n_sizes++] = weight;
-    return end;
-}
-
-static agg_err read_sizes(agg_windows *w, agg_error *error, const char *text)
-{
-    const char *at = text != NULL ? text : "1";
-    do {
-        at = w->n_sizes < AGG_WINDOW_SIZES_MAX ? read_size(w, at) : NULL;
-    } while (at != NULL && *at++ == ',');
-    if (at != NULL && at[-1] == '\0') return SHOAL_OK;
-    return command_refuse(error, "--events of windows is a number from 1 to 1000, or at most 16 "
-                                 "numbers with their weights, such as 1:5,2:3,10:1");
-}
-
 static agg_err read_windows(agg_windows *w, agg_error *error, const arguments *a)
 {
     uint64_t days = 1;
@@ -186,7 +160,7 @@ static agg_err read_windows(agg_windows *w, agg_error *error, const arguments *a
     if (err == SHOAL_OK) err = read_chance(&w->killed_micro, error, "killed", a->killed, 0);
     if (err == SHOAL_OK && a->days != NULL)
         err = cli_read_whole(&days, error, "days", a->days, 1, AGG_WINDOW_RECORDS_MAX);
-    if (err == SHOAL_OK) err = read_sizes(w, error, a->events);
+    if (err == SHOAL_OK) err = agg_windows_read_sizes(w, error, a->events);
     w->days = (uint32_t)days;
     return err;
 }

@@ -166,25 +166,10 @@ static agg_err upload_files(agg_dap_uploader *uploader, agg_read_count *count, a
 
 // ---- the command ----
 
-static uint64_t print_counts(const agg_dap_upload_count *count, const agg_read_count *read)
-{
-    uint64_t left = count->heavy + read->rejected;
-    printf("accepted            %s\n", agg_whole(count->accepted).text);
-    if (read->rejected > 0) printf("no report           %s\n", agg_whole(read->rejected).text);
-    if (count->heavy > 0) printf("too heavy           %s\n", agg_whole(count->heavy).text);
-    for (uint32_t i = 0; i <= SHOAL_DAP_OUTDATED_CONFIG; i++) {
-        if (count->refused[i] == 0) continue;
-        printf("refused             %s, %s\n", agg_whole(count->refused[i]).text,
-               shoal_dap_report_error_name(i));
-        left += count->refused[i];
-    }
-    return left;
-}
-
 static agg_err tell(agg_error *error, const arguments *a, const agg_dap_upload_count *count,
                     const agg_read_count *read)
 {
-    uint64_t left = print_counts(count, read), all = left + count->accepted;
+    uint64_t left = agg_dap_upload_print(count, read->rejected), all = left + count->accepted;
     if ((double)left <= a->max_share * (double)all) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_REJECTED, AGG_EXIT_REJECTED, "%s of %s reports were not taken",
                     agg_whole(left).text, agg_whole(all).text);
@@ -206,7 +191,7 @@ static agg_err upload(agg_error *error, const arguments *a, const agg_dap_task *
     if (err == SHOAL_OK)
         err = tell(error, a, agg_dap_upload_counts(uploader), &read);
     else
-        (void)print_counts(agg_dap_upload_counts(uploader), &read);
+        (void)agg_dap_upload_print(agg_dap_upload_counts(uploader), read.rejected);
     agg_dap_uploader_close(uploader);
     return err;
 }

@@ -3,15 +3,10 @@
 #include "external.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#ifndef __wasi__
-#include <sys/stat.h>
-#endif
-#include <unistd.h>
 
 #include "agg_error.h"
+#include "agg_program.h"
 
 #define PROGRAM_SIZE 32u
 
@@ -58,47 +53,11 @@ int external_run(const char *name, int argc, char **argv)
 
 #else
 
-static bool is_own(const struct stat *status)
-{
-    return status->st_uid == geteuid() || status->st_uid == 0;
-}
-
-// Whether the program and its link belong to this user or to root. In a folder such as /tmp/x
-// anybody may have put /tmp/node_modules there.
-static bool is_trusted(const char *path)
-{
-    struct stat link, target;
-    return lstat(path, &link) == 0 && stat(path, &target) == 0 && is_own(&link) && is_own(&target);
-}
-
-// Runs node_modules/.bin/PROGRAM of `folder`, which is shortened to the folders above it.
-static void run_above(char *folder, const char *program, char **argv)
-{
-    for (;;) {
-        char path[PATH_MAX + PROGRAM_SIZE + sizeof "/node_modules/.bin/"];
-        snprintf(path, sizeof path, "%s/node_modules/.bin/%s", folder, program);
-        if (access(path, X_OK) == 0 && is_trusted(path)) execv(path, argv);
-        char *slash = strrchr(folder, '/');
-        if (slash == NULL) return;
-        *slash = '\0';
-    }
-}
-
 int external_run(const char *name, int argc, char **argv)
 {
-    char program[PROGRAM_SIZE], folder[PATH_MAX];
+    char program[PROGRAM_SIZE];
     snprintf(program, sizeof program, "shoal-%s", name);
-    char **words = calloc((size_t)argc + 1, sizeof *words);
-    if (words == NULL) {
-        fputs("shoal: out of memory\n", stderr);
-        return AGG_EXIT_RUNTIME;
-    }
-    memcpy(words, argv, (size_t)argc * sizeof *words);
-    words[0] = program;
-    if (getcwd(folder, sizeof folder) != NULL) run_above(folder, program, words);
-    execvp(program, words);
-    int why = errno;
-    free(words);
+    int why = agg_program_become(program, argc, argv);
     if (why == ENOENT) return refuse(name);
     fprintf(stderr, "shoal: %s: cannot run %s: %s\n", name, program, strerror(why));
     return AGG_EXIT_RUNTIME;

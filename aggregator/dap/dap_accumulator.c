@@ -3,6 +3,11 @@
 // its form, and the split gives the meaning of the sums.
 #include "dap_accumulator.h"
 
+#include <string.h>
+
+#include "bytes.h"
+#include "claims.h"
+
 // Returns: the product, or UINT64_MAX when it is larger.
 static uint64_t times(uint64_t a, uint64_t b)
 {
@@ -81,4 +86,33 @@ agg_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error, const sh
     set_cells(sketch, split, sums);
     acc->n = n;
     return SHOAL_OK;
+}
+
+// Claims a batch by its task and the interval that was asked for. The leader gives a report to one
+// interval only, so two accumulators share reports only if they are of one interval.
+static agg_err claim_batch(agg_accumulator *acc, agg_error *error, const shoal_dap_task *task,
+                           const shoal_dap_interval *query)
+{
+    uint8_t id[1][AGG_CLAIM], bytes[SHOAL_DAP_TASK_ID + 16];
+    memcpy(bytes, task->id, SHOAL_DAP_TASK_ID);
+    store64_le(bytes + SHOAL_DAP_TASK_ID, query->start);
+    store64_le(bytes + SHOAL_DAP_TASK_ID + 8, query->duration);
+    agg_claim_of(id[0], "shoal dap batch", bytes, sizeof bytes);
+    return agg_accumulator_claim_all(acc, error, (const uint8_t(*)[AGG_CLAIM])id, 1);
+}
+
+agg_err agg_dap_accumulator_of(agg_accumulator *acc, agg_error *error, const agg_dap_task *task,
+                               const agg_dap_collected *collected, const shoal_dap_interval *query)
+{
+    const shoal_recipe *recipe = task->recipe.recipe;
+    shoal_split split;
+    const char *why = "";
+    agg_err err = shoal_split_init(&split, &recipe->parts[0], &why);
+    if (err != SHOAL_OK) return agg_fail(error, err, AGG_EXIT_USAGE, "%s", why);
+    err =
+        agg_accumulator_of_sums(acc, error, recipe, &split, collected->sums, collected->n_reports);
+    if (err != SHOAL_OK) return err;
+    err = claim_batch(acc, error, &task->task, query);
+    if (err != SHOAL_OK) agg_accumulator_release(acc);
+    return err;
 }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 
 #include "accumulator.h"
+#include "dap_collect.h"
+#include "dap_task.h"
 #include "split.h"
 
 // Returns: whether n verified measurements of a VDAF can have these sums, one sum for each of its
@@ -25,5 +27,12 @@ bool agg_dap_are_sums_of(const shoal_prio3_parameters *vdaf, const uint64_t *sum
 agg_err agg_accumulator_of_sums(agg_accumulator *acc, agg_error *error, const shoal_recipe *recipe,
                                 const shoal_split *split, const uint64_t *sums,
                                 uint64_t n) SHOAL_MUST_CHECK;
+
+// Makes the accumulator of a collected batch of a recipe's task, which claims it.
+//   acc: release on OK
+//   query: the interval that was asked for
+agg_err agg_dap_accumulator_of(agg_accumulator *acc, agg_error *error, const agg_dap_task *task,
+                               const agg_dap_collected *collected,
+                               const shoal_dap_interval *query) SHOAL_MUST_CHECK;
 
 #endif

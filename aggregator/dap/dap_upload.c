@@ -3,6 +3,7 @@
 #include "dap_upload.h"
 
 #include <openssl/crypto.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +11,7 @@
 
 #include "agg_size.h"
 #include "dap_seal_report.h"
+#include "print_text.h"
 #include "record.h"
 #include "split.h"
 
@@ -378,4 +380,19 @@ void agg_dap_uploader_close(agg_dap_uploader *u)
     free(u->body);
     agg_http_client_free(u->client);
     free(u);
+}
+
+uint64_t agg_dap_upload_print(const agg_dap_upload_count *count, uint64_t rejected)
+{
+    uint64_t left = count->heavy + rejected;
+    printf("accepted            %s\n", agg_whole(count->accepted).text);
+    if (rejected > 0) printf("no report           %s\n", agg_whole(rejected).text);
+    if (count->heavy > 0) printf("too heavy           %s\n", agg_whole(count->heavy).text);
+    for (uint32_t i = 0; i <= SHOAL_DAP_OUTDATED_CONFIG; i++) {
+        if (count->refused[i] == 0) continue;
+        printf("refused             %s, %s\n", agg_whole(count->refused[i]).text,
+               shoal_dap_report_error_name(i));
+        left += count->refused[i];
+    }
+    return left;
 }

@@ -69,4 +69,9 @@ agg_err agg_dap_upload_flush(agg_dap_uploader *u, agg_error *error) SHOAL_MUST_C
 // Returns: the counts so far.
 const agg_dap_upload_count *agg_dap_upload_counts(const agg_dap_uploader *u);
 
+// Prints what became of the reports to standard output.
+//   rejected: lines or records that were no report
+// Returns: how many were not taken, with those.
+uint64_t agg_dap_upload_print(const agg_dap_upload_count *count, uint64_t rejected);
+
 #endif
