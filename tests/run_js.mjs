@@ -36,7 +36,14 @@ const SLOWEST = [
 ];
 
 /** Files that hold a time against the clock under SHOAL_LONG. */
-const ALONE = process.env.SHOAL_LONG ? ['tests/release/newcomer.test.mjs'] : [];
+const ALONE = process.env.SHOAL_LONG
+  ? [
+      'edge/test/edge_attack.test.mjs',
+      'relay/test/relay_attack.test.mjs',
+      'tests/aggregator/dap/dap_floods.test.mjs',
+      'tests/release/newcomer.test.mjs',
+    ]
+  : [];
 
 const files = process.argv.slice(2);
 const gone = [...SLOWEST, ...ALONE].filter((file) => !existsSync(file));
