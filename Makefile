@@ -83,8 +83,9 @@ test-native test-asan test-tsan test-emscripten test-wasi: test-%: setup
 	$(say)
 	cmake --preset $(preset)
 	cmake --build --preset $(preset) $(if $(SHOAL_LONG),,--target all)
-	ctest --preset $(preset) $(ctest_options)
+	ctest --preset $(preset) $(if $(SHOAL_LONG),--timeout 7200) $(ctest_options)
 test-native: preset = release
+# Under SHOAL_LONG the limit of time ends a test that hangs, not one on a busy machine.
 # The labels are in tests/aggregator/CMakeLists.txt; threads are in the aggregator and the servers only.
 test-asan: ctest_options = $(if $(SHOAL_LONG),,-LE '^statistics$$')
 test-tsan: ctest_options = -E '^(core|fuzz|install)\.' -LE '^one_thread$$$(if $(SHOAL_LONG),,|^(statistics|simulation)$$)'

@@ -28,6 +28,7 @@ import { DAY_MS, directoryOf, isBelow, sha256, signersOf } from './signing_keys.
  * @property {string} [adminToken]  opens /metrics, which is absent without it
  * @property {Outcomes} [outcomes]  counts requests
  * @property {() => string} [hostMetrics]  of the process
+ * @property {() => {reload?: string}} [health]  what /healthz says beside its status
  */
 
 /** Kinds of refusal: [status, message]. @type {Record<string, [number, string]>} */
@@ -101,6 +102,7 @@ async function route(request, deps) {
   const { method } = request;
   const base = new URL(deps.base).pathname.replace(/\/$/, '');
   const path = new URL(request.url).pathname;
+  if (path === '/healthz') return healthz(request, deps);
   if (path === '/metrics' && deps.adminToken !== undefined) return metrics(request, deps);
   if (!path.startsWith(`${base}/`)) throw new Refusal('route');
   const below = path.slice(base.length);
@@ -124,6 +126,13 @@ async function counted(request, deps) {
     deps.outcomes?.add(error instanceof Refusal ? error.code : 'internal');
     throw error;
   }
+}
+
+/** Says to everybody that requests are answered here. @param {Request} request @param {HandlerDeps} deps */
+function healthz({ method }, { health }) {
+  if (method !== 'GET' && method !== 'HEAD') throw new Refusal('method');
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  return new Response(JSON.stringify({ status: 'ok', ...health?.() }), { headers });
 }
 
 /** @param {Request} request @param {HandlerDeps} deps */

@@ -54,14 +54,15 @@ class OneAnswer extends ServerResponse {
 /**
  * Starts an issuer.
  * @param {import('./config.js').Config} config
- * @param {{now?: () => number, headersTimeoutMs?: number}} [deps]
+ * @param {{now?: () => number, headersTimeoutMs?: number, health?: () => {reload?: string}}} [deps]
+ *   health: what /healthz says beside its status
  * @returns {Promise<{port: number, counts: BundleCounts, reload: (config:
  *   import('./config.js').Config) => Promise<void>, close: () => Promise<void>}>} reload takes a
  *   configuration and its keys whole, or rejects
  */
 export async function startIssuer(
   config,
-  { now = Date.now, headersTimeoutMs = HEADERS_TIMEOUT_MS } = {},
+  { now = Date.now, headersTimeoutMs = HEADERS_TIMEOUT_MS, health } = {},
 ) {
   const signers = await readSigners(config.keys);
   const unlock = await lockCounts(config.counts);
@@ -77,6 +78,7 @@ export async function startIssuer(
     bodyTimeoutMs: config.bodyTimeoutMs,
     outcomes: newOutcomes(),
     hostMetrics: processText,
+    ...(health === undefined ? {} : { health }),
     ...(config.adminToken === undefined ? {} : { adminToken: config.adminToken }),
   };
   const reload = async (/** @type {import('./config.js').Config} */ next) => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs files of JavaScript tests, the slowest first, so that a run does not end with one long file
-// alone. `node --test` takes them by name.
+// alone. Those that hold a time against the clock come last, each by itself. `node --test` takes
+// files by name.
 //
 // Usage: node tests/run_js.mjs FILE...
 import { existsSync } from 'node:fs';
@@ -34,8 +35,18 @@ const SLOWEST = [
   'aggregator/test/pack.test.mjs',
 ];
 
+/** Files that hold a time against the clock under SHOAL_LONG. */
+const ALONE = process.env.SHOAL_LONG
+  ? [
+      'edge/test/edge_attack.test.mjs',
+      'relay/test/relay_attack.test.mjs',
+      'tests/aggregator/dap/dap_floods.test.mjs',
+      'tests/release/newcomer.test.mjs',
+    ]
+  : [];
+
 const files = process.argv.slice(2);
-const gone = SLOWEST.filter((file) => !existsSync(file));
+const gone = [...SLOWEST, ...ALONE].filter((file) => !existsSync(file));
 if (files.length === 0 || gone.length > 0) {
   process.stderr.write(
     gone.length > 0
@@ -44,11 +55,19 @@ if (files.length === 0 || gone.length > 0) {
   );
   process.exit(2);
 }
+
+/** Runs files, and resolves when all have ended. @param {string[]} files @param {number} concurrency */
+async function runAll(files, concurrency) {
+  const said = run({ files, concurrency })
+    .on('test:fail', (/** @type {{todo?: string | boolean}} */ failed) => {
+      if (failed.todo === undefined) process.exitCode = 1;
+    })
+    .compose(new spec());
+  for await (const text of said) process.stdout.write(text);
+}
+
 const first = SLOWEST.filter((file) => files.includes(file));
-const rest = files.filter((file) => !first.includes(file));
-run({ files: [...first, ...rest], concurrency: CONCURRENCY })
-  .on('test:fail', (/** @type {{todo?: string | boolean}} */ failed) => {
-    if (failed.todo === undefined) process.exitCode = 1;
-  })
-  .compose(new spec())
-  .pipe(process.stdout);
+const last = ALONE.filter((file) => files.includes(file));
+const rest = files.filter((file) => !first.includes(file) && !last.includes(file));
+if (first.length + rest.length > 0) await runAll([...first, ...rest], CONCURRENCY);
+for (const file of last) await runAll([file], 1);

@@ -302,7 +302,17 @@ test('killed during reloads, it starts from the files as they are, and nothing i
     await edge.end('SIGKILL');
   }
   await start(t, made.dir);
-  await eventually(() => aggregator.records.length === accepted);
+  // On a slow machine batches are sealed meanwhile, and fewer reports than a batch needs are left.
+  for (
+    let more = 0;
+    !(await holdsWithin(5000, () => aggregator.records.length === accepted));
+    more++
+  ) {
+    assert.ok(more < 12, `${aggregator.records.length} of ${accepted} reports arrived`);
+    const { status } = await fetch(`${made.url}/v1/reports`, reportInit(newReport(one)));
+    assert.equal(status, 202);
+    accepted++;
+  }
 });
 
 test('--drain: not ready at once, serves on, and ends', async (t) => {

@@ -18,8 +18,27 @@ const isLong = process.env.SHOAL_LONG === '1';
 const TOKENS = isLong ? 400 : 20;
 const KILLS = isLong ? 3 : 1;
 const MINIMUM = 5;
+// Posts under way together. With all 2,400 at once a slow machine answers none within its time, the
+// posts are sent again on top of those that the edge still works on, and the run hardly moves.
+const AT_ONCE = 64;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Returns a function that calls what it is given, at most `most` calls at once, first come first served. */
+function limited(most) {
+  const waiting = [];
+  let free = most;
+  return async (call) => {
+    if (free > 0) free--;
+    else await new Promise((resolve) => waiting.push(resolve)); // its slot is handed over
+    try {
+      return await call();
+    } finally {
+      if (waiting.length > 0) waiting.shift()();
+      else free++;
+    }
+  };
+}
 
 for (const runtime of ['node', 'workerd'])
   test(`${runtime}: a token counts once, over retries, second spends and kills`, async (t) => {
@@ -54,13 +73,18 @@ for (const runtime of ['node', 'workerd'])
       assert.deepEqual([answer.status, (await answer.json()).error.code], [400, code]);
     }
 
+    const inTurn = limited(AT_ONCE);
+    let posts = 0;
     /** Posts until it is accepted. */
     const spend = async (token, text) => {
       for (;;) {
         const init = tokenInit(recipe, token, text);
-        const status = await edge.post({ ...init, signal: AbortSignal.timeout(20_000) }).then(
-          (answer) => answer.status,
-          () => 0,
+        posts++;
+        const status = await inTurn(() =>
+          edge.post({ ...init, signal: AbortSignal.timeout(20_000) }).then(
+            (answer) => answer.status,
+            () => 0,
+          ),
         );
         if (status === 202) return;
         // 408: on a busy machine a body may miss its deadline.
@@ -86,7 +110,7 @@ for (const runtime of ['node', 'workerd'])
       await edge.start();
     }
     await spending;
-    t.diagnostic(`spent after ${Math.round(performance.now() - start)} ms`);
+    t.diagnostic(`spent after ${Math.round(performance.now() - start)} ms, by ${posts} posts`);
     const extra = [];
     const left = async () => edge.metric('open_reports');
     await eventually(async () => assert.ok((await left()) < MINIMUM));

@@ -185,7 +185,7 @@ async function serve(values) {
     return config;
   });
   const config = await reloads.first();
-  const issuer = await startIssuer(config);
+  const issuer = await startIssuer(config, { health: () => reloads.health() });
   reloads.start(issuer.reload, { isWatched: values.watch });
   const stop = () => issuer.close().then(() => process.exit(0));
   process.once('SIGTERM', stop);

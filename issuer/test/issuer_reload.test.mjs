@@ -35,6 +35,7 @@ test('keys are reloaded, whole or not at all', async (t) => {
     await until(() => outcomes().length > before);
     return outcomes()[before];
   };
+  const health = async () => (await fetch(new URL('/healthz', issuer.url))).json();
   const signers = await signersFor([first, second], [today]);
   const ask = async (account, some) => {
     const { body } = await newBundle(some);
@@ -42,17 +43,20 @@ test('keys are reloaded, whole or not at all', async (t) => {
     return (await fetch(`${issuer.url}/token-request`, init)).status;
   };
   assert.equal(await ask('ann', signers.slice(0, 1)), 200);
+  assert.deepEqual(await health(), { status: 'ok' });
   assert.notEqual(await ask('ben', signers), 200, 'the second recipe has no key yet');
 
   const path = join(issuer.dir, 'keys.json');
   await writeFile(path, '{"keys": [');
   assert.match(await reload(), /refused, the old configuration goes on: .*keys\.json is not JSON/);
+  assert.deepEqual(await health(), { status: 'ok', reload: 'refused' });
   await writeFile(path, JSON.stringify(await keyFile([first, second], [today])));
   await chmod(path, 0o644);
   assert.match(await reload(), /refused.*others may read this file of private keys/);
   assert.equal(await ask('cid', signers.slice(0, 1)), 200, 'the old keys go on');
   await chmod(path, 0o600);
   assert.match(await reload(), /^shoal-issuer: reloaded$/);
+  assert.deepEqual(await health(), { status: 'ok' });
   assert.equal(await ask('ben', signers), 200);
   assert.notEqual(await ask('ann', signers.slice(0, 1)), 200, 'a second bundle of the day');
 });

@@ -126,6 +126,23 @@ test('metrics: what became of requests and how long keys last, for the admin tok
   assert.ok(!/alice|robot/.test(text));
 });
 
+test('health: everybody is told that it answers, and nothing else', async (t) => {
+  const { call, deps } = await setUp(t);
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await call('/healthz', { method });
+    assert.deepEqual([answer.status, await answer.json()], [200, { status: 'ok' }]);
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+  }
+  assert.equal((await call('/healthz', { method: 'POST', body: 'x' })).status, 405);
+  assert.equal(
+    (await call('/tokens/healthz')).status,
+    404,
+    'at the root, as of the other services',
+  );
+  deps.health = () => ({ reload: 'refused' });
+  assert.deepEqual(await (await call('/healthz')).json(), { status: 'ok', reload: 'refused' });
+});
+
 test('two requests of an account at once: one is answered', async (t) => {
   const { ask, today } = await setUp(t);
   const bodies = await Promise.all(

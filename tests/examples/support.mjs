@@ -227,6 +227,7 @@ export async function openBrowser(t) {
  */
 export async function openPage(browser, url) {
   const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE_MS); // a development server compiles what it is asked for first
   /** @type {string[]} */ const requests = [];
   /** @type {string[]} */ const complaints = [];
   page.on('request', (request) => requests.push(request.url()));

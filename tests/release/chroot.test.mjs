@@ -260,6 +260,8 @@ test("the README's embed, from packages only", { skip }, async (t) => {
   const edge = machine.start('shoal-edge --config /embed/edge.json');
   const web = machine.start('/usr/lib/shoal/node/bin/node /embed/site.mjs');
   started.push(serve, edge, web);
+  let told = '';
+  for (const child of [serve, edge]) child.stderr?.on('data', (bytes) => (told += bytes));
   await answers(`http://127.0.0.1:${servePort}/healthz`, serve);
   await answers(`http://127.0.0.1:${edgePort}/healthz`, edge);
   await answers(page, web);
@@ -293,7 +295,7 @@ test("the README's embed, from packages only", { skip }, async (t) => {
       t.diagnostic(`a result of ${result.n} reports of a browser, by packages alone`);
       break;
     }
-    assert.ok(Date.now() < end, `no result: ${response.status} ${await response.text()}`);
+    assert.ok(Date.now() < end, `no result: ${response.status} ${await response.text()}\n${told}`);
     await sleep(200);
   }
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The newcomer: an empty folder, a registry that has the release's packages and what they need of others, and the
 // quickstart's own lines: npm init shoal, npm install, npm run dev, a browser. No step by hand, nothing of the checkout.
-// The time to the first chart is printed, and held below a minute under SHOAL_LONG, where nothing else runs.
+// The time to the first chart is printed, and held below a minute under SHOAL_LONG, where run_js.mjs lets nothing else run.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

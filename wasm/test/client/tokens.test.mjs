@@ -42,9 +42,21 @@ async function siteOf(recipes, more = {}) {
   return { ...network, ...browser, open };
 }
 
-/** Lets cryptography in other threads come to its end too. */
+/** Operations of WebCrypto under way, which run in other threads. */
+let underWay = 0;
+for (const name of ['digest', 'importKey', 'sign', 'verify', 'generateKey', 'deriveBits']) {
+  const own = /** @type {any} */ (crypto.subtle)[name];
+  Object.defineProperty(crypto.subtle, name, {
+    value: (/** @type {any[]} */ ...args) => {
+      underWay++;
+      return own.apply(crypto.subtle, args).finally(() => underWay--);
+    },
+  });
+}
+
+/** Lets cryptography in other threads come to its end too, however busy the machine is. */
 async function rest() {
-  for (let i = 0; i < 20; i++) {
+  for (let quiet = 0; quiet < 20; quiet = underWay === 0 ? quiet + 1 : 0) {
     await settle();
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
