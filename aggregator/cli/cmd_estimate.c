@@ -7,6 +7,7 @@
 
 #include "agg_size.h"
 #include "commands.h"
+#include "distribution_options.h"
 #include "domain_dictionary.h"
 #include "estimate.h"
 #include "estimate_print.h"
@@ -33,6 +34,11 @@ static const char help_text[] =
     "                      with the result\n"
     "  --total N           make the counts add up to N, known from elsewhere; alone or with\n"
     "                      norm-sub, whose default is the number of reports\n"
+    "  --quantiles LIST    of a number: 0.5,0.9 and the like, with intervals and a histogram;\n"
+    "                      a square-wave recipe gets quartiles, 0.9 and 0.99 without asking\n"
+    "  --bins N            of that histogram, default 16\n"
+    "  --rows NAME         of csv, ndjson and arrow: counts (default), quantiles, histogram\n"
+    "                      or ecdf\n"
     "  --top N             print the N largest only\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --multiple RULE     correction behind `detected`: bonferroni (default; over the whole\n"
@@ -52,6 +58,8 @@ typedef struct arguments {
     const char *recipe, *dictionary, *variable, *by, *post, *total, *memory, *accumulator;
     cli_result_texts texts;
     cli_result_options result;
+    cli_distribution_texts spread_texts;
+    agg_distribution_options spread;
     agg_post rule;
     uint64_t memory_limit; // bytes; 0: no limit
     bool fails_on_alarm, is_incomplete;
@@ -86,7 +94,12 @@ static agg_err read_arguments(arguments *a, agg_error *error)
         return command_refuse(error, "--by and --dictionary exclude each other");
     agg_err err = read_post(&a->rule, error, a->post, a->total);
     if (err == SHOAL_OK) err = cli_read_memory(&a->memory_limit, error, a->memory);
-    return err == SHOAL_OK ? cli_result_options_read(&a->result, error, &a->texts) : err;
+    if (err == SHOAL_OK) err = cli_result_options_read(&a->result, error, &a->texts);
+    if (err == SHOAL_OK)
+        err = cli_distribution_read(&a->spread, error, &a->spread_texts, a->result.format);
+    a->spread.confidence = a->result.confidence;
+    a->spread.n_threads = a->result.n_threads;
+    return err;
 }
 
 static agg_err print(FILE *stream, agg_error *error, const void *result, agg_format format)
@@ -174,7 +187,13 @@ static agg_err answer(agg_error *error, const arguments *a, const question *q,
     agg_estimate estimate;
     agg_err err = agg_estimate_run(&estimate, error, q->view, acc, &q->dictionary, &q->options);
     if (err != SHOAL_OK) return err;
-    err = show(error, a, &estimate);
+    agg_distribution spread = {0};
+    if (cli_distribution_is_wanted(&a->spread_texts, q->view)) {
+        err = agg_distribution_run(&spread, error, q->view, acc, &a->spread);
+        estimate.distribution = &spread;
+    }
+    if (err == SHOAL_OK) err = show(error, a, &estimate);
+    agg_distribution_release(&spread);
     agg_estimate_release(&estimate);
     return err;
 }
@@ -251,6 +270,7 @@ static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
                                          OPTION("post", post),
                                          OPTION("total", total),
                                          OPTION("memory", memory),
+                                         DISTRIBUTION_OPTIONS(spread_texts),
                                          OPTION("incomplete", is_incomplete),
                                          OPTION("fail-on-alarm", fails_on_alarm),
                                          RESULT_OPTIONS(texts),

@@ -83,6 +83,8 @@ typedef struct agg_estimate {
     const agg_estimate_blocks *blocks; // printed with the result; NULL for files
     agg_shards_about shards; // of the manifests that the accumulator counts; zeros without any
     const struct agg_guarantee *guarantee; // printed with the result (guarantee.h); may be NULL
+    const struct agg_distribution *distribution; // printed with the result (distribution.h); may be
+                                                 // NULL
 } agg_estimate;
 
 // Estimates the count of every dictionary value, or of every bucket of one field.

@@ -31,6 +31,7 @@ typedef struct agg_count {
 
 typedef struct agg_joint_marks agg_joint_marks; // joint_marks.h
 struct agg_sum_law;                             // sum_law.h
+struct agg_place_law;                           // place_law.h
 
 // The estimator of a mechanism. It gives either `support` and `debias`, or `counts` if items are
 // not all estimated alike.
@@ -58,6 +59,9 @@ typedef struct agg_estimator {
     // Sets the probabilities of a supporting cell in the device's own block, and in another. NULL
     // if cells are not in blocks of rows.
     void (*block_coins)(double *p, double *q, const shoal_part *part);
+    // Sets the law of its answers, which are places only, for distributions of numbers. NULL if
+    // answers are no places, or are meant for a mean.
+    void (*places)(struct agg_place_law *law, const shoal_part *part);
 } agg_estimator;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;

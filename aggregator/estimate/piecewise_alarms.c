@@ -7,7 +7,7 @@
 static agg_err test(agg_alarms *alarms, agg_error *error, const shoal_part *part,
                     const agg_sketch *sketch, uint64_t n)
 {
-    agg_piecewise_law law;
+    agg_place_law law;
     (void)error;
     agg_piecewise_law_of(&law, part);
     const uint32_t *cells = sketch->cells.ones;

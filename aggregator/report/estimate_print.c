@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "alarm_print.h"
+#include "distribution_print.h"
 #include "event.h"
 #include "guarantee_print.h"
 #include "incomplete_print.h"
@@ -236,6 +237,7 @@ static void print_json(FILE *stream, const agg_estimate *e, const agg_table *tab
         fputc(',', stream);
     }
     if (!is_mean(e)) agg_selection_print_json(stream, &e->selection);
+    if (e->distribution != NULL) agg_distribution_print_json(stream, e->distribution);
     fputs("\"rows\":[", stream);
     agg_table_print_json_rows(stream, table, "\n", ",\n", "");
     fputs("\n]}\n", stream);
@@ -308,6 +310,7 @@ static void print_table(FILE *stream, const agg_estimate *e)
         fprintf(stream, "\n%zu value%s below the release threshold of %s withheld\n", e->n_withheld,
                 e->n_withheld == 1 ? "" : "s",
                 agg_whole(e->recipe->recipe->release_threshold).text);
+    if (e->distribution != NULL) agg_distribution_print(stream, e->distribution);
     agg_selection_print(stream, &e->selection, e->confidence);
     agg_alarms_print_rest(stream, &e->alarms);
     if (e->guarantee != NULL) print_guarantee(stream, e->guarantee);
@@ -318,6 +321,9 @@ agg_err agg_estimate_print(FILE *stream, agg_error *error, const agg_estimate *e
 {
     reading r = {.e = estimate};
     agg_table table;
+    bool is_rows_only = format != AGG_TABLE && format != AGG_JSON;
+    if (is_rows_only && estimate->distribution != NULL && estimate->distribution->rows > 0)
+        return agg_distribution_write(stream, error, estimate->distribution, format);
     make_table(&table, &r);
     if (format == AGG_TABLE) print_table(stream, estimate);
     if (format == AGG_JSON) print_json(stream, estimate, &table);

@@ -23,6 +23,7 @@
 //   "withheld"                the number of withheld rows, if the recipe has a release threshold
 //   "variable"                the variable that is counted, in a recipe with variables
 //   "by"                      the field whose buckets are the rows
+//   "distribution"            distribution_print.h, where it was asked for
 //   "statistic":"mean"        the row then has "mean" in place of "count", and no "detected"
 //   "guarantees"              guarantee_print.h
 // and the members of alarm_print.h.

@@ -4,7 +4,7 @@
 
 #include "bytes.h"
 #include "field_text.h"
-#include "mask.h"
+#include "place.h"
 #include "probability.h"
 
 // Sets the window's width and the probability of a place. e^(-epsilon/2) is taken as a multiple of
@@ -40,21 +40,14 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
                       const shoal_permanent *permanent, shoal_rng *rng)
 {
     (void)permanent;
-    uint32_t steps = shoal_piecewise_steps(part), width = part->k;
-    uint64_t fraction = shoal_piecewise_fraction(item);
+    uint64_t fraction = shoal_place_fraction(item);
     uint32_t is_place = 0 - shoal_rng_bernoulli(rng, part->pqf_threshold[SHOAL_PIECEWISE_PLACE]);
     uint64_t draw = shoal_rng_u64(rng) >> 32;
-    uint32_t position = (uint32_t)((fraction * steps + draw) >> 32);
-    uint32_t is_outside = 0 - shoal_rng_bernoulli(rng, part->threshold);
-    uint32_t inside = position + (uint32_t)shoal_rng_below(rng, width);
-    uint32_t outside = (uint32_t)shoal_rng_below(rng, steps);
-    outside += width & ~mask_if_less(outside, position); // skips the window
-    uint32_t bit = (uint32_t)((draw - fraction) >> 63);  // both are at most 2^32
+    uint32_t place = shoal_place_draw(part, shoal_piecewise_steps(part), fraction, draw, rng);
+    uint32_t bit = (uint32_t)((draw - fraction) >> 63); // both are at most 2^32
     bit ^= shoal_rng_bernoulli(rng, part->pqf_threshold[SHOAL_PIECEWISE_FLIP]);
-    uint32_t place = mask_choose(is_outside, outside, inside);
     store32_le(record, mask_choose(is_place, place, shoal_piecewise_places(part) + bit));
     wipe(&fraction, sizeof fraction);
-    wipe(&position, sizeof position);
 }
 
 static shoal_err check(const shoal_part *part, const uint8_t *record)

@@ -3,14 +3,11 @@
 // Yang, Zhao, Hui, Shin, Shin, Yu, "Collecting and analyzing multidimensional data with local
 // differential privacy", ICDE 2019, algorithms 2 and 3), on a grid of integers.
 //
-// The grid has the positions 0 .. G of the range, G = 256 steps. A device whose number is the
-// fraction u/2^32 rounds it at random to one of the two positions beside it, so that the mean
-// position is exact: j = floor((u G + r) / 2^32) with a uniform r below 2^32. A public coin then
-// chooses one of two answers.
+// A device rounds its fraction u/2^32 of the range to a position j of the grid (place.h). A public
+// coin then chooses one of two answers.
 //
-//   a place   The answer is one of the G + W places. The W places j .. j + W - 1 are the window of
-//             position j. With probability 1 - T/2^64 a place of the window is sent, else one of
-//             the G other places; either is uniform. T = ceil(2^64 / ((W/G) e^epsilon + 1)).
+//   a place   The answer is one of the G + W places, in the window of position j with probability
+//             1 - T/2^64. T = ceil(2^64 / ((W/G) e^epsilon + 1)).
 //   a bit     The bit of one_bit_mean.h: 1 with probability u/2^32, then flipped with probability
 //             q = ceil(2^64 / (e^epsilon + 1)) / 2^64.
 //
@@ -33,8 +30,9 @@
 #define SHOAL_PIECEWISE_H
 
 #include "mechanism.h"
+#include "place.h"
 
-#define SHOAL_PIECEWISE_STEPS 256u                    // G of every recipe
+#define SHOAL_PIECEWISE_STEPS SHOAL_PLACE_STEPS       // G of every recipe
 enum { SHOAL_PIECEWISE_PLACE, SHOAL_PIECEWISE_FLIP }; // of pqf_threshold
 
 // Returns: the places of a part, G + W; the answers from there on are the bits.
@@ -47,13 +45,6 @@ static inline uint32_t shoal_piecewise_places(const shoal_part *part)
 static inline uint32_t shoal_piecewise_steps(const shoal_part *part)
 {
     return part->m - 2 - part->k;
-}
-
-// Returns: an item as a fraction of the range in units of 2^-32.
-static inline uint64_t shoal_piecewise_fraction(uint64_t item)
-{
-    uint64_t is_none = 0 - (item >> 63); // no other item reaches bit 63
-    return (item & ~is_none) | ((SHOAL_NUMBER_ONE / 2) & is_none);
 }
 
 #endif

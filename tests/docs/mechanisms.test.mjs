@@ -120,6 +120,19 @@ test('standard errors of a rare value, by the formulas', () => {
       const square = places.reduce((sum, y) => sum + chance(y) * (y - centre) ** 2, 0);
       return (P * square) / (slope * G) ** 2 + ((1 - P) * Math.tanh(epsilon / 2) ** -2) / 4;
     },
+    // An end of the grid, as docs/mechanisms/square-wave.md states the law.
+    'square-wave'(epsilon) {
+      const [E, G] = [Math.exp(epsilon), 256];
+      const width = (epsilon * E - E + 1) / (E * (E - 1 - epsilon));
+      const W = Math.max(1, Math.round(G * width));
+      const b = 1 / ((W / G) * E + 1);
+      const slope = 1 - b - (b * W) / G;
+      const places = Array.from({ length: G + W }, (_, y) => y);
+      const chance = (/** @type {number} */ y) => (y < W ? (1 - b) / W : b / G);
+      const centre = places.reduce((sum, y) => sum + y * chance(y), 0);
+      const square = places.reduce((sum, y) => sum + chance(y) * (y - centre) ** 2, 0);
+      return square / (slope * G) ** 2;
+    },
   };
   const table = tableBelow(overview, 'In numbers');
   assert.deepEqual(table.map(([cell]) => codes(cell)[0]).sort(), Object.keys(variances).sort());

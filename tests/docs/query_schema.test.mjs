@@ -380,6 +380,7 @@ test('a query with one thing changed: the core and the schema say the same', (t)
     'sum',
     'one-bit-mean',
     'piecewise',
+    'square-wave',
     'grr',
     'poly1',
     'affine1',

@@ -21,8 +21,13 @@ const recipe = (name) => JSON.parse(read(`docs/recipes/${name}.json`));
 /** Bytes of an accumulator's cells, in words. @param {any} r */
 function memory(r) {
   const { epsilon, k = 1, m, values } = r.parameters;
-  const answers = 258 + Math.round(256 * Math.exp(-epsilon / 2)); // docs/mechanisms/piecewise.md
-  const bytes = 4 * k * (m ?? (r.mechanism === 'piecewise' ? answers : values.length));
+  const E = Math.exp(epsilon);
+  /** @type {{[name: string]: number}} docs/mechanisms/piecewise.md and square-wave.md */
+  const answers = {
+    piecewise: 258 + Math.round(256 * E ** -0.5),
+    'square-wave': 256 + Math.round((256 * (epsilon - 1 + 1 / E)) / (E - 1 - epsilon)),
+  };
+  const bytes = 4 * k * (m ?? answers[r.mechanism] ?? values.length);
   if (bytes < 1024) return 'under 1 KiB';
   return bytes < 1 << 20 ? `${(bytes / 1024).toFixed(1)} KiB` : `${bytes / 2 ** 20} MiB`;
 }

@@ -119,6 +119,7 @@ const VALUES = [
   'rappor',
   'one-bit-mean',
   'piecewise',
+  'square-wave',
   'number',
   'word',
   'poly1',

@@ -69,7 +69,8 @@ export function readRecord(report, recipe = {}) {
   }
   if (g !== undefined) return { form: 'cell', cells: lit(g, [second]) };
   if ('f' in parameters) return { form: 'bloom', cells: bits(fields[1], width ?? size) };
-  if (low !== undefined && size === undefined) return placeOf(text, parameters.epsilon);
+  if (low !== undefined && size === undefined)
+    return placeOf(text, parameters.epsilon, recipe.mechanism);
   if (size === undefined) return unknown;
   if (fields.length === 1 && isHex(size)) return { form: 'list', cells: bits(text, size) };
   // "3,1" is a row and its sign, or a set of two entries of a list with fewer than ten. The
@@ -82,14 +83,20 @@ export function readRecord(report, recipe = {}) {
 }
 
 /**
- * Reads a record of a mean: a bit, or three digits. These are one of 256 places and a window's
+ * Reads a record of a number: a bit, or three digits. These are one of 256 places and a window's
  * width, or one of the two numbers behind them, which are bits (docs/mechanisms/piecewise.md).
  * @param {string} text
  * @param {number} epsilon
+ * @param {string} [mechanism]
  * @returns {View}
  */
-function placeOf(text, epsilon) {
-  const places = STEPS + Math.max(1, Math.round(STEPS * Math.exp(-epsilon / 2)));
+function placeOf(text, epsilon, mechanism) {
+  const odds = Math.exp(epsilon);
+  const share =
+    mechanism === 'square-wave' // docs/mechanisms/square-wave.md
+      ? (epsilon - 1 + 1 / odds) / (odds - 1 - epsilon)
+      : odds ** -0.5;
+  const places = STEPS + Math.max(1, Math.round(STEPS * share));
   const bit = text.length === 1 ? Number(text) : Number(text) - places;
   return bit < 0
     ? { form: 'place', cells: lit(places, [bit + places]) }

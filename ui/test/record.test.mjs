@@ -69,6 +69,7 @@ test('every shape of a record is told apart, and what fits it is counted', async
     ['rappor', {}, { bits: 64, hashes: 2, cohorts: 8, ...bloom }, 'fish', 'bloom', 75_000],
     ['one-bit-mean', { ...list, value: 'number' }, { low: 0, high: 10 }, 10, 'bit', null],
     ['piecewise', { ...list, value: 'number' }, { low: 0, high: 10 }, 10, 'place', 257, 1],
+    ['square-wave', { ...list, value: 'number' }, { low: 0, high: 10 }, 10, 'place', 257, 1],
     ['grr', { ...list, value: 'number' }, { low: 0, high: 10, size: 5 }, 10, 'set', 5, 1],
   ];
   for (const [mechanism, more, parameters, value, form, all, most = all] of cases) {
@@ -110,6 +111,17 @@ test('every shape of a record is told apart, and what fits it is counted', async
     );
   assert.deepEqual(mean('455'), { form: 'bit', cells: Uint8Array.of(0) });
   assert.deepEqual(mean('456'), { form: 'bit', cells: Uint8Array.of(1) });
+  // A square wave at epsilon 1 has a window of 131 steps: 387 places.
+  const wave = (/** @type {string} */ text) =>
+    readRecord(
+      { key: 'x', parameters: { epsilon: 1, low: 0, high: 10 }, records: [text] },
+      { mechanism: 'square-wave' },
+    );
+  assert.equal(wave('386').cells?.length, 387);
+  assert.deepEqual(
+    fitsOf(wave('200'), { key: 'x', parameters: { epsilon: 1 }, records: ['200'] }, 75_000),
+    { all: 257, fit: 131 },
+  );
   // A mechanism that came later is a text.
   for (const [parameters, text] of /** @type {[any, string][]} */ ([
     [{ epsilon: 2, length: 5 }, '3;07,1;55'],

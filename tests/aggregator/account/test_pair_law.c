@@ -126,6 +126,7 @@ static void agrees_with_enumerated_laws(void **state)
         {"hcms", "\"k\":2,\"m\":64", true, OPEN},
         {"one-bit-mean", "\"low\":0,\"high\":10", true, ""},
         {"piecewise", "\"low\":0,\"high\":10", true, ""},
+        {"square-wave", "\"low\":0,\"high\":10", true, ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

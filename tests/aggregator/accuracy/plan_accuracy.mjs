@@ -63,7 +63,7 @@ function drawSetting(mechanism, round, next) {
   return {
     mechanism,
     isOpen,
-    isMean: ['one-bit-mean', 'piecewise'].includes(mechanism),
+    isMean: ['one-bit-mean', 'piecewise', 'square-wave'].includes(mechanism),
     values: 2 * Math.round(logUniform(next, 50, most) / 2 + 25),
     epsilon: Math.round(100 * logUniform(next, 0.5, 7)) / 100,
     devices: Math.round(logUniform(next, 5000, 40000)),

@@ -323,7 +323,7 @@ test('recipe new writes a recipe for every mechanism, by its defaults, and simul
   assert.ok(mechanisms.length >= 4);
   writeFileSync(join(folder, 'some.tsv'), 'red\t3\nblue\t1\n');
   for (const name of mechanisms) {
-    const isMean = ['one-bit-mean', 'piecewise'].includes(name);
+    const isMean = ['one-bit-mean', 'piecewise', 'square-wave'].includes(name);
     const recipe = fresh(
       'any',
       '--mechanism',

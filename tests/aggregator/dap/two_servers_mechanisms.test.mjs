@@ -27,6 +27,7 @@ const RECIPES = {
   rappor: { ...hashed, parameters: { bits: 16, hashes: 2, cohorts: 4, p: 0.25, q: 0.75, f: 0.5 } },
   'one-bit-mean': { value: 'number', parameters: { epsilon: 4, low: 0, high: 10 } },
   piecewise: { value: 'number', parameters: { epsilon: 4, low: 0, high: 10 } },
+  'square-wave': { value: 'number', parameters: { epsilon: 4, low: 0, high: 10 } },
 };
 
 /** @param {Record<string, any>} recipe */

@@ -63,12 +63,12 @@ static void mean_recipe(agg_recipe *recipe, double epsilon)
     read_recipe(recipe, text);
 }
 
-static agg_piecewise_law law_of(double epsilon)
+static agg_place_law law_of(double epsilon)
 {
     shoal_part part = {.mechanism = shoal_piecewise_id,
                        .domain = SHOAL_DOMAIN_NUMBER,
                        .eps_micro = (uint32_t)lround(epsilon * 1e6)};
-    agg_piecewise_law law;
+    agg_place_law law;
     const char *field;
     assert_ok(shoal_part_prepare(&part, &field));
     agg_piecewise_law_of(&law, &part);
@@ -116,10 +116,10 @@ static agg_estimate_row estimate_mean(const agg_recipe *recipe, const agg_accumu
 
 static void check_population(const population *p)
 {
-    agg_piecewise_law law = law_of(p->epsilon);
+    agg_place_law law = law_of(p->epsilon);
     double mean = LOW + p->fraction * (HIGH - LOW), noise = 0, cells = 4096;
     for (double i = 0; i < cells; i++)
-        noise += agg_piecewise_variance(&law, p->draw((i + 0.5) / cells)) / cells;
+        noise += agg_place_variance(&law, p->draw((i + 0.5) / cells)) / cells;
     double sd = (HIGH - LOW) * sqrt((noise + p->spread) / DEVICES);
     double off = 0, square = 0, stated = 0, covered = 0;
     const uint32_t n_trials = effort(TRIALS, TRIALS, 2);
@@ -166,24 +166,24 @@ static void one_report_is_worth_its_number(void **state)
     const double fractions[] = {0, 0.001, 1.0 / 256, 0.3, 0.5, 0.75 + 0.3 / 256, 1};
     (void)state;
     for (size_t e = 0; e < sizeof epsilons / sizeof epsilons[0]; e++) {
-        agg_piecewise_law law = law_of(epsilons[e]);
+        agg_place_law law = law_of(epsilons[e]);
         for (size_t f = 0; f < sizeof fractions / sizeof fractions[0]; f++) {
             double total = 0, mean = 0, square = 0, u = fractions[f];
             for (uint32_t answer = 0; answer < law.places + 2; answer++) {
-                double p = agg_piecewise_probability(&law, answer, u),
-                       worth = agg_piecewise_worth(&law, answer);
+                double p = agg_place_probability(&law, answer, u),
+                       worth = agg_place_worth(&law, answer);
                 total += p;
                 mean += p * worth;
                 square += p * (worth - u) * (worth - u);
             }
-            double variance = agg_piecewise_variance(&law, u), scale = fmax(1, variance);
+            double variance = agg_place_variance(&law, u), scale = fmax(1, variance);
             assert_true(fabs(total - 1) < 1e-12);
             assert_true(fabs(mean - u) < 1e-10 * scale);
             assert_true(fabs(variance - square) < 1e-9 * scale);
             assert_true(variance > 0 || epsilons[e] > 8);
             if (u > 0 && u < 1) // E[z^2] is convex, which the estimator's least variance needs
-                assert_true(variance + u * u <= (1 - u) * agg_piecewise_variance(&law, 0) +
-                                                    u * (agg_piecewise_variance(&law, 1) + 1) +
+                assert_true(variance + u * u <= (1 - u) * agg_place_variance(&law, 0) +
+                                                    u * (agg_place_variance(&law, 1) + 1) +
                                                     1e-12 * scale);
         }
     }
@@ -199,18 +199,18 @@ static void grid_costs_little(void **state)
     const double table[] = {0, 1.036, 0.510, 0, 0.234, 0.133, 0.079};
     (void)state;
     for (size_t e = 0; e < sizeof epsilons / sizeof epsilons[0]; e++) {
-        agg_piecewise_law law = law_of(epsilons[e]);
+        agg_place_law law = law_of(epsilons[e]);
         double p = exp(epsilons[e] / 2), worst = 0;
         double continuous = sqrt((p + 3) / (3 * p * (p - 1)) +
                                  (p * p + 1) * (p * p + 1) / (p * (p * p - 1) * (p * p - 1))) /
                             2;
         for (double u = 0; u <= 1; u += 1.0 / 4096)
-            worst = fmax(worst, sqrt(agg_piecewise_variance(&law, u)));
+            worst = fmax(worst, sqrt(agg_place_variance(&law, u)));
         if (worst > continuous * 1.001)
             fail_msg("epsilon %g: %g instead of %g", epsilons[e], worst, continuous);
         if (table[e] > 0) assert_true(fabs(worst - table[e]) < 0.001);
         // The planner looks at the middle of the range.
-        assert_true(sqrt(agg_piecewise_variance(&law, 0.5)) > 0.999 * worst);
+        assert_true(sqrt(agg_place_variance(&law, 0.5)) > 0.999 * worst);
     }
 }
 
@@ -221,15 +221,15 @@ static void equal_answers_have_an_error(void **state)
     agg_accumulator acc;
     agg_error error;
     uint8_t records[4][4];
-    agg_piecewise_law law = law_of(2);
+    agg_place_law law = law_of(2);
     (void)state;
     mean_recipe(&recipe, 2);
     for (int i = 0; i < 4; i++) store32_le(records[i], 7);
     assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     assert_ok(agg_accumulator_add(&acc, &error, records[0], 4, 1));
     agg_estimate_row row = estimate_mean(&recipe, &acc);
-    double worth = agg_piecewise_worth(&law, 7), inside = worth < 0 ? 0 : worth;
-    double expected = (HIGH - LOW) * sqrt(agg_piecewise_variance(&law, inside) / 4);
+    double worth = agg_place_worth(&law, 7), inside = worth < 0 ? 0 : worth;
+    double expected = (HIGH - LOW) * sqrt(agg_place_variance(&law, inside) / 4);
     assert_true(fabs(row.stderr_ - expected) < 1e-9 * expected);
     assert_true(fabs(row.count - (LOW + (HIGH - LOW) * worth)) < 1e-9);
     agg_accumulator_release(&acc);
