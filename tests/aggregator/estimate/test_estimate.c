@@ -211,9 +211,9 @@ static void check_law(const law *l)
     if (fabs(mean_of(&heavy_stated) - 1) > 0.04)
         fail_msg("%s, epsilon %g: stated variance of value 0 is %g of the true", l->mechanism,
                  l->epsilon, mean_of(&heavy_stated));
-    // Coverage: the normal law is an approximation at n of about 2,000, worst where few flips make
-    // the noise (epsilon 8).
-    if (fabs(mean_of(&covered) - 0.95) > 0.02)
+    // Coverage: the normal law is an approximation at n of about 2,000. Where few flips make the
+    // noise (epsilon 8), exact intervals cover more than they say, since supports are whole.
+    if (mean_of(&covered) < 0.93 || mean_of(&covered) > 0.975)
         fail_msg("%s, epsilon %g: coverage %g", l->mechanism, l->epsilon, mean_of(&covered));
 }
 
