@@ -246,6 +246,35 @@ static agg_err rank_rows(agg_estimate *e, agg_error *error, size_t n)
     return err;
 }
 
+// Adjusts the rows that are shown, by all that may be shown.
+//   n: rows at the front that may be released
+static agg_err adjust_rows(agg_estimate *e, agg_error *error, size_t n)
+{
+    double threshold = (double)e->recipe->recipe->release_threshold;
+    agg_adjustment adjustment = {.state = AGG_ADJUST_POST};
+    double *counts = agg_alloc(error, n, sizeof *counts),
+           *stderrs = agg_alloc(error, n, sizeof *stderrs);
+    agg_adjust_rows rows = {
+        n, counts, stderrs, 0, e->n_withheld, threshold, (double)e->n, law_of(e), e->confidence};
+    agg_err err = counts == NULL || stderrs == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
+        counts[i] = e->rows[i].raw;
+        stderrs[i] = e->rows[i].stderr_;
+        rows.n_detected += e->rows[i].detected;
+    }
+    if (err == SHOAL_OK && (e->post.rule == AGG_POST_NONE || threshold <= 0))
+        err = agg_adjust_fit(&adjustment, error, &rows);
+    for (size_t i = 0; err == SHOAL_OK && i < e->n_rows; i++) {
+        agg_estimate_row *row = &e->rows[i];
+        row->adjusted = agg_adjust_row(&adjustment, row->raw, row->low, row->high);
+    }
+    e->adjusting = adjustment.state;
+    agg_adjust_release(&adjustment);
+    free(counts);
+    free(stderrs);
+    return err;
+}
+
 // Sets what holds for rows that were selected.
 static agg_err judge_selection(agg_estimate *e, agg_error *error)
 {
@@ -259,7 +288,8 @@ static agg_err judge_selection(agg_estimate *e, agg_error *error)
     for (size_t i = 0; i < e->n_rows; i++)
         find_ends(&e->rows[i].fcr_low, &e->rows[i].fcr_high, e, &e->rows[i], &intervals);
     agg_intervals_release(&intervals);
-    return rank_rows(e, error, e->n_dictionary - e->n_withheld);
+    err = rank_rows(e, error, e->n_dictionary - e->n_withheld);
+    return err == SHOAL_OK ? adjust_rows(e, error, e->n_dictionary - e->n_withheld) : err;
 }
 
 agg_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)

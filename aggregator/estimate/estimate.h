@@ -20,7 +20,8 @@
 // is tested alone.
 //
 // Who picks rows because they are large takes fcr_low and fcr_high: the rows that are shown and
-// detected count as selected among all of the dictionary. Ranks hold for all rows together.
+// detected count as selected among all of the dictionary. Ranks hold for all rows together. The
+// adjusted count is what to expect of a row that was picked, where it can be told (adjust.h).
 #ifndef ESTIMATE_H
 #define ESTIMATE_H
 
@@ -29,6 +30,7 @@
 #include <stdint.h>
 
 #include "accumulator.h"
+#include "adjust.h"
 #include "agg_error.h"
 #include "alarms.h"
 #include "dictionary.h"
@@ -60,6 +62,7 @@ typedef struct agg_estimate_row {
     double raw;               // the unbiased count; stderr_, low, high and detected refer to it
     double fcr_low, fcr_high; // the interval of a selected row (selection.h), of the raw count
     agg_rank rank;            // of the raw count, for all rows together at the confidence
+    agg_adjusted adjusted;    // adjust.h, of the raw count; NAN without an adjustment
 } agg_estimate_row;
 
 // The blocks of a store that a result is made of.
@@ -83,6 +86,7 @@ typedef struct agg_estimate {
     agg_estimate_row *rows;            // by falling count, then by falling raw count, then by value
     agg_support_law law;               // of supports; p is 0 if they have no such law
     agg_selection selection;           // the rows shown and detected, of all; zeros for a mean
+    agg_adjust_state adjusting;        // whether rows have adjusted figures, and why not
     agg_alarms alarms;                 // of the whole accumulator
     const agg_estimate_blocks *blocks; // printed with the result; NULL for files
     agg_shards_about shards; // of the manifests that the accumulator counts; zeros without any
