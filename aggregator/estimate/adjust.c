@@ -280,8 +280,7 @@ const char *agg_adjust_note(agg_adjust_state state)
     switch (state) {
     case AGG_ADJUST_FITTED:
         return "adjusted: what is to be expected of a row that was picked for its size";
-    case AGG_ADJUST_FEW:
-        return "no adjusted figures: fewer than 20 rows are detected";
+    case AGG_ADJUST_FEW: return "no adjusted figures: fewer than 20 rows are detected";
     case AGG_ADJUST_MISFIT:
         return "no adjusted figures: no smooth distribution of true counts explains these counts";
     case AGG_ADJUST_UNLIKE: return "no adjusted figures: the errors of the rows differ too much";
