@@ -48,11 +48,26 @@ static bool is_spelling(int32_t point, int32_t before, const char *after, size_t
            (after[0] & 0x80) != 0;
 }
 
+// Returns: how many characters at the start are ASCII that JSON prints as it is.
+static size_t plain_run(const char *bytes, size_t len)
+{
+    size_t n = 0;
+    while (n < len && bytes[n] >= ' ' && bytes[n] < 0x7f && bytes[n] != '"' && bytes[n] != '\\' &&
+           bytes[n] != '<' && bytes[n] != '>' && bytes[n] != '&')
+        n++;
+    return n;
+}
+
 void agg_print_json_text(FILE *stream, const char *bytes, size_t len)
 {
     fputc('"', stream);
     while (len > 0) {
         int32_t point;
+        size_t run = plain_run(bytes, len);
+        fwrite(bytes, 1, run, stream);
+        bytes += run;
+        len -= run;
+        if (len == 0) break;
         size_t used = next_point(&point, bytes, len);
         if (point < 0)
             fputs("\\ufffd", stream);
@@ -135,12 +150,36 @@ bool agg_is_character(size_t *used, const char *bytes, size_t len)
     return point >= 0;
 }
 
+// Writes the number with so many digits.
+// Returns: whether it reads back as the same double.
+static bool fits_digits(char out[AGG_NUMBER_TEXT], double x, int digits)
+{
+    snprintf(out, AGG_NUMBER_TEXT, "%.*g", digits, x);
+    return strtod(out, NULL) == x;
+}
+
+// Returns: the last two of 17 significant digits; 0 if there are fewer.
+static int last_two(const char *text)
+{
+    int n = 0, last = 0;
+    for (; *text != '\0' && *text != 'e'; text++) {
+        if (*text < '0' || *text > '9' || (n == 0 && *text == '0')) continue;
+        last = last % 10 * 10 + (*text - '0');
+        n++;
+    }
+    return n == 17 ? last : 0;
+}
+
+// A double that 15 digits identify is at most 2^-53 of its size from them. That is less than 12 in
+// the 17th digit, so the last two of its 17 digits are near 00. Most others are spared the attempt.
 void agg_number_text(char out[AGG_NUMBER_TEXT], double x)
 {
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(out, AGG_NUMBER_TEXT, "%.*g", digits, x);
-        if (strtod(out, NULL) == x) break;
-    }
+    char all[AGG_NUMBER_TEXT];
+    snprintf(all, sizeof all, "%.17g", x);
+    int last = last_two(all);
+    bool may_be_short = last < 13 || last > 87 || fabs(x) < 1e-300; // those have fewer bits
+    if (may_be_short && fits_digits(out, x, 15)) return;
+    if (!fits_digits(out, x, 16)) memcpy(out, all, sizeof all);
 }
 
 void agg_print_number(FILE *stream, double x)

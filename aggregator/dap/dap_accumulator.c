@@ -7,6 +7,7 @@
 
 #include "bytes.h"
 #include "claims.h"
+#include "recipe.h"
 
 // Returns: the product, or UINT64_MAX when it is larger.
 static uint64_t times(uint64_t a, uint64_t b)

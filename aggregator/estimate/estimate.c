@@ -10,7 +10,6 @@
 #include "agg_size.h"
 #include "estimator.h"
 #include "marginal.h"
-#include "normal_law.h"
 #include "recipe.h"
 #include "window_picks.h"
 
@@ -21,15 +20,12 @@ static bool is_mean(const agg_estimate *e)
     return e->recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER;
 }
 
-static agg_estimate_row make_row(agg_text value, uint64_t item, const agg_count *c, double z)
+static agg_estimate_row make_row(agg_text value, uint64_t item, const agg_count *c)
 {
-    double half = z * c->stderr_;
     return (agg_estimate_row){.value = value,
                               .item = item,
                               .count = c->count,
                               .stderr_ = c->stderr_,
-                              .low = c->count - half,
-                              .high = c->count + half,
                               .score = c->score,
                               .raw = c->count};
 }
@@ -87,21 +83,44 @@ static agg_err post_process(agg_estimate *e, agg_error *error)
     return err;
 }
 
-static agg_err count_items(agg_count *counts, agg_error *error, const agg_estimate *e,
+static agg_err count_items(agg_count *counts, agg_error *error, agg_estimate *e,
                            const agg_accumulator *acc, const agg_dictionary *dictionary,
                            unsigned n_threads)
 {
     const shoal_recipe *recipe = e->recipe->recipe;
     if (e->by > 0) return agg_marginal(counts, error, recipe, acc, e->by - 1, n_threads);
-    return agg_estimator_counts(counts, error, shoal_recipe_value_part(recipe),
-                                &acc->parts[recipe->value_part], acc->n, dictionary->items,
-                                dictionary->n, n_threads);
+    return agg_estimator_counts_with_law(counts, &e->law, error, shoal_recipe_value_part(recipe),
+                                         &acc->parts[recipe->value_part], acc->n, dictionary->items,
+                                         dictionary->n, n_threads);
+}
+
+// Computes the interval of a row's raw count.
+static void find_ends(double *low, double *high, const agg_estimate *e, const agg_estimate_row *row,
+                      const agg_intervals *intervals)
+{
+    double added = agg_picks_variance(e->recipe->recipe, (double)e->n, row->raw);
+    agg_intervals_of(low, high, intervals, row->raw, added, row->stderr_);
+}
+
+static const agg_support_law *law_of(const agg_estimate *e)
+{
+    return e->law.p > 0 ? &e->law : NULL;
+}
+
+static agg_err set_intervals(agg_estimate *e, agg_error *error)
+{
+    agg_intervals intervals;
+    agg_err err = agg_intervals_init(&intervals, error, law_of(e), 1 - e->confidence);
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; i < e->n_rows; i++)
+        find_ends(&e->rows[i].low, &e->rows[i].high, e, &e->rows[i], &intervals);
+    agg_intervals_release(&intervals);
+    return SHOAL_OK;
 }
 
 static agg_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulator *acc,
                          const agg_dictionary *dictionary, agg_count *counts, unsigned n_threads)
 {
-    double z = -agg_normal_quantile((1 - e->confidence) / 2);
     agg_err err = count_items(counts, error, e, acc, dictionary, n_threads);
     if (err != SHOAL_OK) return err;
     if (e->by == 0)
@@ -110,9 +129,10 @@ static agg_err fill_rows(agg_estimate *e, agg_error *error, const agg_accumulato
     agg_picks_widen(counts, dictionary->n, e->recipe->recipe, (double)e->n);
     if (is_mean(e)) scale_mean(counts, e->recipe->recipe);
     for (size_t i = 0; i < dictionary->n; i++)
-        e->rows[i] = make_row(dictionary->values[i], dictionary->items[i], &counts[i], z);
+        e->rows[i] = make_row(dictionary->values[i], dictionary->items[i], &counts[i]);
     e->n_rows = dictionary->n;
-    err = detect(e, error);
+    err = set_intervals(e, error);
+    if (err == SHOAL_OK) err = detect(e, error);
     if (err == SHOAL_OK && e->post.rule != AGG_POST_NONE) err = post_process(e, error);
     return err;
 }
@@ -188,6 +208,18 @@ static double largest_error(const agg_estimate *e, size_t n)
     return most;
 }
 
+static void find_ranks(agg_estimate *e, agg_ranks *ranks, const agg_intervals *intervals,
+                       double hidden)
+{
+    if (e->n_rows > RANKED_ALONE) agg_ranks_sort(ranks);
+    for (size_t i = 0; i < e->n_rows; i++) {
+        double low = 0, high = 0;
+        find_ends(&low, &high, e, &e->rows[i], intervals);
+        e->rows[i].rank = agg_ranks_find(ranks, low, high);
+        if (hidden < low) e->rows[i].rank.high -= e->n_withheld;
+    }
+}
+
 // Sets the ranks among all rows. Rows below the release threshold enter as if they reached it, so
 // that a rank tells no more of them than the threshold does. After post-processing a withheld row
 // may have a raw count above the threshold, and is never surely below another row.
@@ -195,39 +227,69 @@ static double largest_error(const agg_estimate *e, size_t n)
 static agg_err rank_rows(agg_estimate *e, agg_error *error, size_t n)
 {
     agg_ranks ranks;
+    agg_intervals intervals;
+    double hidden = (double)e->recipe->recipe->release_threshold;
     agg_err err = agg_ranks_init(&ranks, error, n, e->n_dictionary, e->confidence);
     if (err != SHOAL_OK) return err;
-    double hidden = (double)e->recipe->recipe->release_threshold;
-    hidden =
-        e->post.rule == AGG_POST_NONE ? hidden + ranks.quantile * largest_error(e, n) : HUGE_VAL;
-    for (size_t i = 0; i < n; i++) {
-        double half = ranks.quantile * e->rows[i].stderr_;
-        ranks.lows[i] = e->rows[i].raw - half;
-        ranks.highs[i] = e->rows[i].raw + half;
+    err = agg_intervals_init(&intervals, error, law_of(e), ranks.level);
+    for (size_t i = 0; err == SHOAL_OK && i < n; i++)
+        find_ends(&ranks.lows[i], &ranks.highs[i], e, &e->rows[i], &intervals);
+    if (err == SHOAL_OK) {
+        double added = agg_picks_variance(e->recipe->recipe, (double)e->n, hidden);
+        hidden = e->post.rule == AGG_POST_NONE
+                     ? agg_intervals_highest(&intervals, hidden, added, largest_error(e, n))
+                     : HUGE_VAL;
+        find_ranks(e, &ranks, &intervals, hidden);
     }
-    if (e->n_rows > RANKED_ALONE) agg_ranks_sort(&ranks);
-    for (size_t i = 0; i < e->n_rows; i++) {
-        double half = ranks.quantile * e->rows[i].stderr_, low = e->rows[i].raw - half;
-        e->rows[i].rank = agg_ranks_find(&ranks, low, e->rows[i].raw + half);
-        if (hidden < low) e->rows[i].rank.high -= e->n_withheld;
-    }
+    agg_intervals_release(&intervals);
     agg_ranks_release(&ranks);
-    return SHOAL_OK;
+    return err;
+}
+
+// Adjusts the rows that are shown, by all that may be shown.
+//   n: rows at the front that may be released
+static agg_err adjust_rows(agg_estimate *e, agg_error *error, size_t n)
+{
+    double threshold = (double)e->recipe->recipe->release_threshold;
+    agg_adjustment adjustment = {.state = AGG_ADJUST_POST};
+    double *counts = agg_alloc(error, n, sizeof *counts),
+           *stderrs = agg_alloc(error, n, sizeof *stderrs);
+    agg_adjust_rows rows = {
+        n, counts, stderrs, 0, e->n_withheld, threshold, (double)e->n, law_of(e), e->confidence};
+    agg_err err = counts == NULL || stderrs == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < n; i++) {
+        counts[i] = e->rows[i].raw;
+        stderrs[i] = e->rows[i].stderr_;
+        rows.n_detected += e->rows[i].detected;
+    }
+    if (err == SHOAL_OK && (e->post.rule == AGG_POST_NONE || threshold <= 0))
+        err = agg_adjust_fit(&adjustment, error, &rows);
+    for (size_t i = 0; err == SHOAL_OK && i < e->n_rows; i++) {
+        agg_estimate_row *row = &e->rows[i];
+        row->adjusted = agg_adjust_row(&adjustment, row->raw, row->low, row->high);
+    }
+    e->adjusting = adjustment.state;
+    agg_adjust_release(&adjustment);
+    free(counts);
+    free(stderrs);
+    return err;
 }
 
 // Sets what holds for rows that were selected.
 static agg_err judge_selection(agg_estimate *e, agg_error *error)
 {
     size_t n_selected = 0;
+    agg_intervals intervals;
     if (is_mean(e)) return SHOAL_OK;
     for (size_t i = 0; i < e->n_rows; i++) n_selected += e->rows[i].detected;
     e->selection = agg_selection_of(n_selected, e->n_dictionary, e->confidence);
-    for (size_t i = 0; i < e->n_rows; i++) {
-        double half = e->selection.quantile * e->rows[i].stderr_;
-        e->rows[i].fcr_low = e->rows[i].raw - half;
-        e->rows[i].fcr_high = e->rows[i].raw + half;
-    }
-    return rank_rows(e, error, e->n_dictionary - e->n_withheld);
+    agg_err err = agg_intervals_init(&intervals, error, law_of(e), e->selection.level);
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; i < e->n_rows; i++)
+        find_ends(&e->rows[i].fcr_low, &e->rows[i].fcr_high, e, &e->rows[i], &intervals);
+    agg_intervals_release(&intervals);
+    err = rank_rows(e, error, e->n_dictionary - e->n_withheld);
+    return err == SHOAL_OK ? adjust_rows(e, error, e->n_dictionary - e->n_withheld) : err;
 }
 
 agg_err agg_estimate_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)

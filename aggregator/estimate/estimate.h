@@ -2,14 +2,16 @@
 // Estimates counts with standard errors and intervals from an accumulator and a dictionary. Pure:
 // no files, no clock; the number of threads does not change a result.
 //
-// A row contains an unbiased count, which may be negative, its standard error, a normal interval,
-// and whether the count is distinguishable from zero. The mechanism's own file *_estimate.c gives
+// A row contains an unbiased count, which may be negative, its standard error, an interval, and
+// whether the count is distinguishable from zero. The mechanism's own file *_estimate.c gives
 // the formula of the variance. Where reports answer for windows, the error contains the drawing of
 // a window's event, and counts are sums of shares of windows (window_picks.h).
 //
 // The interval covers the true count of one row with the stated confidence. It assumes that reports
-// are independent and n is large enough for the normal law: n q (1-q) well above 10, where q is the
-// chance that a report supports a value that its device does not hold.
+// are independent. It is normal where the variance of a support is large, else exact
+// (small_counts.h). Mechanisms that add signs have normal intervals only. They need n large enough:
+// n q well above 10, where q is the chance that a report enters the sum of a value that its device
+// does not hold.
 //
 // `detected` goes by the binomial law if that is stricter (support_score.h), and holds for all rows
 // together. Under `bonferroni` the chance that any value that nobody sent is detected is at most
@@ -18,7 +20,8 @@
 // is tested alone.
 //
 // Who picks rows because they are large takes fcr_low and fcr_high: the rows that are shown and
-// detected count as selected among all of the dictionary. Ranks hold for all rows together.
+// detected count as selected among all of the dictionary. Ranks hold for all rows together. The
+// adjusted count is what to expect of a row that was picked, where it can be told (adjust.h).
 #ifndef ESTIMATE_H
 #define ESTIMATE_H
 
@@ -27,6 +30,7 @@
 #include <stdint.h>
 
 #include "accumulator.h"
+#include "adjust.h"
 #include "agg_error.h"
 #include "alarms.h"
 #include "dictionary.h"
@@ -34,6 +38,7 @@
 #include "post.h"
 #include "recipe_json.h"
 #include "selection.h"
+#include "small_counts.h"
 
 typedef struct agg_estimate_options {
     double confidence;             // in (0, 1); 0 means 0.95
@@ -51,12 +56,13 @@ typedef struct agg_estimate_row {
     uint64_t item;    // of the value; the bucket if the rows are buckets of one field
     double count;     // reports, after post-processing
     double stderr_;   // standard error, reports
-    double low, high; // normal interval at the confidence
+    double low, high; // interval at the confidence, normal or exact
     double score;     // support_score.h, in standard errors
     bool detected;
     double raw;               // the unbiased count; stderr_, low, high and detected refer to it
     double fcr_low, fcr_high; // the interval of a selected row (selection.h), of the raw count
     agg_rank rank;            // of the raw count, for all rows together at the confidence
+    agg_adjusted adjusted;    // adjust.h, of the raw count; NAN without an adjustment
 } agg_estimate_row;
 
 // The blocks of a store that a result is made of.
@@ -78,7 +84,9 @@ typedef struct agg_estimate {
     size_t n_withheld;   // rows below release.threshold, not in `rows`
     size_t n_rows;
     agg_estimate_row *rows;            // by falling count, then by falling raw count, then by value
+    agg_support_law law;               // of supports; p is 0 if they have no such law
     agg_selection selection;           // the rows shown and detected, of all; zeros for a mean
+    agg_adjust_state adjusting;        // whether rows have adjusted figures, and why not
     agg_alarms alarms;                 // of the whole accumulator
     const agg_estimate_blocks *blocks; // printed with the result; NULL for files
     agg_shards_about shards; // of the manifests that the accumulator counts; zeros without any

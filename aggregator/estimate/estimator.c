@@ -47,23 +47,47 @@ static void count_supports(agg_count *counts, const agg_debias *d, const int64_t
     }
 }
 
-agg_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part,
-                             const agg_sketch *sketch, uint64_t n, const uint64_t *items,
-                             size_t n_items, unsigned n_threads)
+// Sets the law of supports whose expected number in an item that nobody holds is -offset / scale.
+static void set_law(agg_support_law *law, const agg_debias *d, double n)
+{
+    double q = -d->offset / d->scale / n, own = n * q * (1 - q) * d->scale * d->scale;
+    if (d->is_signed || !(n >= 1 && q > 0 && q + 1 / d->scale <= 1)) return;
+    *law = (agg_support_law){n, q + 1 / d->scale, q, sqrt(fmax(variance_at(d, 0) / own, 1))};
+    // What is above 1 by the rounding of a sum would make no difference but unround ends.
+    if (law->stretch < 1 + 1e-9) law->stretch = 1;
+}
+
+agg_err agg_estimator_counts_with_law(agg_count *counts, agg_support_law *law, agg_error *error,
+                                      const shoal_part *part, const agg_sketch *sketch, uint64_t n,
+                                      const uint64_t *items, size_t n_items, unsigned n_threads)
 {
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
     agg_debias debias = {0};
-    if (estimator->counts != NULL)
+    *law = (agg_support_law){0};
+    if (estimator->counts != NULL) {
+        if (estimator->support_law == NULL || !estimator->support_law(law, part, n))
+            *law = (agg_support_law){0};
         return estimator->counts(counts, error, part, sketch, n, items, n_items, n_threads);
+    }
     int64_t *support = agg_alloc(error, n_items, sizeof *support);
     if (support == NULL) return AGG_ERR_MEMORY;
     agg_err err = estimator->support(support, error, part, sketch, items, n_items, n_threads);
     if (err == SHOAL_OK) {
         estimator->debias(&debias, part, sketch, n);
         count_supports(counts, &debias, support, n_items, (double)n);
+        set_law(law, &debias, (double)n);
     }
     free(support);
     return err;
+}
+
+agg_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part,
+                             const agg_sketch *sketch, uint64_t n, const uint64_t *items,
+                             size_t n_items, unsigned n_threads)
+{
+    agg_support_law law;
+    return agg_estimator_counts_with_law(counts, &law, error, part, sketch, n, items, n_items,
+                                         n_threads);
 }
 
 uint64_t agg_estimator_memory(const shoal_part *part, size_t n_items, unsigned n_threads)

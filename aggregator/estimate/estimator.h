@@ -11,6 +11,7 @@
 #include "agg_error.h"
 #include "mechanism.h"
 #include "sketch.h"
+#include "small_counts.h"
 
 // The constants of a debiasing: count = scale * support + offset, in reports, and variance = base +
 // slope * f + curve * f^2 with f the count clamped to [0, n].
@@ -53,6 +54,9 @@ typedef struct agg_estimator {
     uint64_t (*memory)(const shoal_part *part, size_t n_items, unsigned n_threads);
     // The marks of its records, for joint analyses. NULL if its answers name no value.
     const agg_joint_marks *marks;
+    // Sets the law of supports where `counts` counts them. NULL if it does not.
+    // Returns: whether the supports of this part have such a law.
+    bool (*support_law)(agg_support_law *law, const shoal_part *part, uint64_t n);
     // Sets the law of how many of c cells of a list one report supports, for sums over one field of
     // an event. NULL if cells are in blocks, or if the errors of cells depend on one another.
     void (*sum_law)(struct agg_sum_law *law, const shoal_part *part, double c);
@@ -77,6 +81,13 @@ const agg_estimator *agg_estimator_of(uint32_t mechanism);
 agg_err agg_estimator_counts(agg_count *counts, agg_error *error, const shoal_part *part,
                              const agg_sketch *sketch, uint64_t n, const uint64_t *items,
                              size_t n_items, unsigned n_threads) SHOAL_MUST_CHECK;
+
+// As agg_estimator_counts, and sets the law of a support.
+//   law: p is 0 where counts have none of the form of small_counts.h
+agg_err agg_estimator_counts_with_law(agg_count *counts, agg_support_law *law, agg_error *error,
+                                      const shoal_part *part, const agg_sketch *sketch, uint64_t n,
+                                      const uint64_t *items, size_t n_items,
+                                      unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Returns: the bytes that agg_estimator_counts takes.
 uint64_t agg_estimator_memory(const shoal_part *part, size_t n_items, unsigned n_threads);

@@ -157,6 +157,15 @@ static uint64_t memory(const shoal_part *part, size_t n_items, unsigned n_thread
     return design + agg_rappor_decode_memory((size_t)part->k * part->m, n_items, per_item);
 }
 
+// Bits of a list are supports of their own, whose coins devices draw independently.
+static bool support_law(agg_support_law *law, const shoal_part *part, uint64_t n)
+{
+    double p = 0, q = 0;
+    effective(&p, &q, part);
+    *law = (agg_support_law){(double)n, q, p, 1};
+    return part->domain == SHOAL_DOMAIN_CLOSED && n > 0;
+}
+
 static void set_mark_coins(agg_joint_coins *c, const shoal_part *part)
 {
     uint64_t p = 0, q = 0;
@@ -179,4 +188,5 @@ const agg_estimator agg_rappor_estimator = {
     .counts = counts,
     .memory = memory,
     .marks = &marks,
+    .support_law = support_law,
 };

@@ -16,9 +16,9 @@ agg_selection agg_selection_of(size_t n_selected, size_t n_all, double confidenc
     if (n_all == 0) return s;
     s.n_selected = n_selected < 1 ? 1 : n_selected > n_all ? n_all : n_selected;
     // The level is kept apart from 1: it may be far below the precision of a double near 1.
-    double level = (1 - confidence) * (double)s.n_selected / (double)n_all;
-    s.confidence = s.n_selected == n_all ? confidence : 1 - level;
-    s.quantile = -agg_normal_quantile(level / 2);
+    s.level = (1 - confidence) * (double)s.n_selected / (double)n_all;
+    s.confidence = s.n_selected == n_all ? confidence : 1 - s.level;
+    s.quantile = -agg_normal_quantile(s.level / 2);
     return s;
 }
 
@@ -39,7 +39,8 @@ agg_err agg_ranks_init(agg_ranks *ranks, agg_error *error, size_t n, size_t n_al
                        double confidence)
 {
     *ranks = (agg_ranks){.n = n, .n_all = n_all};
-    if (n_all > 0) ranks->quantile = -agg_normal_quantile((1 - confidence) / (double)n_all / 2);
+    ranks->level = (1 - confidence) / (double)(n_all > 0 ? n_all : 1);
+    ranks->quantile = -agg_normal_quantile(ranks->level / 2);
     ranks->lows = agg_alloc(error, n, sizeof *ranks->lows);
     ranks->highs = agg_alloc(error, n, sizeof *ranks->highs);
     if (ranks->lows != NULL && ranks->highs != NULL) return SHOAL_OK;

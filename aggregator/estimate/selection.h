@@ -20,7 +20,7 @@
 // Wieczorek, "A joint confidence region for an overall ranking of populations", J. R. Stat. Soc. C
 // 69 (2020).
 //
-// Both assume the normal law in its tails (estimate.h).
+// Both hold where the interval of one row holds its level far out in its tails (estimate.h).
 #ifndef SELECTION_H
 #define SELECTION_H
 
@@ -34,7 +34,8 @@ typedef struct agg_selection {
     size_t n_selected; // rows, 1 .. n_all; 0 in an empty selection
     size_t n_all;      // rows that could have been selected
     double confidence; // of each false-coverage-rate interval
-    double quantile;   // half of such an interval, in standard errors
+    double quantile;   // half of such an interval, in standard errors, if it is normal
+    double level;      // 1 - confidence, which may be too small for a confidence near 1
 } agg_selection;
 
 // Returns: the selection of rows of which at most 1 - confidence miss on average.
@@ -50,13 +51,14 @@ agg_selection agg_selection_of(size_t n_selected, size_t n_all, double confidenc
 bool agg_selection_note(char note[AGG_SELECTION_NOTE_MAX], const agg_selection *selection,
                         double confidence);
 
-// Rows whose ranks are asked for. The caller fills lows and highs: estimate -+ quantile standard
-// errors of each row.
+// Rows whose ranks are asked for. The caller fills lows and highs with an interval of each row at
+// the level.
 typedef struct agg_ranks {
     double *lows, *highs; // n of each; sorted by agg_ranks_sort
     size_t n;             // rows with an interval
     size_t n_all;         // rows in all; those without an interval are never surely below another
-    double quantile;
+    double level;         // the chance of a miss of one interval
+    double quantile;      // half of a normal interval, in standard errors
     bool is_sorted;
 } agg_ranks;
 

@@ -106,6 +106,10 @@ static bool read_row(agg_cell *cells, void *source, size_t i)
     cells[0].error = cells[1].error = row->stderr_;
     cells[2].whole = row->rank.low;
     cells[3].whole = row->rank.high;
+    cells[4].number = row->adjusted.mean;
+    cells[5].number = row->adjusted.low;
+    cells[6].number = row->adjusted.high;
+    cells[4].error = cells[5].error = cells[6].error = row->stderr_;
     return true;
 }
 
@@ -157,7 +161,12 @@ static void add_selection(agg_table *table, const agg_estimate *e)
                                 AGG_COLUMN("fcr_high", AGG_COLUMN_NUMBER, of),
                                 AGG_COLUMN("rank_low", AGG_COLUMN_WHOLE, NULL),
                                 AGG_COLUMN("rank_high", AGG_COLUMN_WHOLE, NULL)};
+    agg_column adjusted[] = {AGG_COLUMN("adjusted", AGG_COLUMN_NUMBER, of),
+                             AGG_COLUMN("adjusted_low", AGG_COLUMN_NUMBER, of),
+                             AGG_COLUMN("adjusted_high", AGG_COLUMN_NUMBER, of)};
+    for (size_t i = 0; i < 3; i++) adjusted[i].may_be_missing = true;
     agg_table_add(table, added, sizeof added / sizeof *added);
+    agg_table_add(table, adjusted, sizeof adjusted / sizeof *adjusted);
 }
 
 static void make_table(agg_table *table, reading *r)
@@ -236,7 +245,10 @@ static void print_json(FILE *stream, const agg_estimate *e, const agg_table *tab
         agg_alarms_print_json(stream, &e->alarms);
         fputc(',', stream);
     }
-    if (!is_mean(e)) agg_selection_print_json(stream, &e->selection);
+    if (!is_mean(e)) {
+        agg_selection_print_json(stream, &e->selection);
+        fprintf(stream, "\"adjusting\":\"%s\",", agg_adjust_name(e->adjusting));
+    }
     if (e->distribution != NULL) agg_distribution_print_json(stream, e->distribution);
     fputs("\"rows\":[", stream);
     agg_table_print_json_rows(stream, table, "\n", ",\n", "");
@@ -277,6 +289,7 @@ static void print_table_head(FILE *stream, const agg_estimate *e, size_t width)
     agg_print_cell(stream, "value", 5, width);
     for (size_t i = 0; i < c.n; i++)
         fprintf(stream, strcmp(c.names[i], "stderr") == 0 ? "  %10s" : "  %12s", c.names[i]);
+    agg_adjusted_print(stream, e, NULL);
     fputc('\n', stream);
 }
 
@@ -300,6 +313,7 @@ static void print_table(FILE *stream, const agg_estimate *e)
         for (size_t j = 0; j < c.n; j++)
             fprintf(stream, "  %*s", strcmp(c.names[j], "stderr") == 0 ? 10 : 12,
                     agg_grouped(c.numbers[j], decimals).text);
+        agg_adjusted_print(stream, e, row);
         fputs(row->detected || is_mean(e) ? "\n" : "  not distinguishable from zero\n", stream);
     }
     if (e->post.rule != AGG_POST_NONE) {
@@ -312,6 +326,7 @@ static void print_table(FILE *stream, const agg_estimate *e)
                 agg_whole(e->recipe->recipe->release_threshold).text);
     if (e->distribution != NULL) agg_distribution_print(stream, e->distribution);
     agg_selection_print(stream, &e->selection, e->confidence);
+    if (e->selection.n_selected < e->selection.n_all) agg_adjusted_print_note(stream, e);
     agg_alarms_print_rest(stream, &e->alarms);
     if (e->guarantee != NULL) print_guarantee(stream, e->guarantee);
 }

@@ -29,7 +29,9 @@
 // and the members of alarm_print.h.
 //   "selection":{"selected", "of", "confidence"}  how many rows were selected, of how many, and the
 //                             confidence of "fcr_low" and "fcr_high" (selection.h)
-// Rows of counts end with "fcr_low", "fcr_high", "rank_low" and "rank_high".
+//   "adjusting"               whether rows have adjusted figures, or why not (adjust.h)
+// Rows of counts end with "fcr_low", "fcr_high", "rank_low", "rank_high", "adjusted",
+// "adjusted_low" and "adjusted_high". The last three may be null.
 // If the recipe has an encoding, a row has "cell": the labels of its buckets, by field.
 //
 // NDJSON has one row a line. CSV follows RFC 4180 and has a header; a result of windows has "unit"

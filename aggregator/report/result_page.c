@@ -17,6 +17,7 @@
 #include "print_text.h"
 #include "recipe.h"
 #include "result_style.h"
+#include "selection_print.h"
 #include "sha256.h"
 #include "window_picks.h"
 
@@ -111,7 +112,8 @@ static void put_bar(FILE *out, const axis *a, const agg_estimate_row *row)
     fputs("</svg>", out);
 }
 
-static void put_row(FILE *out, const axis *a, const agg_estimate_row *row, bool is_mute)
+static void put_row(FILE *out, const axis *a, const agg_estimate *e, const agg_estimate_row *row,
+                    bool is_mute)
 {
     fprintf(out, "<tr%s><td class=\"value\" title=\"", is_mute ? " class=\"mute\"" : "");
     agg_page_text(out, row->value.bytes, row->value.len);
@@ -125,7 +127,9 @@ static void put_row(FILE *out, const axis *a, const agg_estimate_row *row, bool 
     agg_page_number(out, row->low, a->decimals);
     fputs(" to ", out);
     agg_page_number(out, row->high, a->decimals);
-    fputs("</td></tr>\n", out);
+    fputs("</td>", out);
+    agg_adjusted_page_cell(out, e, row);
+    fputs("</tr>\n", out);
 }
 
 static void put_key(FILE *out, size_t n_mute)
@@ -220,13 +224,15 @@ static void put_table(FILE *out, const agg_page_section *section)
           out);
     put_axis(out, &a);
     fputs("</th><th class=\"count\" scope=\"col\">estimate</th><th class=\"interval\" "
-          "scope=\"col\">interval</th></tr></thead><tbody>\n",
+          "scope=\"col\">interval</th>",
           out);
+    agg_adjusted_page_head(out, e);
+    fputs("</tr></thead><tbody>\n", out);
     for (size_t i = 0; i < n_rows; i++) {
         const agg_estimate_row *row =
             rows != NULL ? rows[i] : &e->rows[i]; // by count if memory is short
         bool is_mute = !row->detected && !is_mean(e);
-        put_row(out, &a, row, is_mute);
+        put_row(out, &a, e, row, is_mute);
         n_mute += (size_t)is_mute;
     }
     free(rows);
@@ -249,6 +255,7 @@ static void put_table(FILE *out, const agg_page_section *section)
     fputs("<p class=\"note\">", out);
     agg_page_string(out, selected);
     fputs("</p>\n", out);
+    agg_adjusted_page_note(out, e);
 }
 
 // Prints the guarantees. HTML collapses the blanks that align their columns on a terminal.

@@ -56,7 +56,7 @@ typedef struct agg_cell {
     bool flag;
 } agg_cell;
 
-#define AGG_TABLE_COLUMNS_MAX 20u
+#define AGG_TABLE_COLUMNS_MAX 24u
 #define AGG_TABLE_FACTS_MAX 24u
 #define AGG_TABLE_FACT_MAX 160u // bytes of a value with a NUL
 

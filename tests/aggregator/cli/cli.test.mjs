@@ -307,6 +307,7 @@ test('estimate: JSON of the agreed form, near the truth, in every format', () =>
     'alarms_passed',
     'alarms_not_measured',
     'selection',
+    'adjusting',
     'rows',
   ]);
   assert.deepEqual(
@@ -326,6 +327,9 @@ test('estimate: JSON of the agreed form, near the truth, in every format', () =>
     'fcr_high',
     'rank_low',
     'rank_high',
+    'adjusted',
+    'adjusted_low',
+    'adjusted_high',
   ]);
   const truth = new Map(
     readFileSync(at('truth.tsv'), 'utf8')
@@ -345,7 +349,7 @@ test('estimate: JSON of the agreed form, near the truth, in every format', () =>
   );
   assert.match(
     good([...args, '--format', 'csv', 'acc']).text,
-    /^value,count,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high\n"fish/,
+    /^value,count,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high,adjusted,adjusted_low,adjusted_high\n"fish/,
   );
   assert.match(good([...args, 'acc']).text, /fish: 70,000 reports, epsilon 4, 95 % intervals/);
   good([...args, '--format', 'json', '-o', 'result.json', 'acc']);

@@ -70,6 +70,9 @@ function post(...more) {
       'fcr_high',
       'rank_low',
       'rank_high',
+      'adjusted',
+      'adjusted_low',
+      'adjusted_high',
     ]);
     const { count, raw: kept, ...rest } = row;
     const { count: once, ...others } = /** @type {Row} */ (before.get(row.value));
@@ -202,12 +205,12 @@ test('a table and other formats say what was done', () => {
   assert.match(table, /^value +count +raw +stderr +low +high$/m);
   assert.match(
     table,
-    /\n\nclip: counts below 0 are set to 0: .*those of the raw count\n\nrows were selected \(2 of 300\): .*\n\nalarms +none; .*\nnot measured .*\n\nepsilon per report /,
+    /\n\nclip: counts below 0 are set to 0: .*those of the raw count\n\nrows were selected \(2 of 300\): .*\nno adjusted figures: fewer than 20 rows are detected\n\nalarms +none; .*\nnot measured .*\n\nepsilon per report /,
   );
   const csv = good(...args, '--format', 'csv', 'acc');
   assert.match(
     csv.text,
-    /^value,count,raw,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high\n/,
+    /^value,count,raw,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high,adjusted,adjusted_low,adjusted_high\n/,
   );
   assert.match(csv.err, /shoal: estimate: clip: counts below 0/);
   assert.match(

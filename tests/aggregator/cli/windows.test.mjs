@@ -195,12 +195,12 @@ test('results say what counts are a number of, and how surely', () => {
   const [head, row] = estimate('u', '--format', 'csv').split('\n');
   assert.equal(
     head,
-    'value,count,stderr,low,high,detected,unit,fcr_low,fcr_high,rank_low,rank_high',
+    'value,count,stderr,low,high,detected,unit,fcr_low,fcr_high,rank_low,rank_high,adjusted,adjusted_low,adjusted_high',
   );
   assert.match(row, /,true,windows,/);
   assert.match(
     estimate('f', '--format', 'csv'),
-    /^value,count,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high\n/,
+    /^value,count,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high,adjusted,adjusted_low,adjusted_high\n/,
   );
 });
 

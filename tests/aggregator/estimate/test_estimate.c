@@ -211,9 +211,9 @@ static void check_law(const law *l)
     if (fabs(mean_of(&heavy_stated) - 1) > 0.04)
         fail_msg("%s, epsilon %g: stated variance of value 0 is %g of the true", l->mechanism,
                  l->epsilon, mean_of(&heavy_stated));
-    // Coverage: the normal law is an approximation at n of about 2,000, worst where few flips make
-    // the noise (epsilon 8).
-    if (fabs(mean_of(&covered) - 0.95) > 0.02)
+    // Coverage: the normal law is an approximation at n of about 2,000. Where few flips make the
+    // noise (epsilon 8), exact intervals cover more than they say, since supports are whole.
+    if (mean_of(&covered) < 0.93 || mean_of(&covered) > 0.975)
         fail_msg("%s, epsilon %g: coverage %g", l->mechanism, l->epsilon, mean_of(&covered));
 }
 
@@ -445,19 +445,21 @@ static void print_two_rows(printed *p)
     static const char hostile[] = "=1+\"<b>\x1b[31m\n\xe2\x80\xae\xff,";
     static const shoal_recipe fields = {.n_parts = 0};
     static const agg_recipe recipe = {.recipe = &fields, .id = "r", .hash_hex = "abc"};
-    agg_estimate_row rows[] = {{{hostile, sizeof hostile - 1},
-                                0,
-                                0.1,
-                                1.0 / 3,
-                                -1e300,
-                                12345678,
-                                1,
-                                1,
-                                0.1,
-                                -2,
-                                1.5,
-                                {1, 1}},
-                               {{"fig", 3}, 1, -2, 3, -8, 4, 3, 0, -2, -9, 5, {2, 2}}};
+    agg_estimate_row rows[] = {
+        {{hostile, sizeof hostile - 1},
+         0,
+         0.1,
+         1.0 / 3,
+         -1e300,
+         12345678,
+         1,
+         1,
+         0.1,
+         -2,
+         1.5,
+         {1, 1},
+         {0.25, -1, 2}},
+        {{"fig", 3}, 1, -2, 3, -8, 4, 3, 0, -2, -9, 5, {2, 2}, {NAN, NAN, NAN}}};
     agg_estimate estimate = {.recipe = &recipe,
                              .statistic = "count",
                              .n = 2000,
@@ -466,7 +468,8 @@ static void print_two_rows(printed *p)
                              .multiple = AGG_BH,
                              .n_dictionary = 2,
                              .n_rows = 2,
-                             .selection = {1, 2, 0.975, 2.25},
+                             .selection = {1, 2, 0.975, 2.25, 0.025},
+                             .adjusting = AGG_ADJUST_FITTED,
                              .rows = rows};
     print_all(p, print_estimate, &estimate);
 }
@@ -479,18 +482,22 @@ static void results_are_printed_and_escaped(void **state)
     const char *row =
         "{\"value\":\"=1+\\\"\\u003cb\\u003e\\u001b[31m\\u000a\\u202e\\ufffd,\",\"count\":0.1,"
         "\"stderr\":0.3333333333333333,\"low\":-1e+300,\"high\":12345678,\"detected\":true,"
-        "\"fcr_low\":-2,\"fcr_high\":1.5,\"rank_low\":1,\"rank_high\":1}";
+        "\"fcr_low\":-2,\"fcr_high\":1.5,\"rank_low\":1,\"rank_high\":1,\"adjusted\":0.25,"
+        "\"adjusted_low\":-1,\"adjusted_high\":2}";
     const char *fig =
         "{\"value\":\"fig\",\"count\":-2,\"stderr\":3,\"low\":-8,\"high\":4,\"detected\":false,"
-        "\"fcr_low\":-9,\"fcr_high\":5,\"rank_low\":2,\"rank_high\":2}";
+        "\"fcr_low\":-9,\"fcr_high\":5,\"rank_low\":2,\"rank_high\":2,\"adjusted\":null,"
+        "\"adjusted_low\":null,\"adjusted_high\":null}";
     const char *head =
         "\"schema\":1,\"recipe\":\"r\",\"recipe_hash\":\"abc\",\"n\":2000,\"epsilon\":0.5,"
         "\"confidence\":0.95,\"multiple\":\"bh\","
-        "\"selection\":{\"selected\":1,\"of\":2,\"confidence\":0.975}";
-    const char *csv = "value,count,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high\n"
+        "\"selection\":{\"selected\":1,\"of\":2,\"confidence\":0.975},"
+        "\"adjusting\":\"fitted\"";
+    const char *csv = "value,count,stderr,low,high,detected,fcr_low,fcr_high,rank_low,rank_high,"
+                      "adjusted,adjusted_low,adjusted_high\n"
                       "\"'=1+\"\"<b>\\x1b[31m\\x0a\\xe2\\x80\\xae\\xff,\",0.100,0.333,-1e+300,"
-                      "12345678.000,true,-2.000,1.500,1,1\n"
-                      "\"fig\",-2.00,3.00,-8.00,4.00,false,-9.00,5.00,2,2\n";
+                      "12345678.000,true,-2.000,1.500,1,1,0.250,-1.000,2.000\n"
+                      "\"fig\",-2.00,3.00,-8.00,4.00,false,-9.00,5.00,2,2,,,\n";
     const char *table = p.text[AGG_TABLE];
     assert_printed(&p, head, row, fig, csv);
     assert_null(strchr(table, '\xff'));
