@@ -16,8 +16,6 @@
 #include "page_text.h"
 #include "print_text.h"
 #include "recipe.h"
-#include "result_style.h"
-#include "sha256.h"
 #include "window_picks.h"
 
 // The axis that all bars of a section share.
@@ -78,7 +76,7 @@ static void put_grid(FILE *out, const axis *a)
 static void put_axis(FILE *out, const axis *a)
 {
     int decimals = a->step < 1 ? (int)ceil(-log10(a->step) - 1e-9) : 0;
-    fputs("<svg aria-hidden=\"true\">", out);
+    fputs("<span class=\"unseen\">picture</span><svg aria-hidden=\"true\">", out);
     for (double tick = ceil(a->low / a->step); tick * a->step <= a->high; tick += 1) {
         double x = percent(a, tick * a->step);
         const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
@@ -361,123 +359,4 @@ void agg_page_section_write(FILE *out, const agg_page_section *section)
     if (section->estimate->alarms.is_measured) put_tested(out, &section->estimate->alarms);
     if (section->estimate->guarantee != NULL) put_guarantee(out, section->estimate->guarantee);
     fputs("</section>\n", out);
-}
-
-static void put_account(FILE *out, const char *account)
-{
-    fputs("<form class=\"account\" method=\"post\" action=\"/sign-out\"><span>", out);
-    agg_page_string(out, account);
-    fputs("</span><button>Sign out</button></form>\n", out);
-}
-
-static void base64_digest(char out[45], const uint8_t digest[32])
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint8_t padded[33] = {0};
-    memcpy(padded, digest, 32);
-    for (int i = 0; i < 11; i++) {
-        uint32_t three =
-            (uint32_t)padded[3 * i] << 16 | (uint32_t)padded[3 * i + 1] << 8 | padded[3 * i + 2];
-        for (int c = 0; c < 4; c++) out[4 * i + c] = letters[three >> (18 - 6 * c) & 63];
-    }
-    out[43] = '=';
-    out[44] = '\0';
-}
-
-// Writes the hash of a style sheet, as policies name it.
-static void hash_style(char out[45], const char *style, size_t len)
-{
-    uint8_t digest[32];
-    shoal_sha256 sha;
-    shoal_sha256_init(&sha);
-    shoal_sha256_update(&sha, (const uint8_t *)style, len);
-    shoal_sha256_final(digest, &sha);
-    base64_digest(out, digest);
-}
-
-void agg_page_csp_of(char out[AGG_PAGE_CSP_SIZE], const agg_page *page)
-{
-    char hash[45], more[AGG_PAGE_CSP_SIZE / 2] = "";
-    if (page->more_style != NULL) {
-        hash_style(hash, page->more_style, strlen(page->more_style));
-        snprintf(more, sizeof more, " 'sha256-%s'", hash);
-    } else if (page->script != NULL) {
-        snprintf(more, sizeof more, ";script-src 'self';connect-src 'self'");
-    }
-    agg_page_policy_of(out, AGG_PAGE_CSP_SIZE, result_style, sizeof result_style - 1, more,
-                       page->home != NULL ? "self" : "none");
-}
-
-void agg_page_open(FILE *out, const agg_page *page)
-{
-    char csp[AGG_PAGE_CSP_SIZE];
-    agg_page_csp_of(csp, page);
-    char *ancestors = strstr(csp, ";frame-ancestors"); // means nothing in a meta element
-    if (ancestors != NULL) *ancestors = '\0';
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-          "http-equiv=\"Content-Security-Policy\" content=\"",
-          out);
-    agg_page_string(out, csp);
-    fputs(
-        "\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta "
-        "name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n<title>",
-        out);
-    agg_page_string(out, page->title);
-    fprintf(out, "</title>\n<style>%s</style>\n", result_style);
-    if (page->more_style != NULL) fprintf(out, "<style>%s</style>\n", page->more_style);
-    if (page->script != NULL) {
-        fputs("<script type=\"module\" src=\"", out);
-        agg_page_string(out, page->script);
-        fputs("\"></script>\n", out);
-    }
-    fputs("</head><body>\n<header>", out);
-    if (page->account != NULL) put_account(out, page->account);
-    fputs("<h1>", out);
-    if (page->home != NULL) {
-        fputs("<a href=\"", out);
-        agg_page_string(out, page->home);
-        fputs("\">", out);
-    }
-    agg_page_string(out, page->title);
-    fputs(page->home != NULL ? "</a></h1>\n" : "</h1>\n", out);
-    fputs("<p>Every report was randomized on its device. The counts are estimates of how many "
-          "reports held a value.</p></header>\n<main>\n",
-          out);
-}
-
-agg_err agg_page_close(FILE *stream, agg_error *error)
-{
-    fputs("</main>\n<footer><p>Each whisker is the interval of its value alone. What cannot be "
-          "told from zero is shown in grey.</p></footer>\n"
-          "</body></html>\n",
-          stream);
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the page could not be written");
-}
-
-agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
-{
-    agg_page_open(stream, page);
-    for (size_t i = 0; i < page->n_sections; i++)
-        agg_page_section_write(stream, &page->sections[i]);
-    return agg_page_close(stream, error);
-}
-
-void agg_page_policy_of(char *out, size_t cap, const char *style, size_t style_len,
-                        const char *scripts, const char *forms)
-{
-    char hash[45];
-    hash_style(hash, style, style_len);
-    snprintf(out, cap,
-             "default-src 'none';img-src data:;style-src 'sha256-%s'%s;base-uri 'none';form-action "
-             "'%s';frame-ancestors 'none'",
-             hash, scripts, forms);
-}
-
-void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], bool script)
-{
-    agg_page_policy_of(out, AGG_PAGE_CSP_SIZE, result_style, sizeof result_style - 1,
-                       script ? ";script-src 'self';connect-src 'self'" : "",
-                       script ? "self" : "none");
 }

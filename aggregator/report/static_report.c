@@ -349,7 +349,11 @@ static agg_err write_page(FILE *out, agg_error *error, const agg_static_report *
                                       .estimate = e,
                                       .period = r->n == 1 ? r->names[0] : period,
                                       .top = r->options.top};
-    const agg_page page = {.title = r->title, .home = r->home, .more_style = trend_style};
+    const agg_page page = {.title = r->title,
+                           .home = r->home,
+                           .links = r->links,
+                           .account = r->account,
+                           .more_style = trend_style};
     agg_page_open(out, &page);
     agg_page_section_write(out, &section);
     agg_err err = SHOAL_OK;

@@ -13,6 +13,7 @@
 #include "accumulator.h"
 #include "estimate.h"
 #include "guarantee.h"
+#include "result_page.h"
 
 typedef struct agg_static_report {
     const char *title;
@@ -26,7 +27,9 @@ typedef struct agg_static_report {
     void *context;
     agg_estimate_options options; // by and post: zeros
     agg_release release;
-    const char *home; // path that the title links to, on a server; NULL in a file
+    // On a server; NULL in a file, as in agg_page.
+    const char *home, *account;
+    const agg_page_link *links;
 } agg_static_report;
 
 #define AGG_STATIC_REPORT_MAX 400u

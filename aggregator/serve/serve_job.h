@@ -28,6 +28,7 @@ typedef struct serve_job {
     agg_format format;               // of rows: AGG_JSON, AGG_NDJSON, AGG_CSV or AGG_ARROW
     char value[SERVE_VALUE_MAX + 1]; // the one value that is asked for; "" for the dictionary's
     const bool *scope;   // collections that a page of all shows, by number; NULL: every one
+    unsigned rights;     // of who asks
     const char *account; // whose session a page is shown in; NULL: none
     char blocks[AGG_AUDIT_BLOCKS_MAX]; // set for the audit log: what the answer was made of
     agg_http_answer answer;

@@ -16,6 +16,7 @@
 #include "result_page.h"
 #include "serve_alarms.h"
 #include "serve_estimate.h"
+#include "serve_links.h"
 #include "serve_periods.h"
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
@@ -259,6 +260,7 @@ static void write_page(serve_results *results, serve_job *job, const section *ma
         const agg_page page = {.title = "shoal",
                                .script = job->value[0] == '\0' ? "/refresh.js" : NULL,
                                .home = "/",
+                               .links = serve_links(job->rights),
                                .account = job->account};
         agg_error error;
         agg_page_open(stream, &page);
