@@ -14,6 +14,13 @@ static const char list_style[] =
     ".tools p{margin:0;display:flex;gap:.9rem}"
     ".list td,.list th{text-align:left;width:auto;padding:.25rem 1.4rem .25rem 0}"
     ".list .count{text-align:right}.list .interval{padding-left:0}"
-    "@media(max-width:40rem){.list td:nth-child(n+4){grid-column:1/-1;text-align:left}}";
+    "th a{text-decoration-style:dotted}th a:hover{text-decoration-style:solid}"
+    "[aria-sort]{color:var(--fg)}[aria-sort=ascending] a::after{content:' \\2191' / ''}"
+    "[aria-sort=descending] a::after{content:' \\2193' / ''}"
+    "@media(max-width:40rem){.list td:nth-child(n+4){grid-column:1/-1;text-align:left}"
+    ".list td:nth-child(4)::before{content:'next: '}"
+    ".sorted thead tr{padding:.3rem 0}.sorted thead th.value,.sorted thead th.count,.sorted thead "
+    "th.interval{position:static;clip-path:none;width:auto;height:auto}"
+    ".sorted thead .axis{grid-row:2}}";
 
 #endif

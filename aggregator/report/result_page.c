@@ -189,11 +189,13 @@ static int compare_buckets(const void *a, const void *b)
 
 // Returns: the rows in the order of the page: by bucket if a whole histogram is shown, else by
 // count.
-static const agg_estimate_row **order_rows(const agg_estimate *e, size_t n_rows)
+static const agg_estimate_row **order_rows(const agg_page_section *section, size_t n_rows)
 {
+    const agg_estimate *e = section->estimate;
+    bool is_sorted = section->order != NULL && section->order->column[0] != '\0';
     const agg_estimate_row **rows = agg_alloc(NULL, n_rows, sizeof *rows);
     for (size_t i = 0; rows != NULL && i < n_rows; i++) rows[i] = &e->rows[i];
-    if (rows != NULL && is_histogram(e) && n_rows == e->n_rows)
+    if (rows != NULL && !is_sorted && is_histogram(e) && n_rows == e->n_rows)
         qsort(rows, n_rows, sizeof *rows, compare_buckets);
     return rows;
 }
@@ -205,6 +207,34 @@ static void put_mean_note(FILE *out, const agg_estimate *e)
             (double)e->recipe->recipe->high_micro / 1e6);
 }
 
+static void put_head(FILE *out, const agg_page_section *section, const axis *a)
+{
+    static const agg_table_column value = {"value", "value", "value", false},
+                                  count = {"estimate", "estimate", "count", true},
+                                  interval = {"interval", "interval", "interval", true};
+    const agg_table_order *order = section->order;
+    fprintf(out, "<table%s><thead><tr>", order != NULL ? " class=\"sorted\"" : "");
+    agg_table_title(out, order, &value, false);
+    fputs("<th class=\"axis\" scope=\"col\">", out);
+    put_axis(out, a);
+    fputs("</th>", out);
+    agg_table_title(out, order, &count, false);
+    agg_table_title(out, order, &interval, false);
+    fputs("</tr></thead><tbody>\n", out);
+}
+
+static void put_shown(FILE *out, const agg_page_section *section, size_t n_rows)
+{
+    const agg_estimate *e = section->estimate;
+    if (section->order != NULL && section->order->find[0] != '\0')
+        fprintf(out, "<p class=\"note\">%zu of %zu values that hold the text shown, of %zu", n_rows,
+                section->n_found, e->n_dictionary);
+    else
+        fprintf(out, "<p class=\"note\">%zu of %zu values shown", n_rows, e->n_dictionary);
+    if (e->n_withheld > 0)
+        fprintf(out, "; %zu below the release threshold are withheld", e->n_withheld);
+}
+
 static void put_table(FILE *out, const agg_page_section *section)
 {
     char selected[AGG_SELECTION_NOTE_MAX];
@@ -212,14 +242,8 @@ static void put_table(FILE *out, const agg_page_section *section)
     size_t n_rows = section->top > 0 && section->top < e->n_rows ? section->top : e->n_rows,
            n_mute = 0;
     axis a = axis_of(e, n_rows);
-    const agg_estimate_row **rows = order_rows(e, n_rows);
-    fputs("<table><thead><tr><th class=\"value\" scope=\"col\">value</th><th class=\"axis\" "
-          "scope=\"col\">",
-          out);
-    put_axis(out, &a);
-    fputs("</th><th class=\"count\" scope=\"col\">estimate</th><th class=\"interval\" "
-          "scope=\"col\">interval</th></tr></thead><tbody>\n",
-          out);
+    const agg_estimate_row **rows = order_rows(section, n_rows);
+    put_head(out, section, &a);
     for (size_t i = 0; i < n_rows; i++) {
         const agg_estimate_row *row =
             rows != NULL ? rows[i] : &e->rows[i]; // by count if memory is short
@@ -234,9 +258,7 @@ static void put_table(FILE *out, const agg_page_section *section)
         put_mean_note(out, e);
         return;
     }
-    fprintf(out, "<p class=\"note\">%zu of %zu values shown", n_rows, e->n_dictionary);
-    if (e->n_withheld > 0)
-        fprintf(out, "; %zu below the release threshold are withheld", e->n_withheld);
+    put_shown(out, section, n_rows);
     fprintf(out,
             ". Rule for \xe2\x80\x9c"
             "distinguishable\xe2\x80\x9d: %s.</p>\n",
@@ -312,7 +334,9 @@ static void put_tools(FILE *out, const agg_page_section *section)
             fprintf(out, "?format=%s\">%s</a>", formats[i], formats[i]);
         }
     }
-    fputs("</p></div>\n", out);
+    fputs("</p>", out);
+    if (section->order != NULL) agg_table_search(out, section->order, "Rows with");
+    fputs("</div>\n", out);
 }
 
 // Says how easily a value that nobody sent would look like this one. Who searches among many finds

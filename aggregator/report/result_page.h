@@ -13,6 +13,7 @@
 
 #include "estimate.h"
 #include "page_policy.h"
+#include "table_order.h"
 
 // The part of one collection in a page.
 typedef struct agg_page_section {
@@ -25,6 +26,10 @@ typedef struct agg_page_section {
     // The value that was asked for alone, with its chance of a false alarm; "" for a section that
     // offers to ask for one, and downloads; NULL for neither. UTF-8 or not, escaped here.
     const char *asked;
+    // The order of the rows, which the page offers to change; NULL for neither. The estimate has
+    // the rows in this order already, unless it is the table's own.
+    const agg_table_order *order;
+    size_t n_found; // rows that hold what the order searches for
 } agg_page_section;
 
 // A link from each page of a server to another one.

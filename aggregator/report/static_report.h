@@ -30,6 +30,7 @@ typedef struct agg_static_report {
     // On a server; NULL in a file, as in agg_page.
     const char *home, *account;
     const agg_page_link *links;
+    const agg_table_order *order; // of the tables, which the page offers to change
 } agg_static_report;
 
 #define AGG_STATIC_REPORT_MAX 400u
@@ -44,6 +45,9 @@ typedef struct agg_static_report {
 // from one another: it is for people who may see each of them.
 agg_err agg_static_report_write(FILE *stream, agg_error *error,
                                 const agg_static_report *report) SHOAL_MUST_CHECK;
+
+// Returns: whether one of the page's tables has a column of this name.
+bool agg_static_report_sorts_by(const char *column);
 
 // Writes the Content-Security-Policy of the page on a server, for the header of an answer.
 //   out: AGG_PAGE_CSP_SIZE bytes

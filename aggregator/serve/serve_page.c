@@ -37,6 +37,10 @@ static const char style[] =
     "tr{display:grid;grid-template-columns:1fr auto;border-top:1px solid var(--line);"
     "padding:.4rem 0}th,td{border:0;padding:.1rem 0}td:last-child{grid-column:1/-1}}"
     "nav{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;margin:.4rem 0}"
+    "form[role=search]{display:flex;gap:.6rem;align-items:end;margin-top:.6rem}"
+    "th a{text-decoration-style:dotted}[aria-sort]{color:var(--fg)}"
+    "[aria-sort=ascending] a::after{content:' \\2191' / ''}"
+    "[aria-sort=descending] a::after{content:' \\2193' / ''}"
     "figure{margin:.6rem 0 0}svg{width:100%;height:auto;font:14px system-ui,sans-serif}"
     "svg text{fill:var(--fg)}svg .s{fill:var(--soft);font-size:12px}"
     "svg .b{font-weight:600;font-size:18px}svg rect{fill:var(--bg);stroke:var(--line)}"
@@ -51,7 +55,9 @@ static const char style[] =
     "@media(max-width:40rem){table.log "
     "tr{display:block}svg.wide{display:none}svg.narrow{display:block}table.log "
     "td:empty{display:none}table.log td::before{content:attr("
-    "data-label) \": \";color:var(--soft)}table.log th,table.log td{display:block}}";
+    "data-label) \": \";color:var(--soft)}table.log th,table.log td{display:block}"
+    "table.sorted thead{display:block;position:static;clip-path:none;width:auto;height:auto}"
+    "table.sorted thead tr{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;border:0}}";
 
 void serve_page_text(FILE *stream, const char *text)
 {

@@ -112,7 +112,8 @@ static agg_err write_report(serve_job *job, agg_error *error, periods *all, unsi
                                        all->list[0].released.first_day + 1)},
         .home = home,
         .links = serve_links(job->rights),
-        .account = job->account};
+        .account = job->account,
+        .order = &job->order};
     FILE *stream = agg_http_answer_open(&job->answer);
     agg_err err = stream == NULL ? AGG_ERR_MEMORY : agg_static_report_write(stream, error, &report);
     agg_http_answer_close(&job->answer, stream, err == SHOAL_OK ? 200 : 500, AGG_HTTP_TYPE_HTML);

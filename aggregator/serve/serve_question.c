@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "overview.h"
+#include "row_order.h"
+#include "serve_order.h"
+#include "static_report.h"
+
 #define TOP_MAX 1000000u
 
 static void refuse_unknown(serve_request *r, const char *message)
@@ -107,6 +112,14 @@ static void read_form(serve_request *r)
         memcpy(r->job.value, value, strlen(value) + 1);
 }
 
+static void read_order(serve_request *r)
+{
+    serve_order_read(&r->job.order, r,
+                     r->route == ROUTE_PAGE_ALL ? serve_overview_sorts_by
+                     : r->job.shows_periods     ? agg_static_report_sorts_by
+                                                : agg_row_order_has);
+}
+
 static void read_collection(serve_request *r, const char *id)
 {
     r->job.collection = serve_request_collection(r, id);
@@ -129,6 +142,7 @@ void serve_question_ask(serve_request *r, const char *id)
     if (r->x.answer.status == 0) serve_question_read_span(r);
     if (r->x.answer.status == 0) read_top(r);
     if (r->x.answer.status == 0) read_form(r);
+    if (r->x.answer.status == 0 && r->route != ROUTE_RESULTS) read_order(r);
     if (r->x.answer.status != 0) return;
     r->job.is_page = r->route != ROUTE_RESULTS;
     atomic_fetch_add(&r->state->results, 1);

@@ -69,9 +69,9 @@ const words = Array.from({ length: 12 }, (_, i) => ({
 /**
  * A server with words of many days, a list of hostile values, a collection that waits and one that never began.
  * @param {import('node:test').TestContext} t
- * @param {{changes?: object, recipes?: object[], hostile?: boolean}} [more] of the configuration
+ * @param {{changes?: object, hostile?: boolean}} [more] of the configuration
  */
-export async function dashboard(t, { changes = {}, recipes = [], hostile = true } = {}) {
+export async function dashboard(t, { changes = {}, hostile = true } = {}) {
   const folder = makeFolder(t);
   const at = (/** @type {string} */ file) => join(folder, file);
   for (const [name, token] of Object.entries(TOKENS)) writeFileSync(at(name), `${token}\n`);
@@ -80,12 +80,7 @@ export async function dashboard(t, { changes = {}, recipes = [], hostile = true 
   const values = ['light', 'dark', ...(hostile ? HOSTILE : [])];
   const config = configure(
     folder,
-    [
-      cmsRecipe('words'),
-      { ...list, parameters: { epsilon: 2, values } },
-      listRecipe('waiting'),
-      ...recipes,
-    ],
+    [cmsRecipe('words'), { ...list, parameters: { epsilon: 2, values } }, listRecipe('waiting')],
     {
       readers: [{ name: 'alice', token_file: 'alice', collections: 'all' }],
       admin_token_file: 'admin',

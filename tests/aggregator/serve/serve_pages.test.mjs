@@ -27,6 +27,8 @@ const STATES = {
   collections: ['alice', '/'],
   collection: ['alice', '/recipes/words'],
   list: ['alice', '/recipes/theme'],
+  sorted: ['alice', '/recipes/words?sort=value&order=desc&find=e'],
+  'collections-none': ['alice', '/?find=nothing'],
   waiting: ['alice', '/recipes/waiting'],
   periods: ['alice', '/recipes/words?view=periods'],
   'periods-one': ['alice', '/recipes/theme?view=periods'],
@@ -39,6 +41,7 @@ const STATES = {
   'books-words': ['alice', '/books/recipes/words'],
   'books-waiting': ['alice', '/books/recipes/waiting'],
   log: ['admin', '/books/log'],
+  'books-sorted': ['alice', '/books/recipes/words?sort=reports&order=desc'],
   'log-empty': ['alice', '/books/log?day=2020-01-01'],
   operations: ['admin', '/operations'],
 };
