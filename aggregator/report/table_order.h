@@ -22,7 +22,7 @@ typedef struct agg_table_order {
     char column[16];                   // the name of a column; "" for the table's own order
     bool is_falling;                   // the largest row comes first
     char find[AGG_TABLE_FIND_MAX + 1]; // text that shown rows contain; "" for all; hostile
-    char rest[512]; // the address's other arguments: "period=2026%2DW47&top=50"; values are escaped
+    char rest[1024]; // the address's other arguments: "period=2026%2DW47&top=50"; values are escaped
 } agg_table_order;
 
 // Prints the cell of a column's title: a link that sorts, and the state for screen readers. Without

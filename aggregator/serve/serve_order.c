@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-static const char *const kept[] = {"period", "from", "to", "top", "view", "dictionary"};
+static const char *const kept[] = {"period", "from", "to",   "top",   "view", "dictionary",
+                                   "day",    "who",  "what", "value", "page"};
 
 static void refuse(serve_request *r, const char *message)
 {
