@@ -24,6 +24,8 @@ static void put_link(FILE *out, const agg_table_order *order, const agg_table_co
     fprintf(out, "<a href=\"?sort=%s&amp;order=%s", column->name, is_falling ? "desc" : "asc");
     char find[3 * AGG_TABLE_FIND_MAX + 4];
     if (agg_table_escape(find, sizeof find, order->find) > 0) fprintf(out, "&amp;find=%s", find);
+    if (order->from[0] != '\0') fprintf(out, "&amp;from=%s", order->from);
+    if (order->to[0] != '\0') fprintf(out, "&amp;to=%s", order->to);
     if (order->rest[0] != '\0') {
         fputs("&amp;", out);
         agg_page_string(out, order->rest);
@@ -76,6 +78,14 @@ static void put_hidden(FILE *out, const char *rest)
     }
 }
 
+static void put_day(FILE *out, const char *name, const char *label, const char *day)
+{
+    fprintf(out,
+            " <label>%s <input class=\"day\" name=\"%s\" maxlength=\"10\" autocomplete=\"off\" "
+            "placeholder=\"2026-11-21\" value=\"%s\"></label>",
+            label, name, day);
+}
+
 void agg_table_search(FILE *out, const agg_table_order *order, const char *label)
 {
     fprintf(out,
@@ -84,6 +94,10 @@ void agg_table_search(FILE *out, const agg_table_order *order, const char *label
             label, AGG_TABLE_FIND_MAX);
     agg_page_string(out, order->find);
     fputs("\"></label>", out);
+    if (order->has_days) {
+        put_day(out, "from", "from day", order->from);
+        put_day(out, "to", "to day", order->to);
+    }
     if (order->column[0] != '\0')
         fprintf(out,
                 "<input type=\"hidden\" name=\"sort\" value=\"%s\"><input type=\"hidden\" "

@@ -22,7 +22,10 @@ typedef struct agg_table_order {
     char column[16];                   // the name of a column; "" for the table's own order
     bool is_falling;                   // the largest row comes first
     char find[AGG_TABLE_FIND_MAX + 1]; // text that shown rows contain; "" for all; hostile
-    char rest[1024]; // the address's other arguments: "period=2026%2DW47&top=50"; values are escaped
+    bool has_days;         // the search offers to choose days, which are then not in "rest"
+    char from[11], to[11]; // days as "2026-11-21"; "" for none
+    char
+        rest[1024]; // the address's other arguments: "period=2026%2DW47&top=50"; values are escaped
 } agg_table_order;
 
 // Prints the cell of a column's title: a link that sorts, and the state for screen readers. Without
@@ -36,7 +39,7 @@ void agg_table_title(FILE *out, const agg_table_order *order, const agg_table_co
 // Returns: the bytes written, without the NUL.
 size_t agg_table_escape(char *out, size_t cap, const char *text);
 
-// Prints the form that searches a table.
+// Prints the form that searches a table, and chooses days where the order has them.
 //   label: what is searched for; plain text of the program's own
 void agg_table_search(FILE *out, const agg_table_order *order, const char *label);
 

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+// The arguments that links keep; with days to choose, without the first three, which the days are.
 static const char *const kept[] = {"period", "from", "to",   "top",   "view", "dictionary",
                                    "day",    "who",  "what", "value", "page"};
+enum { DAYS = 3 };
 
 static void refuse(serve_request *r, const char *message)
 {
@@ -40,7 +42,12 @@ void serve_order_read(agg_table_order *order, serve_request *r, bool (*sorts_by)
     snprintf(order->column, sizeof order->column, "%s", column == NULL ? "" : column);
     snprintf(order->find, sizeof order->find, "%s", find == NULL ? "" : find);
     order->is_falling = direction != NULL && strcmp(direction, "desc") == 0;
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    order->has_days = r->route == ROUTE_PAGE_ONE && r->set->config.period != AGG_PERIOD_ALL;
+    if (order->has_days && r->job.span.first != AGG_SPAN_ALL.first)
+        agg_day_print(order->from, r->job.span.first);
+    if (order->has_days && r->job.span.last != AGG_SPAN_ALL.last)
+        agg_day_print(order->to, r->job.span.last);
+    for (size_t i = order->has_days ? DAYS : 0; i < sizeof kept / sizeof *kept; i++) {
         const char *value = agg_http_exchange_argument(&r->x, kept[i]);
         if (value != NULL) len = append(order->rest, len, sizeof order->rest, kept[i], value);
     }

@@ -33,13 +33,19 @@ static void refuse_parts(serve_request *r)
                           "this server answers for all days together: its period is all");
 }
 
+// Returns: an argument; NULL also for an empty one, as a form's field that is left empty sends it.
+static const char *day_of(const serve_request *r, const char *name)
+{
+    const char *day = agg_http_exchange_argument(&r->x, name);
+    return day == NULL || day[0] == '\0' ? NULL : day;
+}
+
 // Reads ?period=2026-11-21, 2026-W47 or all, or ?from=2026-11-01&to=2026-11-30. Without arguments
 // the span is all.
 void serve_question_read_span(serve_request *r)
 {
-    const char *period = agg_http_exchange_argument(&r->x, "period");
-    const char *from = agg_http_exchange_argument(&r->x, "from"),
-               *to = agg_http_exchange_argument(&r->x, "to");
+    const char *period = agg_http_exchange_argument(&r->x, "period"), *from = day_of(r, "from"),
+               *to = day_of(r, "to");
     r->job.span = AGG_SPAN_ALL;
     if (period != NULL && (from != NULL || to != NULL)) {
         refuse_argument(r, "period stands alone, without from and to");

@@ -107,8 +107,17 @@ test('the rows of a collection are sorted over all values before the page cuts t
   const last = await rows('?sort=value&order=desc&top=3&period=all');
   assert.deepEqual(last.column(0)[2], 'trout', 'not the largest three in another order');
   assert.equal(last.heads[0].sort, 'descending');
-  assert.equal(last.heads[0].link, '?sort=value&order=asc&period=all&top=3');
+  assert.equal(last.heads[0].link, '?sort=value&order=asc&top=3');
   assert.match(last.html, /<input type="hidden" name="top" value="3">/);
+  const some = await rows(`?period=${day(-3)}&find=o&top=4`);
+  assert.equal(
+    some.heads[0].link,
+    `?sort=value&order=asc&find=o&from=${day(-3)}&to=${day(-3)}&top=4`,
+  );
+  assert.match(some.html, new RegExp(`name="from"[^>]* value="${day(-3)}"`));
+  const same = (await rows(some.heads[0].link ?? '')).html;
+  assert.ok(same.includes('>4,000</b> reports') || same.includes(`${day(-3)} to ${day(-3)}`));
+  assert.deepEqual((await rows('?from=&to=')).rows, (await rows('')).rows, 'empty fields are none');
   const found = await rows('?find=E&sort=value');
   assert.ok(found.column(0).includes('eel') && !found.column(0).includes('cod'));
   assert.match(found.html, /\d of \d values that hold the text shown, of 11/);
