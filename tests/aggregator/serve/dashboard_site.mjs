@@ -77,7 +77,7 @@ export async function dashboard(t, { changes = {}, hostile = true } = {}) {
   for (const [name, token] of Object.entries(TOKENS)) writeFileSync(at(name), `${token}\n`);
   writeFileSync(at('words.txt'), [...FISH, ...(hostile ? HOSTILE : [])].join('\n'));
   const list = listRecipe('theme');
-  const values = ['light', 'dark', ...(hostile ? HOSTILE : [])];
+  const values = ['light', 'dark', ...(hostile ? HOSTILE : ['auto', 'sepia', 'high contrast'])];
   const config = configure(
     folder,
     [cmsRecipe('words'), { ...list, parameters: { epsilon: 2, values } }, listRecipe('waiting')],
