@@ -46,6 +46,9 @@ const STATES = {
   operations: ['admin', '/operations'],
 };
 
+/** How much may move while a busy machine paints a page that is half there: half of what is called good. */
+const STILL = 0.05;
+
 /** Two of the four in an ordinary run, which differ in both. */
 const SIZES = /** @type {const} */ ([
   [390, 'dark'],
@@ -98,7 +101,7 @@ test('axe finds nothing on any page in any state, and nothing is wider than the 
       const moved = await shifted(page); // before the picture, for which the window grows
       await keep(page, `${name}-${size}`);
       const wrong = [...(await violations(page)), ...(await tooWide(page))];
-      if (moved !== 0) wrong.push(`it moves by itself: ${moved}`);
+      if (moved > STILL) wrong.push(`it moves by itself: ${moved}`);
       found.push(...wrong.map((what) => `${name} at ${size}: ${what}`));
     }
     assert.deepEqual(troubles, []);
