@@ -32,6 +32,8 @@ node tests/bench/client.mjs >>$out/lines
 node tests/bench/edge.mjs >>$out/lines
 say "shoal serve under load"
 node tests/bench/serve.mjs "$PWD/build/release/shoal" >>$out/lines
+say "pages of a thousand collections"
+SHOAL_BIN="$PWD/build/release/shoal" node tests/bench/pages.mjs >>$out/lines
 say "a leader under load"
 SHOAL_BIN="$PWD/build/release/shoal" node tests/bench/dap_uploads.mjs >>$out/lines
 

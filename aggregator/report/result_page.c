@@ -16,9 +16,7 @@
 #include "page_text.h"
 #include "print_text.h"
 #include "recipe.h"
-#include "result_style.h"
 #include "selection_print.h"
-#include "sha256.h"
 #include "window_picks.h"
 
 // The axis that all bars of a section share.
@@ -79,7 +77,7 @@ static void put_grid(FILE *out, const axis *a)
 static void put_axis(FILE *out, const axis *a)
 {
     int decimals = a->step < 1 ? (int)ceil(-log10(a->step) - 1e-9) : 0;
-    fputs("<svg aria-hidden=\"true\">", out);
+    fputs("<span class=\"unseen\">picture</span><svg aria-hidden=\"true\">", out);
     for (double tick = ceil(a->low / a->step); tick * a->step <= a->high; tick += 1) {
         double x = percent(a, tick * a->step);
         const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
@@ -195,11 +193,13 @@ static int compare_buckets(const void *a, const void *b)
 
 // Returns: the rows in the order of the page: by bucket if a whole histogram is shown, else by
 // count.
-static const agg_estimate_row **order_rows(const agg_estimate *e, size_t n_rows)
+static const agg_estimate_row **order_rows(const agg_page_section *section, size_t n_rows)
 {
+    const agg_estimate *e = section->estimate;
+    bool is_sorted = section->order != NULL && section->order->column[0] != '\0';
     const agg_estimate_row **rows = agg_alloc(NULL, n_rows, sizeof *rows);
     for (size_t i = 0; rows != NULL && i < n_rows; i++) rows[i] = &e->rows[i];
-    if (rows != NULL && is_histogram(e) && n_rows == e->n_rows)
+    if (rows != NULL && !is_sorted && is_histogram(e) && n_rows == e->n_rows)
         qsort(rows, n_rows, sizeof *rows, compare_buckets);
     return rows;
 }
@@ -211,6 +211,35 @@ static void put_mean_note(FILE *out, const agg_estimate *e)
             (double)e->recipe->recipe->high_micro / 1e6);
 }
 
+static void put_head(FILE *out, const agg_page_section *section, const axis *a)
+{
+    static const agg_table_column value = {"value", "value", "value", false},
+                                  count = {"estimate", "estimate", "count", true},
+                                  interval = {"interval", "interval", "interval", true};
+    const agg_table_order *order = section->order;
+    fprintf(out, "<table%s><thead><tr>", order != NULL ? " class=\"sorted\"" : "");
+    agg_table_title(out, order, &value, false);
+    fputs("<th class=\"axis\" scope=\"col\">", out);
+    put_axis(out, a);
+    fputs("</th>", out);
+    agg_table_title(out, order, &count, false);
+    agg_table_title(out, order, &interval, false);
+    agg_adjusted_page_head(out, section->estimate);
+    fputs("</tr></thead><tbody>\n", out);
+}
+
+static void put_shown(FILE *out, const agg_page_section *section, size_t n_rows)
+{
+    const agg_estimate *e = section->estimate;
+    if (section->order != NULL && section->order->find[0] != '\0')
+        fprintf(out, "<p class=\"note\">%zu of %zu values that hold the text shown, of %zu", n_rows,
+                section->n_found, e->n_dictionary);
+    else
+        fprintf(out, "<p class=\"note\">%zu of %zu values shown", n_rows, e->n_dictionary);
+    if (e->n_withheld > 0)
+        fprintf(out, "; %zu below the release threshold are withheld", e->n_withheld);
+}
+
 static void put_table(FILE *out, const agg_page_section *section)
 {
     char selected[AGG_SELECTION_NOTE_MAX];
@@ -218,16 +247,8 @@ static void put_table(FILE *out, const agg_page_section *section)
     size_t n_rows = section->top > 0 && section->top < e->n_rows ? section->top : e->n_rows,
            n_mute = 0;
     axis a = axis_of(e, n_rows);
-    const agg_estimate_row **rows = order_rows(e, n_rows);
-    fputs("<table><thead><tr><th class=\"value\" scope=\"col\">value</th><th class=\"axis\" "
-          "scope=\"col\">",
-          out);
-    put_axis(out, &a);
-    fputs("</th><th class=\"count\" scope=\"col\">estimate</th><th class=\"interval\" "
-          "scope=\"col\">interval</th>",
-          out);
-    agg_adjusted_page_head(out, e);
-    fputs("</tr></thead><tbody>\n", out);
+    const agg_estimate_row **rows = order_rows(section, n_rows);
+    put_head(out, section, &a);
     for (size_t i = 0; i < n_rows; i++) {
         const agg_estimate_row *row =
             rows != NULL ? rows[i] : &e->rows[i]; // by count if memory is short
@@ -242,9 +263,7 @@ static void put_table(FILE *out, const agg_page_section *section)
         put_mean_note(out, e);
         return;
     }
-    fprintf(out, "<p class=\"note\">%zu of %zu values shown", n_rows, e->n_dictionary);
-    if (e->n_withheld > 0)
-        fprintf(out, "; %zu below the release threshold are withheld", e->n_withheld);
+    put_shown(out, section, n_rows);
     fprintf(out,
             ". Rule for \xe2\x80\x9c"
             "distinguishable\xe2\x80\x9d: %s.</p>\n",
@@ -321,7 +340,9 @@ static void put_tools(FILE *out, const agg_page_section *section)
             fprintf(out, "?format=%s\">%s</a>", formats[i], formats[i]);
         }
     }
-    fputs("</p></div>\n", out);
+    fputs("</p>", out);
+    if (section->order != NULL) agg_table_search(out, section->order, "Rows with");
+    fputs("</div>\n", out);
 }
 
 // Says how easily a value that nobody sent would look like this one. Who searches among many finds
@@ -368,123 +389,4 @@ void agg_page_section_write(FILE *out, const agg_page_section *section)
     if (section->estimate->alarms.is_measured) put_tested(out, &section->estimate->alarms);
     if (section->estimate->guarantee != NULL) put_guarantee(out, section->estimate->guarantee);
     fputs("</section>\n", out);
-}
-
-static void put_account(FILE *out, const char *account)
-{
-    fputs("<form class=\"account\" method=\"post\" action=\"/sign-out\"><span>", out);
-    agg_page_string(out, account);
-    fputs("</span><button>Sign out</button></form>\n", out);
-}
-
-static void base64_digest(char out[45], const uint8_t digest[32])
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint8_t padded[33] = {0};
-    memcpy(padded, digest, 32);
-    for (int i = 0; i < 11; i++) {
-        uint32_t three =
-            (uint32_t)padded[3 * i] << 16 | (uint32_t)padded[3 * i + 1] << 8 | padded[3 * i + 2];
-        for (int c = 0; c < 4; c++) out[4 * i + c] = letters[three >> (18 - 6 * c) & 63];
-    }
-    out[43] = '=';
-    out[44] = '\0';
-}
-
-// Writes the hash of a style sheet, as policies name it.
-static void hash_style(char out[45], const char *style, size_t len)
-{
-    uint8_t digest[32];
-    shoal_sha256 sha;
-    shoal_sha256_init(&sha);
-    shoal_sha256_update(&sha, (const uint8_t *)style, len);
-    shoal_sha256_final(digest, &sha);
-    base64_digest(out, digest);
-}
-
-void agg_page_csp_of(char out[AGG_PAGE_CSP_SIZE], const agg_page *page)
-{
-    char hash[45], more[AGG_PAGE_CSP_SIZE / 2] = "";
-    if (page->more_style != NULL) {
-        hash_style(hash, page->more_style, strlen(page->more_style));
-        snprintf(more, sizeof more, " 'sha256-%s'", hash);
-    } else if (page->script != NULL) {
-        snprintf(more, sizeof more, ";script-src 'self';connect-src 'self'");
-    }
-    agg_page_policy_of(out, AGG_PAGE_CSP_SIZE, result_style, sizeof result_style - 1, more,
-                       page->home != NULL ? "self" : "none");
-}
-
-void agg_page_open(FILE *out, const agg_page *page)
-{
-    char csp[AGG_PAGE_CSP_SIZE];
-    agg_page_csp_of(csp, page);
-    char *ancestors = strstr(csp, ";frame-ancestors"); // means nothing in a meta element
-    if (ancestors != NULL) *ancestors = '\0';
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-          "http-equiv=\"Content-Security-Policy\" content=\"",
-          out);
-    agg_page_string(out, csp);
-    fputs(
-        "\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta "
-        "name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n<title>",
-        out);
-    agg_page_string(out, page->title);
-    fprintf(out, "</title>\n<style>%s</style>\n", result_style);
-    if (page->more_style != NULL) fprintf(out, "<style>%s</style>\n", page->more_style);
-    if (page->script != NULL) {
-        fputs("<script type=\"module\" src=\"", out);
-        agg_page_string(out, page->script);
-        fputs("\"></script>\n", out);
-    }
-    fputs("</head><body>\n<header>", out);
-    if (page->account != NULL) put_account(out, page->account);
-    fputs("<h1>", out);
-    if (page->home != NULL) {
-        fputs("<a href=\"", out);
-        agg_page_string(out, page->home);
-        fputs("\">", out);
-    }
-    agg_page_string(out, page->title);
-    fputs(page->home != NULL ? "</a></h1>\n" : "</h1>\n", out);
-    fputs("<p>Every report was randomized on its device. The counts are estimates of how many "
-          "reports held a value.</p></header>\n<main>\n",
-          out);
-}
-
-agg_err agg_page_close(FILE *stream, agg_error *error)
-{
-    fputs("</main>\n<footer><p>Each whisker is the interval of its value alone. What cannot be "
-          "told from zero is shown in grey.</p></footer>\n"
-          "</body></html>\n",
-          stream);
-    if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_IO, AGG_EXIT_IO, "the page could not be written");
-}
-
-agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page)
-{
-    agg_page_open(stream, page);
-    for (size_t i = 0; i < page->n_sections; i++)
-        agg_page_section_write(stream, &page->sections[i]);
-    return agg_page_close(stream, error);
-}
-
-void agg_page_policy_of(char *out, size_t cap, const char *style, size_t style_len,
-                        const char *scripts, const char *forms)
-{
-    char hash[45];
-    hash_style(hash, style, style_len);
-    snprintf(out, cap,
-             "default-src 'none';img-src data:;style-src 'sha256-%s'%s;base-uri 'none';form-action "
-             "'%s';frame-ancestors 'none'",
-             hash, scripts, forms);
-}
-
-void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], bool script)
-{
-    agg_page_policy_of(out, AGG_PAGE_CSP_SIZE, result_style, sizeof result_style - 1,
-                       script ? ";script-src 'self';connect-src 'self'" : "",
-                       script ? "self" : "none");
 }

@@ -2,8 +2,8 @@
 // Prints results as an HTML page: a bar for every value, with error whiskers. Pure: no network, no
 // clock, no files, so that a command and the server print the same page.
 //
-// The page has one inline style sheet and no inline script; its Content-Security-Policy names the
-// sheet by its hash. Values are hostile text: they are escaped, and control characters are
+// The page has inline style sheets and no inline script; its Content-Security-Policy names the
+// sheets by their hashes. Values are hostile text: they are escaped, and control characters are
 // replaced.
 #ifndef RESULT_PAGE_H
 #define RESULT_PAGE_H
@@ -12,6 +12,8 @@
 #include <stdio.h>
 
 #include "estimate.h"
+#include "page_policy.h"
+#include "table_order.h"
 
 // The part of one collection in a page.
 typedef struct agg_page_section {
@@ -24,22 +26,33 @@ typedef struct agg_page_section {
     // The value that was asked for alone, with its chance of a false alarm; "" for a section that
     // offers to ask for one, and downloads; NULL for neither. UTF-8 or not, escaped here.
     const char *asked;
+    // The order of the rows, which the page offers to change; NULL for neither. The estimate has
+    // the rows in this order already, unless it is the table's own.
+    const agg_table_order *order;
+    size_t n_found; // rows that hold what the order searches for
 } agg_page_section;
+
+// A link from each page of a server to another one.
+typedef struct agg_page_link {
+    const char *href, *text; // plain text of the program's own
+} agg_page_link;
 
 typedef struct agg_page {
     const char *title;
     const agg_page_section *sections;
     size_t n_sections;
-    const char *script;     // path of a script of the same origin; may be NULL
-    const char *home;       // path that the title links to; may be NULL
-    const char *account;    // who is signed in, with a button that signs out; may be NULL
-    const char *more_style; // a second style sheet, for a page without script; may be NULL
+    const char *script;         // path of a script of the same origin; may be NULL
+    const char *home;           // path that the title links to; may be NULL
+    const agg_page_link *links; // below the title, up to one without href; may be NULL
+    const char *account;        // who is signed in, with a button that signs out; may be NULL
+    const char *more_style;     // one more style sheet; may be NULL
 } agg_page;
 
 // Print a page in parts, for pages that have more than sections: what comes before the first one,
-// one section, and what comes after the last one.
+// its links between pages alone, one section, and what comes after the last one.
 // agg_page_close returns: AGG_ERR_IO if the stream fails.
 void agg_page_open(FILE *stream, const agg_page *page);
+void agg_page_links_write(FILE *stream, const agg_page_link *links);
 void agg_page_section_write(FILE *stream, const agg_page_section *section);
 agg_err agg_page_close(FILE *stream, agg_error *error) SHOAL_MUST_CHECK;
 
@@ -47,21 +60,12 @@ agg_err agg_page_close(FILE *stream, agg_error *error) SHOAL_MUST_CHECK;
 // Returns: AGG_ERR_IO if the stream fails.
 agg_err agg_page_write(FILE *stream, agg_error *error, const agg_page *page) SHOAL_MUST_CHECK;
 
-#define AGG_PAGE_CSP_SIZE 256
-
 // Writes the Content-Security-Policy under which the page works as it should.
 //   script: whether scripts, fetches and forms of the same origin are let in
 void agg_page_csp(char out[AGG_PAGE_CSP_SIZE], bool script);
 
-// Writes the policy of a page: with its second style sheet or its script, and with forms of the
-// same origin where the page has a home, on a server.
+// Writes the policy of a page: with its style sheets and its script, and with forms of the same
+// origin where the page has a home, on a server.
 void agg_page_csp_of(char out[AGG_PAGE_CSP_SIZE], const agg_page *page);
-
-// Writes the policy of a page with one style sheet of its own.
-//   out: `cap` bytes, at least AGG_PAGE_CSP_SIZE
-//   scripts: directives that let scripts in, each after a semicolon; "" for none
-//   forms: where forms may be sent: "self" or "none"
-void agg_page_policy_of(char *out, size_t cap, const char *style, size_t style_len,
-                        const char *scripts, const char *forms);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The style sheet of the result page. Private to result_page.c, which also hashes the sheet for the
+// The style sheet of the result page. Private to page_frame.c, which also hashes the sheet for the
 // Content-Security-Policy.
 #ifndef RESULT_STYLE_H
 #define RESULT_STYLE_H
@@ -56,11 +56,6 @@ static const char result_style[] =
     ".key span{display:inline-flex;align-items:center;gap:.45rem}.key "
     "svg{width:2.6rem;height:.9rem;flex:none}"
     ".warn{color:var(--warn)}"
-    ".tools{display:flex;flex-wrap:wrap;gap:.4rem 1.6rem;align-items:center;margin:0 0 .9rem}"
-    ".tools p{margin:0;display:flex;gap:.9rem}.list td{padding:.25rem .8rem .25rem 0}"
-    "input{font:inherit;font-size:.9rem;color:var(--fg);background:var(--bg);border:1px solid "
-    "var(--mute);border-radius:.4rem;padding:.2rem .5rem;max-width:11rem}"
-    "input:focus-visible{outline:2px solid var(--bar);outline-offset:2px}"
     "footer{padding-bottom:2rem;font-size:.87rem}"
     "@media(max-width:40rem){"
     "thead th.value,thead th.count,thead "
@@ -69,8 +64,7 @@ static const char result_style[] =
     "tbody tr{padding:.3rem 0}"
     "thead th.axis{grid-column:1/-1}"
     ".value{width:auto;max-width:none;padding-right:0}.count,.interval{width:auto;padding-left:0}"
-    ".interval{font-size:.85rem;align-self:center}.list td:nth-child(n+4){grid-column:1/-1;"
-    "text-align:left}"
+    ".interval{font-size:.85rem;align-self:center}"
     "td.chart{grid-column:1/-1;grid-row:2;padding-right:0}td "
     "svg{height:1.1rem}th,td{padding-right:0}}"
     "@media print{section{break-inside:avoid-page;border:0}}";

@@ -12,6 +12,7 @@
 #include "print_text.h"
 #include "recipe.h"
 #include "result_page.h"
+#include "static_changes.h"
 #include "trend_figure.h"
 #include "trend_style.h"
 
@@ -175,38 +176,70 @@ static void put_trend(FILE *out, const trends *t, const agg_static_report *r, si
     fputs("</span></p></figure>\n", out);
 }
 
-static void put_trend_table(FILE *out, const trends *t, const agg_static_report *r)
+static void put_trend_head(FILE *out, const trends *t, const agg_static_report *r)
 {
+    static const agg_table_column period = {"period", "period", NULL, true},
+                                  reports = {"reports", "reports", NULL, true};
     fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figures over time\">"
           "<table class=\"plain\"><caption>Every figure, with half the width of its interval"
-          "</caption><thead><tr><th scope=\"col\">period</th><th scope=\"col\">reports</th>",
+          "</caption><thead><tr>",
           out);
+    agg_table_title(out, r->order, &period, false);
+    agg_table_title(out, r->order, &reports, false);
     for (size_t i = 0; i < t->n_values; i++) {
-        fputs("<th scope=\"col\">", out);
+        fputs("<th scope=\"col\" title=\"", out);
+        agg_page_text(out, t->values[i].bytes, t->values[i].len);
+        fputs("\">", out);
         agg_page_text(out, t->values[i].bytes, t->values[i].len);
         fputs("</th>", out);
     }
     fputs("</tr></thead><tbody>\n", out);
-    for (size_t j = 0; j < t->n_periods; j++) {
-        fputs("<tr><th scope=\"row\">", out);
-        agg_page_string(out, r->names[j]);
-        fputs("</th><td>", out);
-        agg_page_count(out, (double)t->reports[j]);
-        fputs("</td>", out);
-        for (size_t i = 0; i < t->n_values; i++) {
-            const agg_trend_point *p = &t->points[i * t->n_periods + j];
-            fputs("<td>", out);
-            if (p->is_known) {
-                put_share(out, t, p->value);
-                fputs(" \xc2\xb1\xe2\x80\xaf", out);
-                agg_page_number(out, (p->high - p->low) / 2 * (t->is_mean ? 1 : 100), t->decimals);
-            } else {
-                fputs("withheld", out);
-            }
-            fputs("</td>", out);
+}
+
+static void put_trend_row(FILE *out, const trends *t, const agg_static_report *r, size_t j)
+{
+    fputs("<tr><th scope=\"row\">", out);
+    agg_page_string(out, r->names[j]);
+    fputs("</th><td>", out);
+    agg_page_count(out, (double)t->reports[j]);
+    fputs("</td>", out);
+    for (size_t i = 0; i < t->n_values; i++) {
+        const agg_trend_point *p = &t->points[i * t->n_periods + j];
+        fputs("<td>", out);
+        if (p->is_known) {
+            put_share(out, t, p->value);
+            fputs(" \xc2\xb1\xe2\x80\xaf", out);
+            agg_page_number(out, (p->high - p->low) / 2 * (t->is_mean ? 1 : 100), t->decimals);
+        } else {
+            fputs("withheld", out);
         }
-        fputs("</tr>\n", out);
+        fputs("</td>", out);
     }
+    fputs("</tr>\n", out);
+}
+
+// Finds the period of the table's row i. Periods are few, so each row counts those before it.
+static size_t period_of(const trends *t, const agg_static_report *r, size_t i)
+{
+    bool is_falling = r->order != NULL && r->order->is_falling;
+    if (r->order == NULL || !agg_table_is_by(r->order, "reports"))
+        return r->order != NULL && agg_table_is_by(r->order, "period") && is_falling ? r->n - 1 - i
+                                                                                     : i;
+    for (size_t j = 0; j < r->n; j++) {
+        size_t before = 0;
+        for (size_t k = 0; k < r->n; k++)
+            before += t->reports[k] == t->reports[j] ? k < j
+                      : is_falling                   ? t->reports[k] > t->reports[j]
+                                                     : t->reports[k] < t->reports[j];
+        if (before == i) return j;
+    }
+    return i;
+}
+
+static void put_trend_table(FILE *out, const trends *t, const agg_static_report *r)
+{
+    put_trend_head(out, t, r);
+    for (size_t i = 0; i < t->n_periods; i++) put_trend_row(out, t, r, period_of(t, r, i));
     fputs("</tbody></table></div>\n", out);
 }
 
@@ -241,92 +274,6 @@ static agg_err write_trends(FILE *out, agg_error *error, const agg_static_report
     return err;
 }
 
-// ---- the first against the last ----
-
-static void put_change(FILE *out, const agg_compare_row *row, const agg_scale *scale, double unit)
-{
-    bool is_shown = !row->a_withheld && !row->b_withheld;
-    int decimals = agg_error_decimals(unit * row->stderr_);
-    fprintf(out, "<tr%s><th class=\"value\" scope=\"row\" title=\"",
-            row->detected ? "" : " class=\"mute\"");
-    agg_page_text(out, row->value.bytes, row->value.len);
-    fputs("\">", out);
-    agg_page_text(out, row->value.bytes, row->value.len);
-    fputs("</th><td class=\"chart\">", out);
-    if (is_shown) agg_dumbbell_figure(out, row->a, row->b, scale);
-    fputs("</td><td class=\"count\">", out);
-    if (is_shown) {
-        if (row->difference > 0) fputc('+', out);
-        agg_page_number(out, unit * row->difference, decimals);
-    } else {
-        fputs("withheld", out);
-    }
-    fputs("</td><td class=\"interval\">", out);
-    if (is_shown) {
-        agg_page_number(out, unit * row->low, decimals);
-        fputs(" to ", out);
-        agg_page_number(out, unit * row->high, decimals);
-    }
-    fprintf(out, "</td><td class=\"interval verdict\">%s</td></tr>\n",
-            row->detected ? "changed" : "cannot tell");
-}
-
-static void put_changes(FILE *out, const agg_compare *c, const agg_static_report *r)
-{
-    agg_scale scale = {0, 0};
-    bool is_mean = c->of == AGG_COMPARE_MEANS;
-    size_t n = c->n_rows < AGG_STATIC_CHANGES ? c->n_rows : AGG_STATIC_CHANGES;
-    for (size_t i = 0; i < n; i++) {
-        agg_scale_hold(&scale, c->rows[i].a);
-        agg_scale_hold(&scale, c->rows[i].b);
-    }
-    agg_scale_finish(&scale);
-    fputs("<section><h2>What changed</h2>\n<p class=\"note\">From ", out);
-    agg_page_string(out, r->names[0]);
-    fputs(" (ring) to ", out);
-    agg_page_string(out, r->names[r->n - 1]);
-    fprintf(out, " (dot)%s. %zu of %zu values shown, the surest changes first.</p>\n",
-            is_mean ? "" : ", in percentage points", n, c->n_dictionary);
-    fputs("<table class=\"changes\"><thead><tr><th class=\"value\" scope=\"col\">value</th><th "
-          "class=\"axis\" "
-          "scope=\"col\">from, to</th><th class=\"count\" scope=\"col\">difference</th><th "
-          "class=\"interval\" scope=\"col\">interval</th><th class=\"interval verdict\" "
-          "scope=\"col\">verdict</th></tr></thead><tbody>\n",
-          out);
-    for (size_t i = 0; i < n; i++) put_change(out, &c->rows[i], &scale, is_mean ? 1 : 100);
-    fprintf(out,
-            "</tbody></table>\n<p class=\"note\">Rule for \xe2\x80\x9c"
-            "changed\xe2\x80\x9d: %s.</p></section>\n",
-            c->multiple == AGG_BONFERRONI ? "Bonferroni over all values"
-            : c->multiple == AGG_BH       ? "Benjamini-Hochberg over all values"
-                                          : "each value alone");
-}
-
-static agg_err write_changes(FILE *out, agg_error *error, const agg_static_report *r)
-{
-    agg_accumulator first, last;
-    agg_compare compare;
-    agg_err err = load(r, &first, error, 0);
-    if (err != SHOAL_OK) return err;
-    err = load(r, &last, error, r->n - 1);
-    if (err != SHOAL_OK) {
-        agg_accumulator_release(&first);
-        return err;
-    }
-    const agg_compare_side a = {r->recipe, &first, r->dictionary},
-                           b = {r->recipe, &last, r->dictionary};
-    const agg_compare_options options = {.confidence = r->options.confidence,
-                                         .multiple = r->options.multiple,
-                                         .n_threads = r->options.n_threads};
-    err = agg_compare_run(&compare, error, &a, &b, &options);
-    agg_accumulator_release(&first);
-    agg_accumulator_release(&last);
-    if (err != SHOAL_OK) return err;
-    put_changes(out, &compare, r);
-    agg_compare_release(&compare);
-    return SHOAL_OK;
-}
-
 // ---- the page ----
 
 static void put_limits(FILE *out)
@@ -349,12 +296,16 @@ static agg_err write_page(FILE *out, agg_error *error, const agg_static_report *
                                       .estimate = e,
                                       .period = r->n == 1 ? r->names[0] : period,
                                       .top = r->options.top};
-    const agg_page page = {.title = r->title, .home = r->home, .more_style = trend_style};
+    const agg_page page = {.title = r->title,
+                           .home = r->home,
+                           .links = r->links,
+                           .account = r->account,
+                           .more_style = trend_style};
     agg_page_open(out, &page);
     agg_page_section_write(out, &section);
     agg_err err = SHOAL_OK;
     if (r->n > 1) err = write_trends(out, error, r, e);
-    if (err == SHOAL_OK && r->n > 1) err = write_changes(out, error, r);
+    if (err == SHOAL_OK && r->n > 1) err = agg_static_changes_write(out, error, r);
     put_limits(out);
     return err == SHOAL_OK ? agg_page_close(out, error) : err;
 }
@@ -379,6 +330,12 @@ agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static
     return err;
 }
 
+bool agg_static_report_sorts_by(const char *column)
+{
+    return strcmp(column, "period") == 0 || strcmp(column, "reports") == 0 ||
+           agg_static_changes_sort_by(column);
+}
+
 void agg_static_report_csp(char *out)
 {
     const agg_page page = {.more_style = trend_style, .home = "/"};
@@ -392,5 +349,6 @@ uint64_t agg_static_report_memory(const agg_static_report *report)
              compare = agg_compare_memory(report->recipe, report->recipe, report->dictionary->n,
                                           report->options.n_threads);
     return estimate + compare +
-           report->n * (AGG_STATIC_TRENDS + 1) * (uint64_t)sizeof(agg_trend_point);
+           report->n * (AGG_STATIC_TRENDS + 1) * (uint64_t)sizeof(agg_trend_point) +
+           2 * report->dictionary->n * (uint64_t)sizeof(void *);
 }

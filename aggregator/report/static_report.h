@@ -13,6 +13,7 @@
 #include "accumulator.h"
 #include "estimate.h"
 #include "guarantee.h"
+#include "result_page.h"
 
 typedef struct agg_static_report {
     const char *title;
@@ -26,7 +27,10 @@ typedef struct agg_static_report {
     void *context;
     agg_estimate_options options; // by and post: zeros
     agg_release release;
-    const char *home; // path that the title links to, on a server; NULL in a file
+    // On a server; NULL in a file, as in agg_page.
+    const char *home, *account;
+    const agg_page_link *links;
+    const agg_table_order *order; // of the tables, which the page offers to change
 } agg_static_report;
 
 #define AGG_STATIC_REPORT_MAX 400u
@@ -41,6 +45,9 @@ typedef struct agg_static_report {
 // from one another: it is for people who may see each of them.
 agg_err agg_static_report_write(FILE *stream, agg_error *error,
                                 const agg_static_report *report) SHOAL_MUST_CHECK;
+
+// Returns: whether one of the page's tables has a column of this name.
+bool agg_static_report_sorts_by(const char *column);
 
 // Writes the Content-Security-Policy of the page on a server, for the header of an answer.
 //   out: AGG_PAGE_CSP_SIZE bytes

@@ -7,8 +7,8 @@
 // share one sync. An answer leaves only after its line is on the disk. What cannot be logged is not
 // answered.
 //
-// Privacy: a line holds names of readers and collections, days, and the status. It never holds a
-// token, an address, a value or a count.
+// Privacy: a line holds names of readers and collections, days, the status, and the value that
+// somebody asked for by its name. It never holds a token, an address, a count, or what was found.
 #ifndef AUDIT_LOG_H
 #define AUDIT_LOG_H
 

@@ -11,6 +11,7 @@
 #include "audit_read.h"
 #include "period.h"
 #include "print_text.h"
+#include "serve_order.h"
 #include "serve_page.h"
 
 enum { PAGES_MAX = 1000000 };
@@ -23,16 +24,18 @@ typedef struct question {
     unsigned long page; // from 1
     const char *format; // "html", "csv" or "json"
     bool is_admin;
+    agg_table_order order; // of the page's lines; the newest is first by itself
 } question;
 
 static const struct {
     const char *name, *title;
     bool is_long; // may hold long texts of a request
-} columns[] = {{"time", "When (UTC)", false},  {"who", "Who", false},
-               {"via", "Through", false},      {"what", "What", false},
-               {"span", "Days", true},         {"collection", "Collection", true},
-               {"dictionary", "Values", true}, {"top", "Rows", false},
-               {"blocks", "Blocks", true},     {"status", "Status", false}};
+} columns[] = {{"time", "When (UTC)", false}, {"who", "Who", false},
+               {"via", "Through", false},     {"what", "What", false},
+               {"span", "Days", true},        {"collection", "Collection", true},
+               {"value", "Value", true},      {"dictionary", "Dictionary", true},
+               {"top", "Rows", false},        {"blocks", "Blocks", true},
+               {"status", "Status", false}};
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
@@ -54,6 +57,13 @@ static void read_page(question *q, serve_request *r)
     q->find.skip = (q->page - 1) * AGG_AUDIT_PAGE_ROWS;
 }
 
+static bool sorts_by(const char *column)
+{
+    for (int c = 0; c < COLUMNS; c++)
+        if (strcmp(columns[c].name, column) == 0) return true;
+    return false;
+}
+
 static void read_question(question *q, serve_request *r)
 {
     const char *day = agg_http_exchange_argument(&r->x, "day");
@@ -71,9 +81,11 @@ static void read_question(question *q, serve_request *r)
     agg_day_print(q->after, number + 1);
     q->find.day = q->day;
     q->find.what = agg_http_exchange_argument(&r->x, "what");
+    q->find.value = agg_http_exchange_argument(&r->x, "value");
     // A reader's filter is its own name, whatever it asks for.
     q->find.who = q->is_admin ? agg_http_exchange_argument(&r->x, "who") : r->person->name;
     if (r->x.answer.status == 0) read_page(q, r);
+    if (r->x.answer.status == 0) serve_order_read(&q->order, r, sorts_by);
 }
 
 // Prints an argument's value: everything but letters and digits is escaped by its number.
@@ -90,6 +102,7 @@ static void put_link(FILE *stream, const question *q, const char *day, unsigned 
     fprintf(stream, "<a href=\"/books/log?day=%s", day);
     if (q->is_admin) put_argument(stream, "who", q->find.who);
     put_argument(stream, "what", q->find.what);
+    put_argument(stream, "value", q->find.value);
     if (page > 1) fprintf(stream, "&amp;page=%lu", page);
     if (format != NULL) fprintf(stream, "&amp;format=%s", format);
     fprintf(stream, "\">%s</a>", text);
@@ -108,7 +121,30 @@ static void put_form(FILE *stream, const question *q)
     put_field(stream, "day", "Day (UTC)", q->day);
     if (q->is_admin) put_field(stream, "who", "Who", q->find.who);
     put_field(stream, "what", "What", q->find.what);
+    put_field(stream, "value", "Value", q->find.value);
     fputs("<button>Show</button></form>\n", stream);
+}
+
+// A line and the order that it is compared by.
+typedef struct ordered_line {
+    const char *line;
+    size_t place; // on the page
+    const agg_table_order *order;
+} ordered_line;
+
+static int compare_lines(const void *first, const void *second)
+{
+    const ordered_line *a = first, *b = second;
+    char x[AGG_AUDIT_BLOCKS_MAX], y[AGG_AUDIT_BLOCKS_MAX];
+    bool is_number = agg_table_is_by(a->order, "top") || agg_table_is_by(a->order, "status");
+    agg_audit_member(x, sizeof x, a->line, a->order->column);
+    agg_audit_member(y, sizeof y, b->line, b->order->column);
+    int by = strcmp(x, y);
+    if (is_number && strlen(x) != strlen(y)) by = strlen(x) < strlen(y) ? -1 : 1;
+    int newer = (a->place > b->place) - (a->place < b->place);
+    if (agg_table_is_by(a->order, "time")) by = -newer; // several lines may have one second
+    by = agg_table_directed(a->order, by);
+    return by != 0 ? by : newer;
 }
 
 static void put_row(FILE *stream, const char *line)
@@ -135,14 +171,19 @@ static void put_table(FILE *stream, const question *q, const agg_audit_page *pag
               stream);
         return;
     }
+    ordered_line lines[AGG_AUDIT_PAGE_ROWS];
+    for (size_t i = 0; i < page->n; i++) lines[i] = (ordered_line){page->lines[i], i, &q->order};
+    if (q->order.column[0] != '\0') qsort(lines, page->n, sizeof *lines, compare_lines);
     fprintf(stream,
-            "<table class=\"log\" role=\"table\"><caption>Questions of %s</caption><thead "
+            "<table class=\"log sorted\" role=\"table\"><caption>Questions of %s</caption><thead "
             "role=\"rowgroup\"><tr role=\"row\">",
             q->day);
-    for (int c = 0; c < COLUMNS; c++)
-        fprintf(stream, "<th scope=\"col\" role=\"columnheader\">%s</th>", columns[c].title);
+    for (int c = 0; c < COLUMNS; c++) {
+        const agg_table_column column = {columns[c].name, columns[c].title, NULL, c == 0};
+        agg_table_title(stream, &q->order, &column, true);
+    }
     fputs("</tr></thead>\n<tbody role=\"rowgroup\">\n", stream);
-    for (size_t i = 0; i < page->n; i++) put_row(stream, page->lines[i]);
+    for (size_t i = 0; i < page->n; i++) put_row(stream, lines[i].line);
     fputs("</tbody></table>\n", stream);
 }
 

@@ -62,7 +62,9 @@ static bool fits(const char *line, const char *name, const char *wanted)
 static agg_err take(agg_audit_page *page, agg_error *error, const agg_audit_find *find,
                     const char *line, size_t len)
 {
-    if (!fits(line, "who", find->who) || !fits(line, "what", find->what)) return SHOAL_OK;
+    if (!fits(line, "who", find->who) || !fits(line, "what", find->what) ||
+        !fits(line, "value", find->value))
+        return SHOAL_OK;
     if (page->seen++ < find->skip) return SHOAL_OK;
     if (page->n == AGG_AUDIT_PAGE_ROWS) {
         page->is_more = true;
@@ -75,11 +77,8 @@ static agg_err take(agg_audit_page *page, agg_error *error, const agg_audit_find
     return SHOAL_OK;
 }
 
-// Goes through the whole lines of a chunk from the last one back.
-//   bytes: len bytes that begin with a line and end with a newline, or none
-//   is_done: set once a line is older than the day, or the page is full
-static agg_err read_lines(agg_audit_page *page, bool *is_done, agg_error *error,
-                          const agg_audit_find *find, char *bytes, size_t len)
+agg_err agg_audit_page_take(agg_audit_page *page, bool *is_done, agg_error *error,
+                            const agg_audit_find *find, char *bytes, size_t len)
 {
     while (len > 0 && !*is_done) {
         size_t begin = len - 1;
@@ -115,7 +114,7 @@ static agg_err read_file(agg_audit_page *page, bool *is_done, agg_error *error,
         while (len > 0 && buffer[len - 1] != '\n') len--;
         while (start > 0 && first < len && buffer[first] != '\n') first++;
         if (start > 0 && first < len) first++;
-        err = read_lines(page, is_done, error, find, buffer + first, len - first);
+        err = agg_audit_page_take(page, is_done, error, find, buffer + first, len - first);
         end = start > 0 && first < len ? start + (off_t)first : start;
     }
     return err;

@@ -18,7 +18,7 @@
 
 // The lines that are wanted. NULL or "" takes every text.
 typedef struct agg_audit_find {
-    const char *who, *what;
+    const char *who, *what, *value;
     const char *day; // as "2026-11-21"
     size_t skip;     // newer matching lines to leave out
 } agg_audit_find;
@@ -38,6 +38,14 @@ typedef struct agg_audit_page {
 agg_err agg_audit_page_read(agg_audit_page *page, agg_error *error, const char *folder,
                             const agg_audit_find *find) SHOAL_MUST_CHECK;
 void agg_audit_page_release(agg_audit_page *page);
+
+// Takes the matching lines of a piece of a log, from the last one back. agg_audit_page_read goes
+// through the files with it.
+//   is_done: set once a line is older than the day, or the page is full
+//   bytes: len bytes that begin with a line and end with a newline, or none; changed
+// Returns: AGG_ERR_MEMORY.
+agg_err agg_audit_page_take(agg_audit_page *page, bool *is_done, agg_error *error,
+                            const agg_audit_find *find, char *bytes, size_t len) SHOAL_MUST_CHECK;
 
 // Copies a member of a line, unescaped; a number as its digits. A missing member is "".
 //   out: `cap` bytes with the NUL, at least 1; longer texts are cut

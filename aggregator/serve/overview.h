@@ -14,7 +14,10 @@
 // Returns: how many collections the job's person may see.
 size_t serve_overview_count(const serve_job *job);
 
-// Prints the table.
+// Returns: whether the table has a column of this name.
+bool serve_overview_sorts_by(const char *column);
+
+// Prints the table, in the order that the job asks for.
 //   now_s: seconds since 1970-01-01 00:00 UTC
 // Privacy: what closed blocks hold, which every result states too; no live count.
 void serve_overview_write(FILE *out, const serve_job *job, agg_store *store, int64_t now_s);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's only script. It fetches the page again every two seconds while the page is visible,
-// and replaces its main element; result_page.c has rendered and escaped the new one. The page is
-// complete without the script. Once the session is over it loads the page anew, which leads to the
-// page for signing in.
+// and replaces its main element; result_page.c has rendered and escaped the new one. It leaves the
+// page alone while the focus is in there or something is unfolded. The page is complete without it.
+// Once the session is over it loads the page anew, which leads to the page for signing in.
 #ifndef REFRESH_SCRIPT_H
 #define REFRESH_SCRIPT_H
 
 static const char refresh_script[] =
     "const period = 2000;\n"
+    "// Whoever reads or types in here is not interrupted.\n"
+    "const isBusy = (main) =>\n"
+    "  main.contains(document.activeElement) || main.querySelector('details[open]') !== null;\n"
     "async function refresh() {\n"
-    "  const isTyping = document.activeElement?.localName === 'input';\n"
-    "  if (document.visibilityState === 'visible' && !isTyping) {\n"
+    "  const main = document.querySelector('main');\n"
+    "  if (document.visibilityState === 'visible' && main && !isBusy(main)) {\n"
     "    try {\n"
     "      const response = await fetch(location.href, { cache: 'no-store' });\n"
     "      if (response.status === 401) return location.reload();\n"
@@ -18,8 +21,7 @@ static const char refresh_script[] =
     "      if (response.ok && type.startsWith('text/html')) {\n"
     "        const next = new DOMParser().parseFromString(await response.text(), "
     "'text/html').querySelector('main');\n"
-    "        const main = document.querySelector('main');\n"
-    "        if (next && main && next.innerHTML !== main.innerHTML) "
+    "        if (next && !isBusy(main) && next.innerHTML !== main.innerHTML) "
     "main.replaceWith(document.adoptNode(next));\n"
     "      }\n"
     "    } catch {\n"

@@ -44,16 +44,16 @@ static void keep(serve_collection *collection, int span, const agg_alarms *alarm
                 span_names[span], line);
 }
 
-void serve_alarms_watch(serve_collection *collection, agg_store *store)
+bool serve_alarms_watch(serve_collection *collection, agg_store *store)
 {
     agg_error error = {.text = ""};
     agg_released released = {0};
     agg_growth growth = {0, 0};
     agg_alarms alarms;
-    if (!atomic_exchange(&collection->live->is_alarm_due, false)) return;
+    if (!atomic_exchange(&collection->live->is_alarm_due, false)) return false;
     agg_err err =
         agg_store_find_released(store, &released, &error, collection->number, AGG_SPAN_ALL);
-    if (err == SHOAL_OK && released.n == 0) return;
+    if (err == SHOAL_OK && released.n == 0) return false;
     if (err == SHOAL_OK)
         err = agg_store_growth(store, &growth, &error, collection->number, released.last_number);
     const agg_span spans[SERVE_WATCHED] = {AGG_SPAN_ALL, {released.last_day, released.last_day}};
@@ -61,9 +61,10 @@ void serve_alarms_watch(serve_collection *collection, agg_store *store)
         err = test_span(&alarms, &error, collection, store, spans[s], &growth);
         if (err == SHOAL_OK) keep(collection, s, &alarms);
     }
-    if (err == SHOAL_OK) return;
+    if (err == SHOAL_OK) return true;
     atomic_store(&collection->live->is_alarm_due, true);
     fprintf(stderr, "shoal: serve: alarms of %s: %s\n", collection->recipe.id, error.text);
+    return false;
 }
 
 void serve_alarms_put(FILE *stream, const serve_collection *collection)

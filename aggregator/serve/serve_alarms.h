@@ -14,7 +14,8 @@
 
 // Tests a collection's closed blocks, if one has closed since the last call, and logs alarms that
 // were not raised before. A failure is logged, and the next call tries again.
-void serve_alarms_watch(serve_collection *collection, agg_store *store);
+// Returns: whether blocks were tested, which takes its time.
+bool serve_alarms_watch(serve_collection *collection, agg_store *store);
 
 // Writes the metric of one collection: 1 for an alarm, 0 for a test that passed, and no line for
 // what was not measured.

@@ -12,6 +12,7 @@
 #include "print_text.h"
 #include "serve_set.h"
 #include "store_close.h"
+#include "table_order.h"
 
 #define SERVE_VALUE_MAX 256u // bytes of a value that is asked for alone
 
@@ -23,11 +24,13 @@ typedef struct serve_job {
     agg_span span;
     char period[32];                 // the span as people read it; "" for all
     size_t top;                      // rows; 0: all
+    agg_table_order order;           // of the page's table
     bool is_page;                    // HTML instead of rows
     bool shows_periods;              // a page of one collection over its blocks (serve_periods.h)
     agg_format format;               // of rows: AGG_JSON, AGG_NDJSON, AGG_CSV or AGG_ARROW
     char value[SERVE_VALUE_MAX + 1]; // the one value that is asked for; "" for the dictionary's
     const bool *scope;   // collections that a page of all shows, by number; NULL: every one
+    unsigned rights;     // of who asks
     const char *account; // whose session a page is shown in; NULL: none
     char blocks[AGG_AUDIT_BLOCKS_MAX]; // set for the audit log: what the answer was made of
     agg_http_answer answer;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "result_page.h"
+#include "serve_links.h"
 #include "svg.h"
 
 static const char style[] =
@@ -24,7 +24,7 @@ static const char style[] =
     "section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;"
     "padding:1rem;margin:1.1rem 0}"
     "table{width:100%;border-collapse:collapse;margin-top:.6rem}"
-    "caption{position:absolute;clip-path:inset(50%)}"
+    "caption,.unseen{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}"
     "th,td{text-align:left;vertical-align:top;padding:.4rem .8rem .4rem 0;"
     "border-top:1px solid var(--line);font-weight:400}"
     "thead th{color:var(--soft);font-size:.85rem;border:0}"
@@ -32,10 +32,15 @@ static const char style[] =
     "font-weight:600;color:var(--fg)}th:first-child{width:9rem}th:nth-child(2){width:12rem;text-"
     "align:right}"
     "tr.look th,tr.look .n{color:var(--warn);font-weight:600}"
-    "@media(max-width:40rem){thead{position:absolute;clip-path:inset(50%)}"
+    "@media(max-width:40rem){thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;"
+    "overflow:hidden}"
     "tr{display:grid;grid-template-columns:1fr auto;border-top:1px solid var(--line);"
     "padding:.4rem 0}th,td{border:0;padding:.1rem 0}td:last-child{grid-column:1/-1}}"
     "nav{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;margin:.4rem 0}"
+    "form[role=search]{display:flex;gap:.6rem;align-items:end;margin-top:.6rem}"
+    "th a{text-decoration-style:dotted}[aria-sort]{color:var(--fg)}"
+    "[aria-sort=ascending] a::after{content:' \\2191' / ''}"
+    "[aria-sort=descending] a::after{content:' \\2193' / ''}"
     "figure{margin:.6rem 0 0}svg{width:100%;height:auto;font:14px system-ui,sans-serif}"
     "svg text{fill:var(--fg)}svg .s{fill:var(--soft);font-size:12px}"
     "svg .b{font-weight:600;font-size:18px}svg rect{fill:var(--bg);stroke:var(--line)}"
@@ -50,7 +55,9 @@ static const char style[] =
     "@media(max-width:40rem){table.log "
     "tr{display:block}svg.wide{display:none}svg.narrow{display:block}table.log "
     "td:empty{display:none}table.log td::before{content:attr("
-    "data-label) \": \";color:var(--soft)}table.log th,table.log td{display:block}}";
+    "data-label) \": \";color:var(--soft)}table.log th,table.log td{display:block}"
+    "table.sorted thead{display:block;position:static;clip-path:none;width:auto;height:auto}"
+    "table.sorted thead tr{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;border:0}}";
 
 void serve_page_text(FILE *stream, const char *text)
 {
@@ -64,16 +71,6 @@ void serve_page_minute(char out[SERVE_PAGE_TIME_MAX], int64_t seconds)
     if (gmtime_r(&at, &utc) == NULL ||
         strftime(out, SERVE_PAGE_TIME_MAX, "%Y-%m-%d %H:%M UTC", &utc) == 0)
         out[0] = '\0';
-}
-
-static void put_links(FILE *stream, const serve_request *r)
-{
-    unsigned role = serve_request_role(r);
-    fputs("<nav aria-label=\"Pages\">", stream);
-    if ((role & SERVE_READS) != 0) fputs("<a href=\"/\">Results</a>", stream);
-    fputs("<a href=\"/books\">Books</a><a href=\"/books/log\">Audit log</a>", stream);
-    if ((role & SERVE_ADMINISTERS) != 0) fputs("<a href=\"/operations\">Operations</a>", stream);
-    fputs("</nav>\n", stream);
 }
 
 void serve_page_begin(FILE *stream, const serve_request *r, const char *title)
@@ -91,12 +88,13 @@ void serve_page_begin(FILE *stream, const serve_request *r, const char *title)
                 "<button>Sign out</button></form>",
                 r->person->name);
     fprintf(stream, "<h1>%s</h1>\n", title);
-    put_links(stream, r);
+    const agg_page_link *links = serve_links(serve_request_role(r));
+    if (links != NULL) agg_page_links_write(stream, links);
 }
 
 void serve_page_protect(agg_http_answer *answer)
 {
-    agg_page_policy_of(answer->policy, AGG_HTTP_POLICY_MAX, style, sizeof style - 1,
-                       ";script-src 'self';connect-src 'self'", "self");
+    static const char *const sheets[] = {style, NULL};
+    agg_page_policy_of(answer->policy, sheets, ";script-src 'self';connect-src 'self'", "self");
     answer->is_form = true;
 }

@@ -8,6 +8,7 @@
 #include "agg_size.h"
 #include "recipe.h"
 #include "serve_estimate.h"
+#include "serve_links.h"
 #include "static_report.h"
 
 #define NAME_MAX 32u
@@ -109,7 +110,10 @@ static agg_err write_report(serve_job *job, agg_error *error, periods *all, unsi
                     .honest = one->honest,
                     .days = (uint32_t)(all->list[all->n - 1].released.last_day -
                                        all->list[0].released.first_day + 1)},
-        .home = home};
+        .home = home,
+        .links = serve_links(job->rights),
+        .account = job->account,
+        .order = &job->order};
     FILE *stream = agg_http_answer_open(&job->answer);
     agg_err err = stream == NULL ? AGG_ERR_MEMORY : agg_static_report_write(stream, error, &report);
     agg_http_answer_close(&job->answer, stream, err == SHOAL_OK ? 200 : 500, AGG_HTTP_TYPE_HTML);

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "overview.h"
+#include "row_order.h"
+#include "serve_order.h"
+#include "static_report.h"
+
 #define TOP_MAX 1000000u
 
 static void refuse_unknown(serve_request *r, const char *message)
@@ -28,13 +33,19 @@ static void refuse_parts(serve_request *r)
                           "this server answers for all days together: its period is all");
 }
 
+// Returns: an argument; NULL also for an empty one, as a form's field that is left empty sends it.
+static const char *day_of(const serve_request *r, const char *name)
+{
+    const char *day = agg_http_exchange_argument(&r->x, name);
+    return day == NULL || day[0] == '\0' ? NULL : day;
+}
+
 // Reads ?period=2026-11-21, 2026-W47 or all, or ?from=2026-11-01&to=2026-11-30. Without arguments
 // the span is all.
 void serve_question_read_span(serve_request *r)
 {
-    const char *period = agg_http_exchange_argument(&r->x, "period");
-    const char *from = agg_http_exchange_argument(&r->x, "from"),
-               *to = agg_http_exchange_argument(&r->x, "to");
+    const char *period = agg_http_exchange_argument(&r->x, "period"), *from = day_of(r, "from"),
+               *to = day_of(r, "to");
     r->job.span = AGG_SPAN_ALL;
     if (period != NULL && (from != NULL || to != NULL)) {
         refuse_argument(r, "period stands alone, without from and to");
@@ -107,6 +118,14 @@ static void read_form(serve_request *r)
         memcpy(r->job.value, value, strlen(value) + 1);
 }
 
+static void read_order(serve_request *r)
+{
+    serve_order_read(&r->job.order, r,
+                     r->route == ROUTE_PAGE_ALL ? serve_overview_sorts_by
+                     : r->job.shows_periods     ? agg_static_report_sorts_by
+                                                : agg_row_order_has);
+}
+
 static void read_collection(serve_request *r, const char *id)
 {
     r->job.collection = serve_request_collection(r, id);
@@ -129,6 +148,7 @@ void serve_question_ask(serve_request *r, const char *id)
     if (r->x.answer.status == 0) serve_question_read_span(r);
     if (r->x.answer.status == 0) read_top(r);
     if (r->x.answer.status == 0) read_form(r);
+    if (r->x.answer.status == 0 && r->route != ROUTE_RESULTS) read_order(r);
     if (r->x.answer.status != 0) return;
     r->job.is_page = r->route != ROUTE_RESULTS;
     atomic_fetch_add(&r->state->results, 1);

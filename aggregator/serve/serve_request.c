@@ -81,6 +81,7 @@ void serve_request_ask(serve_request *r)
     r->job.set = r->set;
     r->job.context = r;
     r->job.scope = r->person->scope;
+    r->job.rights = serve_request_role(r);
     r->job.account = strcmp(r->via, "session") == 0 ? r->person->name : NULL;
     r->is_held = true;
     agg_http_exchange_suspend(&r->x); // first, because the answer may come at once

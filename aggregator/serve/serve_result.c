@@ -14,8 +14,10 @@
 #include "overview.h"
 #include "recipe.h"
 #include "result_page.h"
+#include "row_order.h"
 #include "serve_alarms.h"
 #include "serve_estimate.h"
+#include "serve_links.h"
 #include "serve_periods.h"
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
@@ -207,6 +209,28 @@ typedef struct section {
     char link[SHOAL_NAME_MAX + 16];
 } section;
 
+// Copies the rows that the page shows, in their order.
+//   order: NULL for the estimate's own
+// Returns: how many there are; s->rows is NULL where memory is short.
+static size_t pick_rows(section *s, const agg_estimate *estimate, const agg_table_order *order,
+                        size_t top)
+{
+    size_t n = estimate->n_rows < top ? estimate->n_rows : top;
+    bool is_own = order == NULL || (order->column[0] == '\0' && order->find[0] == '\0');
+    s->page.order = order;
+    s->rows = agg_alloc(NULL, n, sizeof *s->rows);
+    if (s->rows == NULL) return 0;
+    if (is_own) {
+        if (n > 0) memcpy(s->rows, estimate->rows, n * sizeof *s->rows);
+        return n;
+    }
+    size_t *picked = agg_alloc(NULL, n, sizeof *picked);
+    n = picked == NULL ? 0 : agg_row_order_pick(picked, n, &s->page.n_found, estimate, order);
+    for (size_t i = 0; i < n; i++) s->rows[i] = estimate->rows[picked[i]];
+    free(picked);
+    return n;
+}
+
 static void fill_section(serve_results *results, section *s, const serve_collection *collection,
                          const serve_dictionary *dictionary, serve_job *job)
 {
@@ -234,13 +258,12 @@ static void fill_section(serve_results *results, section *s, const serve_collect
         return;
     }
     serve_job_note_blocks(job, collection, &made->released);
-    size_t n_rows = made->estimate.n_rows < top ? made->estimate.n_rows : top;
-    s->rows = agg_alloc(NULL, n_rows, sizeof *s->rows);
+    bool has_order = job->collection != NULL && job->value[0] == '\0';
+    size_t n_rows = pick_rows(s, &made->estimate, has_order ? &job->order : NULL, top);
     if (s->rows == NULL) {
         snprintf(s->note, sizeof s->note, "Out of memory.");
         return;
     }
-    if (n_rows > 0) memcpy(s->rows, made->estimate.rows, n_rows * sizeof *s->rows);
     s->estimate = made->estimate;
     s->estimate.rows = s->rows;
     s->estimate.n_rows = n_rows;
@@ -259,6 +282,7 @@ static void write_page(serve_results *results, serve_job *job, const section *ma
         const agg_page page = {.title = "shoal",
                                .script = job->value[0] == '\0' ? "/refresh.js" : NULL,
                                .home = "/",
+                               .links = serve_links(job->rights),
                                .account = job->account};
         agg_error error;
         agg_page_open(stream, &page);
@@ -301,14 +325,27 @@ static void answer_stopping(serve_job *job)
     job->answer.retry_after_s = 5;
 }
 
+// Returns: whether a question waits.
+static bool is_asked(serve_results *results)
+{
+    pthread_mutex_lock(&results->mutex);
+    bool is_asked = results->first != NULL;
+    pthread_mutex_unlock(&results->mutex);
+    return is_asked;
+}
+
+// Tests the collections with new blocks. Of a thousand that close blocks at one tick, a question
+// waits for one at most.
 static void watch_collections(serve_results *results)
 {
     serve_set *set = serve_sets_hold(results->sets);
     for (int i = 0; i < KEPT_MAX; i++) // nobody asks for those of an older set any more
         if (results->kept[i].set != NULL && results->kept[i].set != set)
             forget(results, &results->kept[i]);
-    for (size_t i = 0; i < set->collections.n; i++)
-        serve_alarms_watch(&set->collections.list[i], results->store);
+    for (size_t i = 0; i < set->collections.n; i++) {
+        bool is_tested = serve_alarms_watch(&set->collections.list[i], results->store);
+        if (is_tested && is_asked(results)) break; // the rest comes after the next question
+    }
     serve_sets_release(results->sets, set);
 }
 

@@ -2,7 +2,7 @@
 // The page for signing in; see sign_in_page.h. Its colours are those of the result page.
 #include "sign_in_page.h"
 
-#include "result_page.h"
+#include "page_policy.h"
 
 static const char style[] =
     ":root{color-scheme:light dark;--bg:#fcfcfb;--fg:#1c2326;--soft:#5c686d;--line:#d9dedc;"
@@ -47,5 +47,6 @@ void sign_in_page_write(FILE *stream, const char *note)
 
 void sign_in_page_policy(char policy[AGG_HTTP_POLICY_MAX])
 {
-    agg_page_policy_of(policy, AGG_HTTP_POLICY_MAX, style, sizeof style - 1, "", "self");
+    static const char *const sheets[] = {style, NULL};
+    agg_page_policy_of(policy, sheets, "", "self");
 }

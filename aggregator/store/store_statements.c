@@ -133,6 +133,9 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         "SELECT ifnull(sum(records), 0) FROM blocks WHERE collection = ?1",
     [STATEMENT_STATISTICS_RELEASED] =
         "SELECT ifnull(sum(records), 0), count(*) FROM blocks WHERE collection = ?1 AND is_closed",
+    [STATEMENT_RELEASED_OF_ALL] = "SELECT collection, count(*), sum(records), max(last_day)"
+                                  " FROM blocks WHERE is_closed GROUP BY collection"
+                                  " ORDER BY collection",
     [STATEMENT_REMOVE_FIND] =
         "SELECT collection FROM recipes AS r WHERE (recipe = ?1 OR lower(hex(recipe_hash)) = ?1)"
         " AND (SELECT count(*) FROM known AS k WHERE k.collection = r.collection)"

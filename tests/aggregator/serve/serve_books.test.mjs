@@ -156,3 +156,34 @@ test('the log pages through a day, across files, without a line lost', async (t)
     Array.from({ length: 250 }, (_, i) => 250 - i),
   );
 });
+
+test('the log shows the value that was asked for, finds it, and sorts the lines of its page', async (t) => {
+  const { ask } = await start(t);
+  for (const value of ['hello', 'c\u00f6d', '<b>"x"'])
+    await ask('bob', `/v1/results/words?value=${encodeURIComponent(value)}`);
+  await ask('alice', '/recipes/words?value=hello');
+  const cells = async (/** @type {'bob' | 'admin'} */ who, query = '') => {
+    const { status, text } = await ask(who, `/books/log?what=result${query}`);
+    assert.equal(status, 200, query);
+    assert.ok(!text.includes('<b>'), 'no markup of a request');
+    return [...text.matchAll(/<td role="cell"[^>]*data-label="Value">([^<]*)</g)].map(
+      ([, cell]) => cell,
+    );
+  };
+  const newest = ['&#60;b&#62;&#34;x&#34;', 'c\u00f6d', 'hello'];
+  assert.deepEqual(await cells('bob'), newest);
+  assert.deepEqual(await cells('bob', '&value=hello'), ['hello']);
+  assert.deepEqual(await cells('bob', '&value=hell'), [], 'the whole value, no part of it');
+  assert.deepEqual(await cells('bob', '&sort=value&order=asc'), newest);
+  assert.deepEqual(await cells('bob', '&sort=value&order=desc'), newest.toReversed());
+  assert.deepEqual(await cells('bob', '&sort=time&order=asc'), newest.toReversed());
+  const page = (await ask('admin', '/books/log?value=hello&sort=who&order=desc')).text;
+  const whos = [...page.matchAll(/data-label="Who">([^<]*)</g)].map(([, who]) => who);
+  assert.deepEqual(whos, ['bob', 'bob', 'alice'], 'both questions, and the look for them');
+  assert.match(page, /<th scope="col" role="columnheader" aria-sort="descending"/);
+  assert.ok(page.includes('?sort=who&amp;order=asc&amp;value=hello'));
+  const csv = (await ask('bob', '/books/log?format=csv&what=result&value=hello')).text;
+  assert.match(csv, /^time,who,via,what,span,collection,value,dictionary,/);
+  assert.match(csv, /"hello"/);
+  assert.equal((await ask('bob', '/books/log?sort=hash')).status, 400);
+});
