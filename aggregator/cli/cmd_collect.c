@@ -6,7 +6,6 @@
 #include "bytes.h"
 #include "commands.h"
 #include "dap_accumulator.h"
-#include "dap_collect.h"
 #include "dap_moment.h"
 #include "dap_noise.h"
 #include "dap_sums_print.h"
@@ -19,7 +18,6 @@
 #include "print_text.h"
 #include "recipe.h"
 #include "result_options.h"
-#include "split.h"
 
 static const char help_text[] =
     "Usage: shoal collect --recipe R --key FILE --token-file FILE --from T --to T -o ACC\n"

@@ -2,10 +2,7 @@
 // shoal estimate: counts of known values from an accumulator.
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "agg_size.h"
 #include "commands.h"
 #include "distribution_options.h"
 #include "domain_dictionary.h"
@@ -16,6 +13,7 @@
 #include "memory_option.h"
 #include "options.h"
 #include "recipe.h"
+#include "recipe_view.h"
 #include "result_options.h"
 
 static const char help_text[] =
@@ -140,21 +138,6 @@ static agg_err show(agg_error *error, const arguments *a, agg_estimate *estimate
     return err == SHOAL_OK && a->fails_on_alarm ? cli_fail_on_alarm(error, &estimate->alarms) : err;
 }
 
-// Writes 1 + the index of the field of --by; 0 without --by.
-static agg_err find_field(uint32_t *by, agg_error *error, const agg_recipe *recipe,
-                          const char *name)
-{
-    const shoal_encoding *encoding = &recipe->recipe->encoding;
-    *by = 0;
-    if (name == NULL) return SHOAL_OK;
-    for (uint32_t i = 0; i < encoding->n_fields; i++)
-        if (shoal_text_equal(name, encoding->fields[i].field.bytes, encoding->fields[i].field.len))
-            *by = i + 1;
-    if (*by > 0) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--by: recipe %s encodes no such field",
-                    recipe->id);
-}
-
 static agg_err make_dictionary(agg_dictionary *dictionary, agg_error *error, const arguments *a,
                                const agg_recipe *recipe, uint32_t by)
 {
@@ -209,7 +192,7 @@ static agg_err estimate_view(agg_error *error, const arguments *a, const agg_rec
                               .top = a->result.top,
                               .n_threads = a->result.n_threads,
                               .post = a->rule}};
-    agg_err err = find_field(&q.options.by, error, view, a->by);
+    agg_err err = agg_recipe_find_field(&q.options.by, error, view, a->by);
     if (err == SHOAL_OK) err = make_dictionary(&q.dictionary, error, a, view, q.options.by);
     if (err == SHOAL_OK) err = state_memory(error, a, &q);
     if (err == SHOAL_OK)
@@ -223,31 +206,14 @@ static agg_err estimate_view(agg_error *error, const arguments *a, const agg_rec
     return err;
 }
 
-// Estimates one variable, viewed as a recipe of its own.
-static agg_err estimate_variable(agg_error *error, const arguments *a, const agg_recipe *recipe)
-{
-    if (a->variable == NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s has %u variables: --variable NAME says which, shoal joint "
-                        "estimates them together",
-                        recipe->id, recipe->recipe->n_variables);
-    uint32_t i = agg_recipe_find_variable(recipe, a->variable, strlen(a->variable));
-    if (i == recipe->recipe->n_variables)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--variable: recipe %s has no such variable", recipe->id);
-    agg_recipe *view = agg_recipe_of_variable(error, recipe, i);
-    if (view == NULL) return AGG_ERR_MEMORY;
-    agg_err err = estimate_view(error, a, recipe, view);
-    free(view);
-    return err;
-}
-
 static agg_err estimate(agg_error *error, const arguments *a, const agg_recipe *recipe)
 {
-    if (recipe->recipe->n_variables > 0) return estimate_variable(error, a, recipe);
-    if (a->variable == NULL) return estimate_view(error, a, recipe, recipe);
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE, "--variable: recipe %s has no variables",
-                    recipe->id);
+    const agg_recipe *view = NULL;
+    agg_err err = agg_recipe_view_of(&view, error, recipe, a->variable);
+    if (err != SHOAL_OK) return err;
+    err = estimate_view(error, a, recipe, view);
+    agg_recipe_view_release(view, recipe);
+    return err;
 }
 
 static agg_err run(agg_error *error, void *context, const command_words *words)

@@ -374,16 +374,9 @@ static agg_err write_recipe(const planning *p, agg_error *error, const agg_plan 
     const arguments *a = p->a;
     char command[] = "plan";
     if (a->recipe_out == NULL) return SHOAL_OK;
-    if (plan->is_nothing) {
-        agg_log_line(command, "nothing can be seen: no recipe was written");
-        return SHOAL_OK;
-    }
-    if (plan->n < AGG_PLAN_COHORT)
-        agg_log_line(command,
-                     "fewer reports than the recipe's minimum cohort of 1000: nothing will be "
-                     "shown");
-    else if (plan->n < p->wish.block)
-        agg_log_line(command, "fewer reports than the smallest block: nothing will be shown");
+    const char *doubt = agg_plan_recipe_doubt(plan, &p->wish);
+    if (doubt != NULL) agg_log_line(command, doubt);
+    if (plan->is_nothing) return SHOAL_OK;
     const agg_text *values = a->size == NULL && p->wish.size > 0 ? p->counts.counts.values : NULL;
     return agg_plan_recipe_write(error, a->recipe_out, plan, &p->wish, values, a->expires);
 }

@@ -12,6 +12,7 @@
 #include "memory_option.h"
 #include "options.h"
 #include "recipe.h"
+#include "recipe_view.h"
 #include "result_options.h"
 #include "static_report.h"
 
@@ -139,38 +140,19 @@ static agg_err report_view(agg_error *error, const arguments *a, const agg_recip
     return err;
 }
 
-static agg_err report_variable(agg_error *error, const arguments *a, const agg_recipe *recipe,
-                               const command_words *words)
-{
-    if (a->variable == NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "recipe %s has %u variables: --variable NAME says which", recipe->id,
-                        recipe->recipe->n_variables);
-    uint32_t i = agg_recipe_find_variable(recipe, a->variable, strlen(a->variable));
-    if (i == recipe->recipe->n_variables)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "--variable: recipe %s has no such variable", recipe->id);
-    agg_recipe *view = agg_recipe_of_variable(error, recipe, i);
-    if (view == NULL) return AGG_ERR_MEMORY;
-    agg_err err = report_view(error, a, recipe, view, words);
-    free(view);
-    return err;
-}
-
 static agg_err run(agg_error *error, void *context, const command_words *words)
 {
     arguments *a = context;
     agg_recipe recipe;
+    const agg_recipe *view = NULL;
     agg_err err = read_arguments(a, error);
     if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
-    if (recipe.recipe->n_variables > 0)
-        err = report_variable(error, a, &recipe, words);
-    else if (a->variable != NULL)
-        err = agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                       "--variable: recipe %s has no variables", recipe.id);
-    else
-        err = report_view(error, a, &recipe, &recipe, words);
+    err = agg_recipe_view_of(&view, error, &recipe, a->variable);
+    if (err == SHOAL_OK) {
+        err = report_view(error, a, &recipe, view, words);
+        agg_recipe_view_release(view, &recipe);
+    }
     agg_recipe_release(&recipe);
     return err;
 }

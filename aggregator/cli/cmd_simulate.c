@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // shoal simulate: devices drawn from a counts file, as batches or NDJSON reports.
-#include <stdlib.h>
-#include <string.h>
 
 #include "batch.h"
 #include "commands.h"

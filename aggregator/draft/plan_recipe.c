@@ -84,6 +84,15 @@ agg_err agg_plan_recipe_write(agg_error *error, const char *path, const agg_plan
     return err;
 }
 
+const char *agg_plan_recipe_doubt(const agg_plan *plan, const agg_plan_wish *wish)
+{
+    if (plan->is_nothing) return "nothing can be seen: no recipe was written";
+    if (plan->n < AGG_PLAN_COHORT)
+        return "fewer reports than the recipe's minimum cohort of 1000: nothing will be shown";
+    return plan->n < wish->block ? "fewer reports than the smallest block: nothing will be shown"
+                                 : NULL;
+}
+
 // ---- the crowd ----
 
 static agg_err block_for(uint32_t *block, agg_error *error, const agg_plan *plan,

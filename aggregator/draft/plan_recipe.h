@@ -25,6 +25,9 @@ typedef struct agg_plan_crowd {
 agg_err agg_plan_crowd_run(agg_guarantee *guarantee, agg_plan_wish *wish, agg_error *error,
                            const agg_plan *plan, const agg_plan_crowd *crowd) SHOAL_MUST_CHECK;
 
+// Returns: why results of the plan's recipe will not be seen, as a sentence; NULL if they will.
+const char *agg_plan_recipe_doubt(const agg_plan *plan, const agg_plan_wish *wish);
+
 // Writes the recipe of the plan's best candidate to a file, with a fresh random seed. The text is
 // read back before anything is written.
 //   path: NULL or "-" is standard output

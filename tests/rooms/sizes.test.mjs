@@ -11,7 +11,7 @@ import { root } from '../../scripts/rooms.mjs';
 
 const FILE_LINES = 500;
 const FUNCTION_LINES = 60;
-const COMMAND_LINES = 7600;
+const COMMAND_LINES = 7000;
 /** @type {Record<string, string>} */
 const LONG_FILES = {};
 /** @type {Record<string, string>} "file:function": reason */
