@@ -22,7 +22,7 @@
 #define KEPT_LEAST ((size_t)16 << 20)
 #define KEPT_TIMES 2 // how many of the largest estimate
 #define FOLD_LEAST ((size_t)1 << 20)
-#define JSON_ROW 170u // bytes of a row in JSON, without its value
+#define JSON_ROW 400u // bytes of a row in JSON, without its value
 #define JSON_HEAD 4096u
 #define PAGE_ROW 1024u     // bytes of a row on a page, with the copy of its estimate
 #define JSON_OF_RECIPE 12u // bytes that a parsed recipe takes for each byte of its text
