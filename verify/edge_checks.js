@@ -2,7 +2,7 @@
 // The edge worker, as a browser on the page meets it: its answer, CORS, headers and bodies that a
 // proxy may lose, and its own counts.
 import { isHtml, isLoopback, jsonOf, request } from './net.js';
-import { listedIn } from './recipe_checks.js';
+import { DAY_MS, PROBE, listedIn, minimumsOf } from './recipe_checks.js';
 import { listenUrl } from './setup.js';
 
 /**
@@ -245,4 +245,38 @@ export function checkCounts({ report, at, vars }, metrics) {
   }
   if (report.results.length === before)
     report.right('edge', 'no batch is refused, and none waits for want of an aggregator');
+}
+
+/**
+ * Whether the minimums are reached at the rate at which reports come in: that of each open batch,
+ * once it has been open for an hour. The edge rounds when a batch opened to the hour.
+ * @param {Context} context
+ * @param {any[]} recipes  JSON
+ * @param {Metrics} counts  of the edge worker
+ * @param {number} [now]  milliseconds
+ */
+export function checkMinimumsSeen({ report }, recipes, counts, now = Date.now()) {
+  const before = report.results.length;
+  let judged = 0;
+  for (const json of recipes) {
+    const of = (/** @type {string} */ name) => metric(counts, `shoal_edge_${name}`, json.recipe);
+    const open = of('open_reports') ?? 0;
+    const opened =
+      (of('open_due_timestamp_seconds') ?? 0) * 1000 - (json.batch?.max_age_s ?? 86400) * 1000;
+    const days = (now - opened) / DAY_MS;
+    if (json.recipe === PROBE || open === 0 || days < 1 / 24) continue;
+    judged++;
+    const left = Math.max(0, (Date.parse(`${json.expires}T00:00:00Z`) + DAY_MS - now) / DAY_MS);
+    const more = Math.floor((open / days) * left);
+    const { batch, cohort } = minimumsOf(json);
+    const told = (/** @type {number} */ n, /** @type {number} */ had) =>
+      `${json.recipe} needs ${n}, and has ${had}: at the rate of the last ${Math.round(days * 24)} hours ${more} more come until it ends`;
+    const all = of('accepted_reports_total') ?? open;
+    if (open + more < batch)
+      report.wrong('minimums', 'minimum-batch', { detail: told(batch, open) });
+    else if (all + more < cohort)
+      report.wrong('minimums', 'minimum-cohort', { detail: told(cohort, all) });
+  }
+  if (judged > 0 && report.results.length === before)
+    report.right('minimums', 'the reports that come in reach the minimums of every recipe');
 }

@@ -14,7 +14,7 @@ import { jsonOf, request } from './net.js';
 
 export const PROBE = 'shoal-probe';
 const SOON_DAYS = 14;
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /** @type {Promise<WebAssembly.Module> | undefined} */
 let compiled;
@@ -210,7 +210,7 @@ export function checkMinimums({ report }, recipes, visitors) {
 }
 
 /** With the defaults of docs/formats.md. @param {any} json */
-const minimumsOf = (json) => ({
+export const minimumsOf = (json) => ({
   batch: json.batch?.minimum ?? 500,
   cohort: json.cohort?.minimum ?? 1000,
 });

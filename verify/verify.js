@@ -6,10 +6,16 @@ import { checkAggregator, checkDictionaries, checkSecretFiles } from './aggregat
 import { checkInBrowser, openPage, sendInPage } from './browser.js';
 import { checkConfigs } from './config_checks.js';
 import { Context as Checking } from './context.js';
-import { checkCounts, checkEdge, metricsOf } from './edge_checks.js';
+import { checkCounts, checkEdge, checkMinimumsSeen, metricsOf } from './edge_checks.js';
 import { checkClient, checkPolicy, readPage } from './page_checks.js';
 import { probe, sendHere } from './probe.js';
-import { checkAtAggregator, checkAtEdge, checkMinimums, pageRecipes } from './recipe_checks.js';
+import {
+  checkAtAggregator,
+  checkAtEdge,
+  checkMinimums,
+  checkMinimumsSeen,
+  pageRecipes,
+} from './recipe_checks.js';
 import { checkIssuers, checkLog, checkRelay } from './relay_checks.js';
 import { Report } from './report.js';
 import { UsageError, fileOf, folderUrl, listenUrl, readFolder, secretOf, urlOf } from './setup.js';
@@ -137,6 +143,12 @@ async function checkServices(context, opened) {
       context,
       all.map(({ json }) => json),
       settings.visitors,
+    );
+  else if (edgeCounts)
+    checkMinimumsSeen(
+      context,
+      all.map(({ json }) => json),
+      edgeCounts,
     );
   if (settings.noProbe || !listed || !at.edge) return;
   const inPage =
