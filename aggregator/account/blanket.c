@@ -11,7 +11,7 @@
 #include "amplification_search.h"
 #include "variation_ratio.h"
 
-#define CELLS 1024      // of a window
+#define CELLS 1536      // of a window
 #define STEPS 1024      // of the grid from the least value of one report to the largest
 #define ROUNDING 1e-9   // relative: more than all roundings of 40 doublings
 #define WIDTH 2e-4      // relative width of the bracket of epsilon
