@@ -192,8 +192,8 @@ void agg_intervals_of(double *low, double *high, const agg_intervals *intervals,
     }
     double c = fmin(fmax(round(law->n * law->q + (law->p - law->q) * count), 0), law->n);
     struct agg_interval_ends ends = exact_ends(intervals, c);
-    *low = more > 0 ? count - hypot(count - ends.low, sqrt(more)) : ends.low;
-    *high = more > 0 ? count + hypot(ends.high - count, sqrt(more)) : ends.high;
+    *low = more > 0 ? count - sqrt((count - ends.low) * (count - ends.low) + more) : ends.low;
+    *high = more > 0 ? count + sqrt((ends.high - count) * (ends.high - count) + more) : ends.high;
 }
 
 double agg_intervals_highest(const agg_intervals *intervals, double count, double added,
