@@ -134,9 +134,12 @@ function withIntervalsOf(now, then, what) {
   let i = 0;
   return Buffer.from(
     text.replace(INTERVAL, (all, stderr, low, high) => {
-      const [before, , oldLow, oldHigh] = ends[i++];
-      const far = Math.max(Math.abs(low - oldLow), Math.abs(high - oldHigh));
-      assert.ok(far <= Math.max(stderr, 1), `${what}: ${all} where ${before} was`);
+      const [before, , ...old] = ends[i++];
+      const far = [low, high].map((end, side) => Math.abs(Number(end) - Number(old[side])));
+      assert.ok(
+        Math.max(...far) <= Math.max(Number(stderr), 1),
+        `${what}: ${all} where ${before} was`,
+      );
       return before;
     }),
     'latin1',
