@@ -617,7 +617,7 @@ static void print_two_rows(printed *p)
                                  .n_dictionary = 5,
                                  .n_withheld = 3,
                                  .n_rows = 2,
-                                 .selection = {1, 5, 0.99, 2.5},
+                                 .selection = {1, 5, 0.99, 2.5, 0.01},
                                  .rows = rows};
     print_all(p, print_compare, &compare);
 }

@@ -129,7 +129,7 @@ static void a_search_finds_parts_in_either_case(void **state)
     agg_table_order order = {.find = "Ab"};
     assert_true(agg_table_holds(&order, "xaB", 3) && agg_table_holds(&order, "ab", 2));
     assert_false(agg_table_holds(&order, "xa", 2) || agg_table_holds(&order, "a", 1));
-    assert_false(agg_table_holds(&order, "abc" + 1, 2) || agg_table_holds(&order, "", 0));
+    assert_false(agg_table_holds(&order, &"abc"[1], 2) || agg_table_holds(&order, "", 0));
     order.find[0] = '\0';
     assert_true(agg_table_holds(&order, "", 0) && agg_table_holds(&order, "x", 1));
 }
