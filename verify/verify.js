@@ -9,13 +9,7 @@ import { Context as Checking } from './context.js';
 import { checkCounts, checkEdge, checkMinimumsSeen, metricsOf } from './edge_checks.js';
 import { checkClient, checkPolicy, readPage } from './page_checks.js';
 import { probe, sendHere } from './probe.js';
-import {
-  checkAtAggregator,
-  checkAtEdge,
-  checkMinimums,
-  checkMinimumsSeen,
-  pageRecipes,
-} from './recipe_checks.js';
+import { checkAtAggregator, checkAtEdge, checkMinimums, pageRecipes } from './recipe_checks.js';
 import { checkIssuers, checkLog, checkRelay } from './relay_checks.js';
 import { Report } from './report.js';
 import { UsageError, fileOf, folderUrl, listenUrl, readFolder, secretOf, urlOf } from './setup.js';

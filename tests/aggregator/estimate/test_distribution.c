@@ -160,7 +160,7 @@ static void estimate_once(agg_distribution *d, const char *mechanism, const char
 {
     const agg_distribution_options options = {.n_quantiles = 3, .quantiles = {0.2, 0.5, 0.9}};
     uint8_t seed[32] = {19, (uint8_t)trial};
-    static uint8_t records[DEVICES][64];
+    static uint8_t records[DEVICES * 64];
     agg_recipe recipe;
     agg_accumulator acc;
     agg_error error;
@@ -174,10 +174,10 @@ static void estimate_once(agg_distribution *d, const char *mechanism, const char
         int64_t micro = (int64_t)llround(1e6 * (-10 + 40 * draw(u)));
         uint64_t item = shoal_recipe_number_item(recipe.recipe, micro);
         assert_ok(
-            shoal_record_randomize(records[0] + i * size, recipe.recipe, &item, 1, NULL, &rng));
+            shoal_record_randomize(records + i * size, recipe.recipe, &item, 1, NULL, &rng));
     }
     assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
-    assert_ok(agg_accumulator_add(&acc, &error, records[0], DEVICES, 1));
+    assert_ok(agg_accumulator_add(&acc, &error, records, DEVICES, 1));
     assert_ok(agg_distribution_run(d, &error, &recipe, &acc, &options));
     agg_accumulator_release(&acc);
     agg_recipe_release(&recipe);

@@ -81,7 +81,7 @@ async function askAll(url) {
       status,
       retry: headers.get('retry-after'),
       text: text
-        .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, 'TICK')
+        .replace(/\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ| \d\d:\d\d UTC)/g, 'TICK')
         .replace(/^(shoal_store_next_tick_timestamp_seconds\{.*\}) \d+$/m, '$1 TICK'),
     });
   }
