@@ -11,9 +11,12 @@
 #include "amplification_search.h"
 #include "variation_ratio.h"
 
-#define CELLS 1536      // of a window
-#define STEPS 1024      // of the grid from the least value of one report to the largest
-#define ROUNDING 1e-9   // relative: more than all roundings of 40 doublings
+#define CELLS 1536 // of a window
+#define STEPS 1024 // of the grid from the least value of one report to the largest
+// Relative, of each report: a mass is a sum of CELLS products at most, and its error doubles with
+// every doubling, so that of n reports is below 2 (CELLS + 4) 2^-53 n.
+#define ROUNDING 4e-13
+#define PLACING 1e-6    // relative: more than the roundings of all values do
 #define WIDTH 2e-4      // relative width of the bracket of epsilon
 #define NEAR 2e-3       // how near the variation-ratio figure is to the bound, where it is
 #define OUTSIDE 1e-6    // share of delta that may be lost above windows
@@ -159,7 +162,7 @@ static double bound_of(const sum_law *s, const atoms *a)
     double sum = 0;
     for (size_t i = 0; i < s->n; i++)
         sum += s->mass[i] * fmax(0, s->count * a->drift + (s->first + (double)i) * s->step);
-    return sum / s->count * (1 + ROUNDING) + s->lost * a->largest;
+    return sum / s->count * (1 + PLACING) * exp(ROUNDING * s->count) + s->lost * a->largest;
 }
 
 static double sum_up(sum_law *s, const atoms *a, double n, double tiny)

@@ -12,8 +12,8 @@
 // among them so that their mean stays; since max(0, .) is convex, that never lowers the result. The
 // lower tail is moved up to the window's end, which never lowers it either, and what is lost above
 // the window is counted as if all reports had the largest value. All terms are positive, so they
-// keep their relative precision; the result of a Fourier transform would be off by more than delta.
-// Doubles.
+// keep their relative precision, and the errors of rounding, which grow with n, are added; the
+// result of a Fourier transform would be off by more than delta. Doubles.
 #ifndef BLANKET_H
 #define BLANKET_H
 
