@@ -173,8 +173,7 @@ static void estimate_once(agg_distribution *d, const char *mechanism, const char
         double u = (double)(shoal_rng_u64(&rng) >> 11) * 0x1p-53;
         int64_t micro = (int64_t)llround(1e6 * (-10 + 40 * draw(u)));
         uint64_t item = shoal_recipe_number_item(recipe.recipe, micro);
-        assert_ok(
-            shoal_record_randomize(records + i * size, recipe.recipe, &item, 1, NULL, &rng));
+        assert_ok(shoal_record_randomize(records + i * size, recipe.recipe, &item, 1, NULL, &rng));
     }
     assert_ok(agg_accumulator_init(&acc, &error, recipe.recipe));
     assert_ok(agg_accumulator_add(&acc, &error, records, DEVICES, 1));
