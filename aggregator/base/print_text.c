@@ -150,38 +150,6 @@ bool agg_is_character(size_t *used, const char *bytes, size_t len)
     return point >= 0;
 }
 
-// Writes the number with so many digits.
-// Returns: whether it reads back as the same double.
-static bool fits_digits(char out[AGG_NUMBER_TEXT], double x, int digits)
-{
-    snprintf(out, AGG_NUMBER_TEXT, "%.*g", digits, x);
-    return strtod(out, NULL) == x;
-}
-
-// Returns: the last two of 17 significant digits; 0 if there are fewer.
-static int last_two(const char *text)
-{
-    int n = 0, last = 0;
-    for (; *text != '\0' && *text != 'e'; text++) {
-        if (*text < '0' || *text > '9' || (n == 0 && *text == '0')) continue;
-        last = last % 10 * 10 + (*text - '0');
-        n++;
-    }
-    return n == 17 ? last : 0;
-}
-
-// A double that 15 digits identify is at most 2^-53 of its size from them. That is less than 12 in
-// the 17th digit, so the last two of its 17 digits are near 00. Most others are spared the attempt.
-void agg_number_text(char out[AGG_NUMBER_TEXT], double x)
-{
-    char all[AGG_NUMBER_TEXT];
-    snprintf(all, sizeof all, "%.17g", x);
-    int last = last_two(all);
-    bool may_be_short = last < 13 || last > 87 || fabs(x) < 1e-300; // those have fewer bits
-    if (may_be_short && fits_digits(out, x, 15)) return;
-    if (!fits_digits(out, x, 16)) memcpy(out, all, sizeof all);
-}
-
 void agg_print_number(FILE *stream, double x)
 {
     char text[AGG_NUMBER_TEXT];

@@ -125,7 +125,7 @@ static void doubles_have_the_fewest_digits(void **state)
 {
     uint64_t bits = 1;
     (void)state;
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < 400000; i++) {
         char text[AGG_NUMBER_TEXT], fewest[AGG_NUMBER_TEXT];
         double x;
         bits = bits * 6364136223846793005u + 1442695040888963407u;
@@ -134,6 +134,9 @@ static void doubles_have_the_fewest_digits(void **state)
         if (i % 2 == 1) x = (double)(int64_t)own / pow(10, i % 37);
         if (i % 4 == 3) x = strtod((snprintf(text, sizeof text, "%.14e", x), text), NULL);
         if (i % 100 == 0) x = ldexp(x, -1060); // few bits
+        if (i % 16 == 2) x = ldexp(1, i % 140 - 60) + (i % 32 == 2 ? 0 : ldexp(1, i % 70 - 60));
+        if (i % 16 == 6) x = floor(fmod(x, 1e6)) / (double)(1 << i % 20); // halfway between two
+        if (i % 16 == 10) x = ldexp((double)(own >> 11), -(i % 60 + 40)) * (i % 3 - 1);
         for (int digits = 15; digits <= 17; digits++) {
             snprintf(fewest, sizeof fewest, "%.*g", digits, x);
             if (strtod(fewest, NULL) == x) break;
