@@ -129,6 +129,36 @@ static int compare_rows(const void *a, const void *b)
     return agg_text_compare(x->value, y->value);
 }
 
+// Sets the intervals of rows that were selected, and their ranks. The rows are selected among the
+// candidates by the counts that they show. Intervals of all candidates at the level of ranks hold
+// together, and so do those of the rows.
+static agg_err select_rows(agg_discovery *d, agg_error *error, size_t top)
+{
+    const size_t shown = top > 0 && top < d->n_rows ? top : d->n_rows;
+    const size_t n_all = d->n_candidates > d->n_rows ? d->n_candidates : d->n_rows;
+    agg_ranks ranks;
+    d->selection = agg_selection_of(shown, n_all, d->confidence);
+    agg_err err = agg_ranks_init(&ranks, error, d->n_rows, n_all, d->confidence);
+    if (err != SHOAL_OK) return err;
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const agg_found *row = &d->rows[i];
+        ranks.lows[i] = row->count - ranks.quantile * row->stderr_;
+        ranks.highs[i] = row->count + ranks.quantile * row->stderr_;
+    }
+    agg_ranks_sort(&ranks);
+    for (size_t i = 0; i < shown; i++) {
+        agg_found *row = &d->rows[i];
+        const double half = ranks.quantile * row->stderr_;
+        row->rank = agg_ranks_find(&ranks, row->count - half, row->count + half);
+        row->rank.high -= n_all - d->n_rows; // among the rows alone
+        row->fcr_low = row->count - d->selection.quantile * row->stderr_;
+        row->fcr_high = row->count + d->selection.quantile * row->stderr_;
+    }
+    agg_ranks_release(&ranks);
+    d->n_rows = shown;
+    return SHOAL_OK;
+}
+
 uint64_t agg_discover_memory(const agg_recipe *recipe, uint64_t accumulator, unsigned n_threads)
 {
     const agg_discoverer *discoverer = agg_discoverer_of(recipe->recipe->mechanism);
@@ -165,13 +195,10 @@ agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
     if (err == SHOAL_OK)
         err = agg_discoverer_of(rounds[0].recipe->recipe->mechanism)
                   ->run(discovery, error, rounds, n_rounds, &o);
-    if (err != SHOAL_OK) {
-        agg_discovery_release(discovery);
-        return err;
-    }
-    filter(discovery, o.known, &rounds[0].recipe->known);
-    if (discovery->n_rows > 1)
+    if (err == SHOAL_OK) filter(discovery, o.known, &rounds[0].recipe->known);
+    if (err == SHOAL_OK && discovery->n_rows > 1)
         qsort(discovery->rows, discovery->n_rows, sizeof *discovery->rows, compare_rows);
-    if (o.top > 0 && discovery->n_rows > o.top) discovery->n_rows = o.top;
-    return SHOAL_OK;
+    if (err == SHOAL_OK) err = select_rows(discovery, error, o.top);
+    if (err != SHOAL_OK) agg_discovery_release(discovery);
+    return err;
 }

@@ -23,6 +23,7 @@
 #include "alarms.h"
 #include "guarantee.h"
 #include "recipe_json.h"
+#include "selection.h"
 #include "text_list.h"
 
 #define AGG_FOUND_HOW_MAX 96u
@@ -40,9 +41,11 @@ typedef struct agg_discover_options {
 } agg_discover_options;
 
 typedef struct agg_found {
-    agg_text value;        // in the discovery's pool; valid UTF-8 without control characters
-    double count, stderr_; // reports of the value, scaled to all `n`; unbiased
-    double low, high;      // normal interval at the confidence
+    agg_text value;           // in the discovery's pool; valid UTF-8 without control characters
+    double count, stderr_;    // reports of the value, scaled to all `n`; unbiased
+    double low, high;         // normal interval at the confidence
+    double fcr_low, fcr_high; // the same for rows that were selected (selection.h)
+    agg_rank rank;            // among the rows, before `top` cuts them; 1 is the largest
     double score; // standard errors above the level of a string that nobody sent (agg_count)
     char how[AGG_FOUND_HOW_MAX]; // how it was found, NUL-terminated: "5 fragments", "round 7"
 } agg_found;
@@ -55,6 +58,7 @@ typedef struct agg_discovery {
     agg_found *rows;                    // by falling count, then value
     agg_alarms alarms;                  // of all rounds; counts of the strings are not tested
     size_t n_candidates;                // strings that were tested by the last oracle
+    agg_selection selection;            // the rows among the candidates
     uint32_t n_notes, n_cuts;
     char notes[AGG_DISCOVERY_NOTES_MAX]
               [AGG_DISCOVERY_NOTE_MAX]; // the steps of the decoding, for people

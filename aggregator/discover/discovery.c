@@ -26,13 +26,12 @@ agg_err agg_discovery_add(agg_discovery *d, agg_error *error, agg_text value, do
     }
     double z = -agg_normal_quantile((1 - d->confidence) / 2);
     agg_found *row = &d->rows[d->n_rows++];
-    *row = (agg_found){{d->pool + d->pool_len, value.len},
-                       count,
-                       stderr_,
-                       count - z * stderr_,
-                       count + z * stderr_,
-                       score,
-                       ""};
+    *row = (agg_found){.value = {d->pool + d->pool_len, value.len},
+                       .count = count,
+                       .stderr_ = stderr_,
+                       .low = count - z * stderr_,
+                       .high = count + z * stderr_,
+                       .score = score};
     snprintf(row->how, sizeof row->how, "%s", how);
     memcpy(d->pool + d->pool_len, value.bytes, value.len);
     d->pool[d->pool_len + value.len] = '\0';

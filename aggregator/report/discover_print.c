@@ -11,6 +11,7 @@
 #include "print_text.h"
 #include "recipe.h"
 #include "result_table.h"
+#include "selection_print.h"
 #include "table_write.h"
 #include "window_picks.h"
 
@@ -60,6 +61,13 @@ static bool read_row(agg_cell *cells, void *source, size_t i)
     }
     cells[1 + N_COLUMNS].flag = true;
     cells[2 + N_COLUMNS].text = (agg_text){row->how, strlen(row->how)};
+    cells += 3 + N_COLUMNS;
+    cells[0].number = row->fcr_low;
+    cells[1].number = row->fcr_high;
+    cells[0].error = cells[1].error = row->stderr_;
+    cells[2].whole = row->rank.low;
+    cells[3].whole = row->rank.high;
+    for (size_t j = 4; j < 7; j++) cells[j].is_missing = true; // adjusted: see docs/selection.md
     return true;
 }
 
@@ -84,6 +92,7 @@ static void make_table(agg_table *table, const agg_discovery_result *result)
         agg_table_add(table, &number, 1);
     }
     agg_table_add(table, found, 2);
+    agg_selection_columns(table, agg_picks_unit(d->recipe->recipe));
     agg_table_state(table, "schema", "1");
     agg_table_state(table, "recipe", d->recipe->id);
     agg_table_state(table, "recipe_hash", d->recipe->hash_hex);
@@ -129,6 +138,7 @@ static void print_json(FILE *stream, const agg_discovery_result *result, const a
         agg_alarms_print_json(stream, &d->alarms);
         fputc(',', stream);
     }
+    agg_selection_print_json(stream, &d->selection);
     fputs("\"rows\":[", stream);
     agg_table_print_json_rows(stream, table, "\n", ",\n", "");
     fputs("\n]}\n", stream);
@@ -180,6 +190,7 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
         fprintf(stream, "\n%zu string%s below the release threshold of %s withheld\n",
                 d->n_withheld, d->n_withheld == 1 ? "" : "s",
                 agg_whole(d->recipe->recipe->release_threshold).text);
+    agg_selection_print(stream, &d->selection, d->confidence);
     agg_alarms_print_rest(stream, &d->alarms);
     if (result->guarantee == NULL) return;
     fputc('\n', stream);

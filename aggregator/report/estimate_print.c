@@ -154,21 +154,6 @@ static void state_facts(agg_table *table, const agg_estimate *e)
     }
 }
 
-static void add_selection(agg_table *table, const agg_estimate *e)
-{
-    const char *of = agg_picks_unit(e->recipe->recipe);
-    const agg_column added[] = {AGG_COLUMN("fcr_low", AGG_COLUMN_NUMBER, of),
-                                AGG_COLUMN("fcr_high", AGG_COLUMN_NUMBER, of),
-                                AGG_COLUMN("rank_low", AGG_COLUMN_WHOLE, NULL),
-                                AGG_COLUMN("rank_high", AGG_COLUMN_WHOLE, NULL)};
-    agg_column adjusted[] = {AGG_COLUMN("adjusted", AGG_COLUMN_NUMBER, of),
-                             AGG_COLUMN("adjusted_low", AGG_COLUMN_NUMBER, of),
-                             AGG_COLUMN("adjusted_high", AGG_COLUMN_NUMBER, of)};
-    for (size_t i = 0; i < 3; i++) adjusted[i].may_be_missing = true;
-    agg_table_add(table, added, sizeof added / sizeof *added);
-    agg_table_add(table, adjusted, sizeof adjusted / sizeof *adjusted);
-}
-
 static void make_table(agg_table *table, reading *r)
 {
     static const agg_column value[] = {AGG_COLUMN("value", AGG_COLUMN_TEXT, NULL)};
@@ -188,7 +173,7 @@ static void make_table(agg_table *table, reading *r)
     }
     if (!is_mean(e)) agg_table_add(table, detected, 1);
     if (agg_picks_windows(e->recipe->recipe)) agg_table_add(table, unit, 1);
-    if (!is_mean(e)) add_selection(table, e);
+    if (!is_mean(e)) agg_selection_columns(table, agg_picks_unit(e->recipe->recipe));
     state_facts(table, e);
 }
 

@@ -5,6 +5,20 @@
 #include "page_text.h"
 #include "print_text.h"
 
+void agg_selection_columns(agg_table *table, const char *unit)
+{
+    const agg_column columns[] = {
+        AGG_COLUMN("fcr_low", AGG_COLUMN_NUMBER, unit),
+        AGG_COLUMN("fcr_high", AGG_COLUMN_NUMBER, unit),
+        AGG_COLUMN("rank_low", AGG_COLUMN_WHOLE, NULL),
+        AGG_COLUMN("rank_high", AGG_COLUMN_WHOLE, NULL),
+        AGG_COLUMN_OR_NULL("adjusted", AGG_COLUMN_NUMBER, unit),
+        AGG_COLUMN_OR_NULL("adjusted_low", AGG_COLUMN_NUMBER, unit),
+        AGG_COLUMN_OR_NULL("adjusted_high", AGG_COLUMN_NUMBER, unit),
+    };
+    agg_table_add(table, columns, sizeof columns / sizeof *columns);
+}
+
 void agg_selection_print_json(FILE *stream, const agg_selection *selection)
 {
     fprintf(stream,

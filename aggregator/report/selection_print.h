@@ -6,7 +6,13 @@
 #include <stdio.h>
 
 #include "estimate.h"
+#include "result_table.h"
 #include "selection.h"
+
+// Adds the columns of rows that were selected: "fcr_low", "fcr_high", "rank_low", "rank_high",
+// "adjusted", "adjusted_low" and "adjusted_high". The last three may be missing.
+//   unit: of the counts
+void agg_selection_columns(agg_table *table, const char *unit);
 
 // Prints the member "selection":{"selected", "of", "confidence"} and a comma: rows that count as
 // selected, rows in all, and the confidence of each "fcr_low" and "fcr_high".

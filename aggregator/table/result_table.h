@@ -47,6 +47,13 @@ typedef struct agg_column {
         .name = {(text), sizeof(text) - 1}, .kind = (kind_), .unit = (unit_)                       \
     }
 
+// The same for a column whose cells may be null.
+#define AGG_COLUMN_OR_NULL(text, kind_, unit_)                                                     \
+    {                                                                                              \
+        .name = {(text), sizeof(text) - 1}, .kind = (kind_), .unit = (unit_),                      \
+        .may_be_missing = true                                                                     \
+    }
+
 typedef struct agg_cell {
     bool is_missing;
     agg_text text; // of a text or a word

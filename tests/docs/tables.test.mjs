@@ -357,6 +357,7 @@ test('the fields of a result', () => {
         (name) => name !== 's',
       ),
       ...all(read('aggregator/report/estimate_print.c'), /AGG_COLUMN\("([a-z_]+)"/g),
+      ...all(read('aggregator/report/selection_print.c'), /AGG_COLUMN(?:_OR_NULL)?\("([a-z_]+)"/g),
       ...all(read('aggregator/report/estimate_print.c'), /\.group = \{"([a-z_]+)"/g),
       ...all(read('aggregator/report/incomplete_print.c'), /\\"([a-z]+)\\":/g),
       ...SELECTION.filter((name) => name !== 'confidence'),

@@ -79,6 +79,9 @@ const printable = COUNTS.map(([value]) => value)
   .filter((value) => value !== 'a\x07b')
   .sort();
 
+/** A row without what depends on the other rows that are shown. @param {{fcr_low: number, fcr_high: number}} row */
+const unpicked = ({ fcr_low, fcr_high, ...row }) => row;
+
 test('finds every string that was sent, in any script, and none with control characters', () => {
   const result = rows();
   assert.deepEqual(values(result), printable);
@@ -98,6 +101,9 @@ test('finds every string that was sent, in any script, and none with control cha
       row.low < row.count && row.count < row.high && row.detected === true && row.found.length > 0,
     );
     assert.ok(i === 0 || result.rows[i - 1].count >= row.count, 'by falling count');
+    assert.ok(row.fcr_low <= row.low && row.high <= row.fcr_high);
+    assert.ok(1 <= row.rank_low && row.rank_low <= i + 1 && i + 1 <= row.rank_high);
+    assert.ok(row.rank_high <= result.rows.length && row.adjusted === null);
   }
 });
 
@@ -116,7 +122,10 @@ test('leaves out what is known, and says how many', () => {
 
 test('keeps the largest, and nothing below a threshold', () => {
   const all = rows();
-  assert.deepEqual(rows('--top', '2').rows, all.rows.slice(0, 2));
+  const two = rows('--top', '2');
+  assert.deepEqual(two.rows.map(unpicked), all.rows.slice(0, 2).map(unpicked));
+  assert.deepEqual([two.selection.selected, two.selection.of], [2, all.candidates]);
+  assert.ok(two.rows[0].fcr_low < all.rows[0].fcr_low, 'fewer of as many');
   // 3/25 and 2/25 of the devices are 4,800 and 3,200; fragments, of half the reports each, are within 4 x 100 of that.
   const above = rows('--threshold', '4000');
   assert.deepEqual(values(above), ['<b>', '=1+2', 'cats', 'dog', 'я']);
@@ -167,7 +176,10 @@ test('writes hostile text so that it stays text', () => {
   assert.match(table, /\nepsilon per report {2}12 /);
   const csv = run('--format', 'csv');
   const lines = csv.text.trimEnd().split('\n');
-  assert.equal(lines[0], 'value,count,stderr,low,high,detected,found');
+  assert.equal(
+    lines[0],
+    'value,count,stderr,low,high,detected,found,fcr_low,fcr_high,rank_low,rank_high,adjusted,adjusted_low,adjusted_high',
+  );
   assert.ok(
     lines.some((line) => line.startsWith('"\'=1+2",')),
     'no formula',
