@@ -20,6 +20,7 @@ const recipe = (name) => JSON.parse(read(`docs/recipes/${name}.json`));
 
 /** Bytes of an accumulator's cells, in words. @param {any} r */
 function memory(r) {
+  if (r.variables) return 'its records';
   const { epsilon, k = 1, m, values } = r.parameters;
   const E = Math.exp(epsilon);
   /** @type {{[name: string]: number}} docs/mechanisms/piecewise.md and square-wave.md */

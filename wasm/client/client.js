@@ -120,6 +120,23 @@ export class Client {
    */
   ask = this.#calls(queries, 'ask');
   /**
+   * Reports each word of a text to the recipes that take words.
+   * @type {(text: string) => Promise<Outcome[]>}
+   */
+  type = this.#calls(observing, 'type');
+  /**
+   * Says that the person is here: the device tells once a day, a week and a month whether it was here
+   * before. Call it on every page. There is one outcome for each recipe that was told.
+   * @type {(streams?: import('./visitors.js').Streams) => Promise<Outcome[]>}
+   */
+  arrive = this.#calls(observing, 'arrive');
+  /**
+   * Says that the person reached a step of a funnel, 1 for the first variable of its recipe, which
+   * picks uniformly. A window reports which steps it had in the end.
+   * @type {(stream: string, step: number) => Promise<Outcome[]>}
+   */
+  reach = this.#calls(observing, 'reach');
+  /**
    * Shares a measurement, of which two servers learn EXACT sums. Nothing randomizes it, so there is
    * no epsilon. It needs an opt-in to the task (`exact.optIn`), and counts against its limit. The
    * outcome is `queued`, or why not.
@@ -156,13 +173,21 @@ export class Client {
   }
 
   /**
-   * Makes a call of a chunk, which is made with consent only.
+   * Makes a call of a chunk, which is made with consent only. If it fails, the outcome says why.
    * @param {() => Promise<any>} load
    * @param {string} name
    * @returns {(...args: any[]) => Promise<Outcome[]>}
    */
   #calls(load, name) {
-    return (...args) => this.#consented(load, (loaded, call) => loaded[name](call, ...args));
+    return async (...args) => {
+      const context = this.#context;
+      if (!context.isOn) return [context.noteOff()];
+      return this.#attempt(
+        load,
+        (loaded, call) => loaded[name](call, ...args),
+        (error) => [context.noteError(error)],
+      );
+    };
   }
 
   /** Called by init. */
@@ -178,7 +203,9 @@ export class Client {
     // A page that comes back from the cache learns what was decided meanwhile.
     this.#on('pageshow', globalThis, ({ persisted }) => persisted && void this.#resume());
     // A page that is loaded ahead only reads, until it is shown.
-    void context.shown?.then(() => (this.#closed.signal.aborted ? undefined : this.#resume()));
+    void context.shown?.then(
+      () => /** @type {any} */ (this.#closed.signal.aborted || this.#resume()),
+    );
     await this.#resume();
   }
 
@@ -238,9 +265,8 @@ export class Client {
       await context.open();
     } catch (error) {
       context.noteError(error);
-    } finally {
-      this.#granting = false;
     }
+    this.#granting = false;
     if (context.isOn) void this.#events.open();
     void this.flush();
     return context.state;
@@ -339,11 +365,6 @@ export class Client {
     return this.#events.report(countsAddresses, String(url));
   }
 
-  /** Reports each word of a text to the recipes that take words. @param {string} text */
-  type(text) {
-    return this.#consented(observing, ({ type }, { context }) => type(context, this.#events, text));
-  }
-
   /**
    * Reads completed words from a field, or from the fields below an element that carry
    * `data-shoal`. Fields for passwords, cards, codes, numbers and addresses are never read; the
@@ -361,10 +382,9 @@ export class Client {
     const stop = new AbortController();
     const close = () => stop.abort();
     this.#closed.signal.addEventListener('abort', close);
-    void this.#attempt(observing, ({ observe }, { context }) => {
-      observe(context, this.#events, element, stop.signal, take);
-      return [];
-    });
+    void this.#attempt(observing, (/** @type {any} */ observing, call) =>
+      observing.observe(call, element, stop.signal, take),
+    );
     return close;
   }
 
@@ -432,6 +452,7 @@ export class Client {
       context: this.#context,
       outbox: this.#outbox,
       recipes: this.#recipes,
+      events: this.#events,
       era: this.#context.era,
     };
     try {
@@ -440,19 +461,6 @@ export class Client {
     } catch (error) {
       return failed(error);
     }
-  }
-
-  /**
-   * Runs a call of a chunk if there is consent. If it fails, the outcome says why.
-   * @template M
-   * @param {() => Promise<M>} load
-   * @param {(loaded: M, call: Call) => Promise<Outcome[]>} task
-   * @returns {Promise<Outcome[]>}
-   */
-  async #consented(load, task) {
-    const context = this.#context;
-    if (!context.isOn) return [context.noteOff()];
-    return this.#attempt(load, task, (error) => [context.noteError(error)]);
   }
 }
 

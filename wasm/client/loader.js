@@ -154,7 +154,10 @@ class Loading {
     if (rememberedState() === 'granted') this.#load().catch(() => {});
 
     return {
-      ...each(['record', 'visit', 'type', 'donate', 'shareExactly', 'optIn', 'ask'], part('')),
+      ...each(
+        ['record', 'visit', 'type', 'arrive', 'reach', 'donate', 'shareExactly', 'optIn', 'ask'],
+        part(''),
+      ),
       ...each(['reports', 'ledger', 'log', 'explain'], list),
       consent: {
         get state() {
@@ -190,7 +193,7 @@ class Loading {
 const each = (names, make) => Object.fromEntries(names.map((name) => [name, make(name)]));
 
 /**
- * @typedef {Pick<Client, 'record' | 'visit' | 'type' | 'donate' | 'shareExactly' | 'optIn' | 'ask' |
+ * @typedef {Pick<Client, 'record' | 'visit' | 'arrive' | 'reach' | 'type' | 'donate' | 'shareExactly' | 'optIn' | 'ask' |
  *   'exact' | 'track' | 'observe' | 'flush' | 'reports' | 'ledger' | 'log' | 'explain' | 'erase' |
  *   'consent'>} Loaded the calls of a client, without `close`
  */

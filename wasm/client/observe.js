@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the words of a text, and the words that a person completes in fields that the page opens
-// for it. This is a chunk of its own, loaded by the first observe() or type(). It keeps no text:
-// when an event completes a word, it reads the field's own content. Depends on the DOM.
+// for it. This is a chunk of its own, loaded by the first observe(), type(), arrive() or reach(). It
+// keeps no text: when an event completes a word, it reads the field's own content. Depends on the DOM.
 import { isWord, segments, words } from '../bindings/text.js';
 
 /**
- * @typedef {import('./context.js').Context} Context
+ * @typedef {import('./outbox.js').Call} Call
  * @typedef {import('./context.js').Outcome} Outcome
  * @typedef {import('../bindings/device.js').Recipe} Recipe
  * @typedef {{report: (wants: (recipe: Recipe) => boolean, value: any) => Promise<Outcome[]>}} Events
  *   what takes the words
  */
+
+// One chunk with this one: a name of another would cost every page more than these cost the pages
+// that load it.
+export { arrive, reach } from './visitors.js';
 
 /** Reports words to the recipes that take them. @param {Events} events @param {string[]} list */
 async function report(events, list) {
@@ -22,11 +26,10 @@ async function report(events, list) {
 
 /**
  * Reports the words of a text, in order.
- * @param {Context} context
- * @param {Events} events
+ * @param {Pick<Call, 'context' | 'events'>} call
  * @param {string} text
  */
-export const type = async (context, events, text) =>
+export const type = async ({ context, events }, text) =>
   Intl.Segmenter ? report(events, words(text)) : [context.note('segmenter-missing')];
 
 const TYPED = /^insert(Text|LineBreak|Paragraph|CompositionText)$/;
@@ -120,13 +123,12 @@ function beforeCaret(field) {
 
 /**
  * Reads completed words while they are typed.
- * @param {Context} context
- * @param {Events} events
+ * @param {Pick<Call, 'context' | 'events'>} call
  * @param {Element} element a field, or an element above fields that carry `data-shoal`
  * @param {AbortSignal} signal stops the reading
  * @param {(word: string) => unknown} [take] is given each word, in place of the recipes
  */
-export function observe(context, events, element, signal, take) {
+export function observe({ context, events }, element, signal, take) {
   /** @param {string[]} list */
   const found = (list) => {
     if (take) for (const word of list) take(word);

@@ -25,6 +25,7 @@ import { DAY_MS, chunk, randomBytes, today, uniform } from './basics.js';
  * @property {Context} context
  * @property {Outbox} outbox
  * @property {PageRecipes} recipes
+ * @property {import('./events.js').Events} events
  * @property {number} era of the consent under which the call began
  */
 

@@ -57,6 +57,9 @@ export const REASONS = {
   'too-long': 'The text has more bytes than the recipe takes.',
   'no-variables': 'The recipe takes its variables by name, in one object.',
   'unknown-variable': 'The event names a variable that the recipe does not have.',
+  'not-a-funnel':
+    'The recipe of this stream is no funnel: it needs variables, and send.pick "uniform".',
+  'no-step': 'The number of the step is not one of the variables of the recipe, 1 for the first.',
   run: 'The recipe is an epoch of a run, which is answered from its samples: it belongs to the option runs.',
   'not-a-site': 'This is not the address of a public web site.',
   'refused-field': 'Words are not read from this kind of field.',

@@ -15,6 +15,9 @@ import { isSampled, randomBytes } from './basics.js';
  * @property {string} [token] that its report spends, where the recipe's reports do
  */
 
+/** What names a step of a funnel in place of a value: `{[STEP]: 1}`. No value of a page has it. */
+export const STEP = Symbol.for('shoal step'); // one in all chunks
+
 /**
  * Tosses the sampling coin of each report. Returns a slot for each that stays.
  * @param {Dependencies} deps
@@ -37,9 +40,10 @@ export function slotsOf(deps, recipe, tokens) {
  * @param {Dependencies} deps
  * @param {Recipe} recipe
  * @param {{value?: any}} item without a value for "none"
+ * @param {number} [order] in place of a number that is drawn
  */
-export function draw(deps, recipe, item) {
-  const u = Number(new DataView(randomBytes(deps, 8).buffer).getBigUint64(0) >> 11n);
+export function draw(deps, recipe, item, order) {
+  const u = order ?? Number(new DataView(randomBytes(deps, 8).buffer).getBigUint64(0) >> 11n);
   const seed = randomBytes(deps, 32);
   const record =
     'value' in item ? recipe.randomize(item.value ?? null, seed) : randomizeNone(recipe, seed);

@@ -15,7 +15,7 @@ import { DAY_MS, VISITS, VISITS_LIVE, chunk, today, uniform } from './basics.js'
 import { itemOf } from './items.js';
 import { sealingOf } from './page_recipes.js';
 import { sendNow } from './send_now.js';
-import { draw, slotsOf } from './window_slots.js';
+import { STEP, draw, slotsOf } from './window_slots.js';
 
 /**
  * @typedef {import('../bindings/device.js').Core} Core
@@ -33,6 +33,7 @@ import { draw, slotsOf } from './window_slots.js';
  * @property {number} expires the recipe's last day
  * @property {Slot[] | null} [slots] of a day's window: null while it is paid for but has no records
  * @property {Taken[]} [tokens] of its reports, until the slots have them
+ * @property {number} [steps] of a funnel that were reached: bit i - 1 for step i
  *
  * @typedef {object} VisitSlot
  * @property {string} id
@@ -45,6 +46,7 @@ import { draw, slotsOf } from './window_slots.js';
  * @property {number} era of the consent that it was opened under
  * @property {NonNullable<Sealing['seal']> | undefined} seal
  * @property {VisitSlot[]} slots
+ * @property {number} steps of a funnel that were reached
  */
 
 const PREFIX = '~window/'; // keys of the store `events`: the prefix, the recipe's hash, the day
@@ -240,19 +242,57 @@ export class Windows {
   /**
    * Takes an event. Returns `entered`, or the code that says why it does not count.
    * @param {Recipe} recipe
-   * @param {any} value
+   * @param {any} value or a step of a funnel
    * @param {number} era of the consent under which the event came
+   * @param {number} [order] of an event that says all of its window, in place of the number drawn:
+   *   the last one in this order stays
+   * @returns {Promise<string>}
    */
-  async take(recipe, value, era) {
+  async take(recipe, value, era, order) {
     await this.#opening;
+    const step = order === undefined && value?.[STEP];
+    if (step) return this.#reach(recipe, step, era);
     const { code, ...item } = await itemOf(recipe, value, this.#context.deps.sites);
     const isVisit = recipe.send.window === 'visit';
     // An event that is not counted brings "none", and is written like any other.
     const brought = code === undefined ? { value: null, ...item } : {};
     const isTaken = await (isVisit
-      ? this.#takeInVisit(recipe, brought, era)
-      : this.#takeInDay(recipe, brought, era));
+      ? this.#takeInVisit(recipe, brought, era, order)
+      : this.#takeInDay(recipe, brought, era, order));
     return isTaken ? (code ?? 'entered') : this.#whyNot(recipe);
+  }
+
+  /**
+   * Adds a step to those that were reached in the window, and takes all of them as its one event: for
+   * each variable whether its step was reached.
+   * @param {Recipe} recipe of variables, each `yes` or `no`
+   * @param {number} step 1 for the first variable
+   * @param {number} era
+   * @returns {Promise<string>}
+   */
+  async #reach(recipe, step, era) {
+    const context = this.#context;
+    const visit = this.#visits.get(recipe.hash);
+    const bit = 1 << (step - 1);
+    const steps =
+      recipe.send.window === 'visit'
+        ? visit && (visit.steps |= bit)
+        : await context.exclusive(async (tx) => {
+            const key = keyOf(recipe, today(context.deps));
+            /** @type {Kept | undefined} */
+            const row = await tx.get('events', key);
+            if (era !== context.era || !row?.slots) return undefined;
+            await tx.put('events', key, { ...row, steps: (row.steps ?? 0) | bit });
+            return (row.steps ?? 0) | bit;
+          });
+    if (!steps) return this.#whyNot(recipe);
+    /** @type {{name: string}[]} */
+    const variables = recipe.json.variables ?? [];
+    const value = Object.fromEntries(
+      variables.map(({ name }, i) => [name, (steps >> i) & 1 ? 'yes' : 'no']),
+    );
+    // Steps are only added, so the number of their bits grows, and a late record of fewer stays out.
+    return this.take(recipe, value, era, steps);
   }
 
   /** @param {Recipe} recipe */
@@ -287,8 +327,8 @@ export class Windows {
     return undefined;
   }
 
-  /** @param {Recipe} recipe @param {{value?: any}} item @param {number} era */
-  async #takeInDay(recipe, item, era) {
+  /** @param {Recipe} recipe @param {{value?: any}} item @param {number} era @param {number} [order] */
+  async #takeInDay(recipe, item, era, order) {
     const context = this.#context;
     return context.exclusive(async (tx) => {
       const key = keyOf(recipe, today(context.deps));
@@ -296,7 +336,7 @@ export class Windows {
       const row = await tx.get('events', key);
       if (era !== context.era || !row?.slots) return false;
       for (const slot of row.slots) {
-        const drawn = draw(context.deps, recipe, item);
+        const drawn = draw(context.deps, recipe, item, order);
         if ('value' in item && drawn.u > slot.u) Object.assign(slot, drawn);
       }
       await tx.put('events', key, row);
@@ -390,7 +430,7 @@ export class Windows {
       slots.push({ id, token, u: -1, row, ahead: await this.#ahead(id, row) });
     }
     if (era !== context.era || !this.#isHeld) return 'no-consent'; // it was withdrawn meanwhile
-    this.#visits.set(recipe.hash, { recipe, era, seal, slots });
+    this.#visits.set(recipe.hash, { recipe, era, seal, slots, steps: 0 });
     if (!this.#isVisible) this.#end(); // it was hidden meanwhile
     return undefined;
   }
@@ -433,11 +473,11 @@ export class Windows {
     return (await chunk(import('./relay.js'))).ahead(this.#context, url, init);
   }
 
-  /** @param {Recipe} recipe @param {{value?: any}} item @param {number} era */
-  async #takeInVisit(recipe, item, era) {
+  /** @param {Recipe} recipe @param {{value?: any}} item @param {number} era @param {number} [order] */
+  async #takeInVisit(recipe, item, era, order) {
     const visit = this.#visits.get(recipe.hash);
     if (!visit || visit.era !== era) return false;
-    const drawn = visit.slots.map(() => draw(this.#context.deps, recipe, item));
+    const drawn = visit.slots.map(() => draw(this.#context.deps, recipe, item, order));
     const rows = await Promise.all(
       visit.slots.map(({ id, token }, i) =>
         this.#sealed(recipe, { id, token, record: drawn[i].record }, visit.seal),

@@ -57,9 +57,11 @@ async function observed(body) {
   await page.evaluate(async () => {
     const { observe } = await import(/** @type {any} */ ('/client/observe.js'));
     const state = { words: /** @type {string[]} */ ([]), notes: /** @type {string[]} */ ([]) };
-    const context = { note: (/** @type {string} */ code) => void state.notes.push(code) };
+    const call = /** @type {any} */ ({
+      context: { note: (/** @type {string} */ code) => void state.notes.push(code) },
+    });
     const all = document.getElementById('all');
-    observe(context, null, all, new AbortController().signal, (/** @type {string} */ word) =>
+    observe(call, all, new AbortController().signal, (/** @type {string} */ word) =>
       state.words.push(word),
     );
     Object.assign(globalThis, { state });
