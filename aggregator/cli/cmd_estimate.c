@@ -2,6 +2,7 @@
 // shoal estimate: counts of known values from an accumulator.
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "commands.h"
 #include "distribution_options.h"
@@ -38,6 +39,8 @@ static const char help_text[] =
     "  --rows NAME         of csv, ndjson and arrow: counts (default), quantiles, histogram\n"
     "                      or ecdf\n"
     "  --top N             print the N largest only\n"
+    "  --split ACC2        other reports of the recipe pick the rows and their order: then the\n"
+    "                      figures hold as they are, whichever rows are picked\n"
     "  --confidence C      of the intervals, default 0.95\n"
     "  --multiple RULE     correction behind `detected`: bonferroni (default; over the whole\n"
     "                      dictionary), bh or none\n"
@@ -53,7 +56,7 @@ static const char help_text[] =
     "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
-    const char *recipe, *dictionary, *variable, *by, *post, *total, *memory, *accumulator;
+    const char *recipe, *dictionary, *variable, *by, *post, *total, *memory, *split, *accumulator;
     cli_result_texts texts;
     cli_result_options result;
     cli_distribution_texts spread_texts;
@@ -88,6 +91,8 @@ static agg_err read_post(agg_post *post, agg_error *error, const char *name, con
 
 static agg_err read_arguments(arguments *a, agg_error *error)
 {
+    if (a->split != NULL && strcmp(a->split, a->accumulator) == 0)
+        return command_refuse(error, "--split takes other reports than those that are counted");
     if (a->by != NULL && a->dictionary != NULL)
         return command_refuse(error, "--by and --dictionary exclude each other");
     agg_err err = read_post(&a->rule, error, a->post, a->total);
@@ -160,7 +165,8 @@ static agg_err state_memory(agg_error *error, const arguments *a, const question
     char command[] = "estimate";
     uint64_t bytes = cli_accumulator_memory(a->accumulator, q->recipe->recipe) +
                      cli_dictionary_memory(&q->dictionary) +
-                     agg_estimate_memory(q->view, q->dictionary.n, &q->options);
+                     agg_estimate_memory(q->view, q->dictionary.n, &q->options) +
+                     (a->split != NULL ? q->dictionary.n * sizeof(agg_estimate_row) : 0);
     return cli_state_memory(error, command, bytes, a->memory_limit);
 }
 
@@ -181,10 +187,24 @@ static agg_err answer(agg_error *error, const arguments *a, const question *q,
     return err;
 }
 
+// Estimates by the other reports, which pick the rows of the answer.
+static agg_err pick(agg_estimate *picks, agg_error *error, const arguments *a, question *q)
+{
+    agg_accumulator acc;
+    agg_err err = agg_accumulator_load_result(&acc, error, a->split, q->recipe->recipe,
+                                              cli_wholeness(a->is_incomplete));
+    if (err != SHOAL_OK) return err;
+    err = agg_estimate_run(picks, error, q->view, &acc, &q->dictionary, &q->options);
+    agg_accumulator_release(&acc);
+    if (err == SHOAL_OK) q->options.picks = picks;
+    return err;
+}
+
 static agg_err estimate_view(agg_error *error, const arguments *a, const agg_recipe *recipe,
                              const agg_recipe *view)
 {
     agg_accumulator acc;
+    agg_estimate picks = {0};
     question q = {.recipe = recipe,
                   .view = view,
                   .options = {.confidence = a->result.confidence,
@@ -195,6 +215,7 @@ static agg_err estimate_view(agg_error *error, const arguments *a, const agg_rec
     agg_err err = agg_recipe_find_field(&q.options.by, error, view, a->by);
     if (err == SHOAL_OK) err = make_dictionary(&q.dictionary, error, a, view, q.options.by);
     if (err == SHOAL_OK) err = state_memory(error, a, &q);
+    if (err == SHOAL_OK && a->split != NULL) err = pick(&picks, error, a, &q);
     if (err == SHOAL_OK)
         err = agg_accumulator_load_result(&acc, error, a->accumulator, recipe->recipe,
                                           cli_wholeness(a->is_incomplete));
@@ -202,6 +223,7 @@ static agg_err estimate_view(agg_error *error, const arguments *a, const agg_rec
         err = answer(error, a, &q, &acc);
         agg_accumulator_release(&acc);
     }
+    agg_estimate_release(&picks);
     agg_dictionary_release(&q.dictionary);
     return err;
 }
@@ -236,6 +258,7 @@ static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
                                          OPTION("post", post),
                                          OPTION("total", total),
                                          OPTION("memory", memory),
+                                         OPTION("split", split),
                                          DISTRIBUTION_OPTIONS(spread_texts),
                                          OPTION("incomplete", is_incomplete),
                                          OPTION("fail-on-alarm", fails_on_alarm),

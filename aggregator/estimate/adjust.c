@@ -286,6 +286,7 @@ const char *agg_adjust_note(agg_adjust_state state)
     case AGG_ADJUST_UNLIKE: return "no adjusted figures: the errors of the rows differ too much";
     case AGG_ADJUST_POST:
         return "no adjusted figures: post-processing decides here which rows are withheld";
+    case AGG_ADJUST_SPLIT: return "no adjusted figures: other reports picked the rows";
     case AGG_ADJUST_NONE: break;
     }
     return "no adjusted figures of a mean";
@@ -299,6 +300,7 @@ const char *agg_adjust_name(agg_adjust_state state)
     case AGG_ADJUST_MISFIT: return "misfit";
     case AGG_ADJUST_UNLIKE: return "unlike";
     case AGG_ADJUST_POST: return "post";
+    case AGG_ADJUST_SPLIT: return "split";
     case AGG_ADJUST_NONE: break;
     }
     return "none";

@@ -35,7 +35,8 @@ typedef enum agg_adjust_state {
     AGG_ADJUST_FEW,    // too few rows are detected
     AGG_ADJUST_MISFIT, // the fitted distribution is not that of the raw counts
     AGG_ADJUST_UNLIKE, // errors of rows with one count differ
-    AGG_ADJUST_POST    // post-processing decides which rows are withheld
+    AGG_ADJUST_POST,   // post-processing decides which rows are withheld
+    AGG_ADJUST_SPLIT   // other reports picked the rows, so nothing needs adjusting
 } agg_adjust_state;
 
 // The rows of a result.

@@ -200,6 +200,45 @@ static void cut_rows(agg_estimate *e, size_t top)
     qsort(e->rows, e->n_rows, sizeof *e->rows, compare_rows);
 }
 
+static int compare_items(const void *a, const void *b)
+{
+    const agg_estimate_row *x = *(agg_estimate_row *const *)a, *y = *(agg_estimate_row *const *)b;
+    if (x->item != y->item) return x->item < y->item ? -1 : 1;
+    return agg_text_compare(x->value, y->value);
+}
+
+// Moves the rows that others picked to the front, in their order. Those that are withheld here stay
+// out. All that may be released stay among the rows, for ranks.
+//   n: rows at the front that may be released
+static agg_err take_picks(agg_estimate *e, agg_error *error, const agg_estimate *picks, size_t n)
+{
+    agg_estimate_row *rows = agg_alloc(error, n, sizeof *rows), **known = NULL;
+    if (rows != NULL) known = agg_alloc(error, n, sizeof *known);
+    if (known == NULL) {
+        free(rows);
+        return AGG_ERR_MEMORY;
+    }
+    size_t n_taken = 0, at;
+    for (size_t i = 0; i < n; i++) known[i] = &e->rows[i];
+    qsort(known, n, sizeof *known, compare_items);
+    for (size_t i = 0; i < picks->n_rows; i++) {
+        const agg_estimate_row *pick = &picks->rows[i];
+        agg_estimate_row **found = bsearch(&pick, known, n, sizeof *known, compare_items);
+        if (found == NULL) continue;
+        rows[n_taken++] = **found;
+        (*found)->rank.low = 1; // taken; ranks are set later
+    }
+    at = n_taken;
+    for (size_t i = 0; i < n; i++)
+        if (e->rows[i].rank.low == 0) rows[at++] = e->rows[i];
+    memcpy(e->rows, rows, n * sizeof *rows);
+    e->n_rows = n_taken;
+    e->n_picking = picks->n;
+    free(rows);
+    free(known);
+    return SHOAL_OK;
+}
+
 // Returns: the largest standard error of the rows that are shown or might be.
 static double largest_error(const agg_estimate *e, size_t n)
 {
@@ -262,7 +301,9 @@ static agg_err adjust_rows(agg_estimate *e, agg_error *error, size_t n)
         stderrs[i] = e->rows[i].stderr_;
         rows.n_detected += e->rows[i].detected;
     }
-    if (err == SHOAL_OK && (e->post.rule == AGG_POST_NONE || threshold <= 0))
+    if (e->n_picking > 0)
+        adjustment.state = AGG_ADJUST_SPLIT;
+    else if (err == SHOAL_OK && (e->post.rule == AGG_POST_NONE || threshold <= 0))
         err = agg_adjust_fit(&adjustment, error, &rows);
     for (size_t i = 0; err == SHOAL_OK && i < e->n_rows; i++) {
         agg_estimate_row *row = &e->rows[i];
@@ -282,6 +323,7 @@ static agg_err judge_selection(agg_estimate *e, agg_error *error)
     agg_intervals intervals;
     if (is_mean(e)) return SHOAL_OK;
     for (size_t i = 0; i < e->n_rows; i++) n_selected += e->rows[i].detected;
+    if (e->n_picking > 0) n_selected = e->n_dictionary; // none was selected by its own count
     e->selection = agg_selection_of(n_selected, e->n_dictionary, e->confidence);
     agg_err err = agg_intervals_init(&intervals, error, law_of(e), e->selection.level);
     if (err != SHOAL_OK) return err;
@@ -370,9 +412,11 @@ agg_err agg_estimate_run(agg_estimate *estimate, agg_error *error, const agg_rec
     if (err == SHOAL_OK) err = make_rows(estimate, error, acc, dictionary, options->n_threads);
     if (err == SHOAL_OK) {
         agg_alarms_finish(&estimate->alarms);
-        cut_rows(estimate, options->top);
-        err = judge_selection(estimate, error);
+        cut_rows(estimate, options->picks != NULL ? 0 : options->top);
+        if (options->picks != NULL)
+            err = take_picks(estimate, error, options->picks, estimate->n_rows);
     }
+    if (err == SHOAL_OK) err = judge_selection(estimate, error);
     if (err != SHOAL_OK) agg_estimate_release(estimate);
     return err;
 }

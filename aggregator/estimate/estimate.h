@@ -40,6 +40,8 @@
 #include "selection.h"
 #include "small_counts.h"
 
+struct agg_estimate;
+
 typedef struct agg_estimate_options {
     double confidence;             // in (0, 1); 0 means 0.95
     agg_multiple multiple;         // the rule of `detected`
@@ -49,6 +51,8 @@ typedef struct agg_estimate_options {
     const agg_copies_seen *copies; // among the records, as tables saw it; NULL: not counted
     uint32_t by; // 0 for a row each dictionary value; else 1 + the field of the encoding whose
                  // buckets are the rows (marginal.h)
+    const struct agg_estimate *picks; // of other reports, over the same dictionary: its rows are
+                                      // kept, in its order; NULL: the rows pick themselves
 } agg_estimate_options;
 
 typedef struct agg_estimate_row {
@@ -82,6 +86,7 @@ typedef struct agg_estimate {
     uint32_t by;         // as in the options
     size_t n_dictionary; // values in the dictionary
     size_t n_withheld;   // rows below release.threshold, not in `rows`
+    uint64_t n_picking;  // reports of options.picks; 0 without it
     size_t n_rows;
     agg_estimate_row *rows;            // by falling count, then by falling raw count, then by value
     agg_support_law law;               // of supports; p is 0 if they have no such law

@@ -233,6 +233,8 @@ static void print_json(FILE *stream, const agg_estimate *e, const agg_table *tab
     if (!is_mean(e)) {
         agg_selection_print_json(stream, &e->selection);
         fprintf(stream, "\"adjusting\":\"%s\",", agg_adjust_name(e->adjusting));
+        if (e->n_picking > 0)
+            fprintf(stream, "\"picked_by\":%llu,", (unsigned long long)e->n_picking);
     }
     if (e->distribution != NULL) agg_distribution_print_json(stream, e->distribution);
     fputs("\"rows\":[", stream);
@@ -310,6 +312,12 @@ static void print_table(FILE *stream, const agg_estimate *e)
                 e->n_withheld == 1 ? "" : "s",
                 agg_whole(e->recipe->recipe->release_threshold).text);
     if (e->distribution != NULL) agg_distribution_print(stream, e->distribution);
+    if (e->n_picking > 0)
+        fprintf(
+            stream,
+            "\n%s other reports picked the rows and their order, so counts and intervals hold as "
+            "they are\n",
+            agg_whole(e->n_picking).text);
     agg_selection_print(stream, &e->selection, e->confidence);
     if (e->selection.n_selected < e->selection.n_all) agg_adjusted_print_note(stream, e);
     agg_alarms_print_rest(stream, &e->alarms);
