@@ -11,6 +11,7 @@
 #include "estimator.h"
 #include "normal_law.h"
 #include "recipe.h"
+#include "shared_rows.h"
 #include "support_score.h"
 #include "window_picks.h"
 
@@ -24,6 +25,14 @@ typedef struct side {
     double threshold; // for release, in reports
 } side;
 
+// What the two sides share.
+typedef struct sides {
+    side a, b;
+    bool is_shared;   // collisions of hash rows are the same on both sides
+    double collision; // K of shared_rows.h
+    double moved;     // G of shared_rows.h, at least 0: how far all values moved
+} sides;
+
 static double clamp(double x, double low, double high)
 {
     if (x < low) return low;
@@ -34,6 +43,28 @@ static double variance_of(const side *s, size_t i)
 {
     double error = s->unit * s->counts[i].stderr_;
     return error * error;
+}
+
+// Returns: the variance of x_i by coins and by which rows reports drew, without the collisions of
+// pairs of reports.
+static double lone_variance(const side *s, double count)
+{
+    const agg_debias *d = &s->debias;
+    double variance = d->base - d->pairs + d->slope * clamp(count, 0, s->n);
+    return variance > 0 ? s->unit * s->unit * variance : 0;
+}
+
+// Returns: the variance of the difference by coins and collisions. Shared collisions leave what the
+// other values moved: all of G, less this value's own square without its noise.
+static double coins_variance(const sides *s, size_t i)
+{
+    const side *a = &s->a, *b = &s->b;
+    if (!s->is_shared) return variance_of(a, i) + variance_of(b, i);
+    double x = a->counts[i].count, y = b->counts[i].count;
+    double lone = lone_variance(a, x) + lone_variance(b, y);
+    double own = fmax(0, (b->unit * y - a->unit * x) * (b->unit * y - a->unit * x) - lone -
+                             s->collision * s->moved);
+    return lone + s->collision * fmax(0, s->moved - own);
 }
 
 // Returns: the variance that picking events of windows adds to x_i.
@@ -65,12 +96,13 @@ static double pooled(const side *a, const side *b, size_t i, double x, double y,
 
 // Returns: the variance of one side if nothing changed, from the coins and from who happened to
 // report. The reports of one window are drawn together.
-static double null_variance(agg_compare_of of, const side *s, size_t i, double same)
+static double null_variance(agg_compare_of of, const side *s, size_t i, double same, bool is_shared)
 {
     double design = fmax(1, agg_picks_design(s->recipe));
     if (of == AGG_COMPARE_MEANS) return variance_of(s, i) + picked_variance(s, of, i);
     double drawn = of == AGG_COMPARE_SHARES ? same * (1 - same) / s->n : same;
-    return variance_at(s, i, same) + design * drawn;
+    double coins = is_shared ? lone_variance(s, same / s->unit) : variance_at(s, i, same);
+    return coins + design * drawn;
 }
 
 // Returns: the deviation of x from its value if nothing changed, in standard deviations. An excess
@@ -87,11 +119,13 @@ static double deviation(const side *s, double x, double same, double sd)
 
 // Sets z and the score. The score sums the deviations of both sides with the weights that they have
 // in z, and is cut down to z.
-static void judge(agg_compare_row *row, agg_compare_of of, const side *a, const side *b, size_t i)
+static void judge(agg_compare_row *row, agg_compare_of of, const sides *s, size_t i)
 {
+    const side *a = &s->a, *b = &s->b;
     double same = pooled(a, b, i, row->a, row->b, of == AGG_COMPARE_SHARES ? 1 : fmax(a->n, b->n));
-    double of_a = null_variance(of, a, i, same), of_b = null_variance(of, b, i, same),
-           all = of_a + of_b;
+    double of_a = null_variance(of, a, i, same, s->is_shared),
+           of_b = null_variance(of, b, i, same, s->is_shared);
+    double all = of_a + of_b + (s->is_shared ? s->collision * s->moved : 0);
     if (!(all > 0)) return;
     row->z = row->score = row->difference / sqrt(all);
     if (of == AGG_COMPARE_MEANS) return;
@@ -110,18 +144,19 @@ static bool is_withheld(const agg_compare *c, const side *s, size_t i)
     return s->threshold > 0 && count < s->threshold;
 }
 
-static agg_compare_row make_row(const agg_compare *c, const side *a, const side *b, size_t i,
-                                agg_text value, double quantile)
+static agg_compare_row make_row(const agg_compare *c, const sides *s, size_t i, agg_text value,
+                                double quantile)
 {
+    const side *a = &s->a, *b = &s->b;
     agg_compare_row row = {.value = value,
                            .a = a->origin + a->counts[i].count * a->unit,
                            .b = b->origin + b->counts[i].count * b->unit};
     row.difference = row.b - row.a;
-    row.stderr_ = sqrt(variance_of(a, i) + picked_variance(a, c->of, i) + variance_of(b, i) +
-                       picked_variance(b, c->of, i));
+    row.stderr_ =
+        sqrt(coins_variance(s, i) + picked_variance(a, c->of, i) + picked_variance(b, c->of, i));
     row.low = row.difference - quantile * row.stderr_;
     row.high = row.difference + quantile * row.stderr_;
-    judge(&row, c->of, a, b, i);
+    judge(&row, c->of, s, i);
     row.a_withheld = is_withheld(c, a, i);
     row.b_withheld = is_withheld(c, b, i);
     return row;
@@ -263,26 +298,41 @@ static agg_err read_side(side *s, agg_error *error, const agg_compare_side *in, 
                                 in->dictionary->n, n_threads);
 }
 
+// Sets what both sides share.
+static void find_shared(sides *s, const agg_compare_side *in_a, const agg_compare_side *in_b)
+{
+    const shoal_part *a = &in_a->recipe->recipe->parts[0], *b = &in_b->recipe->recipe->parts[0];
+    const agg_sketch *x = &in_a->acc->parts[0], *y = &in_b->acc->parts[0];
+    double u = s->a.unit, v = s->b.unit;
+    s->is_shared = agg_rows_shared(a, b);
+    if (!s->is_shared) return;
+    s->collision = agg_rows_collision(a);
+    s->moved = fmax(0, u * u * agg_rows_pairs(a, x, in_a->acc->n, NULL, NULL) +
+                           v * v * agg_rows_pairs(b, y, in_b->acc->n, NULL, NULL) -
+                           2 * u * v * agg_rows_pairs(a, x, in_a->acc->n, b, y));
+}
+
 static agg_err make_rows(agg_compare *c, agg_error *error, const agg_compare_side *in_a,
                          const agg_compare_side *in_b, const agg_compare_options *options)
 {
     double quantile = -agg_normal_quantile((1 - c->confidence) / 2);
-    side a = {0}, b = {0};
-    agg_err err = read_side(&a, error, in_a, c->of, options->n_threads);
-    if (err == SHOAL_OK) err = read_side(&b, error, in_b, c->of, options->n_threads);
+    sides s = {0};
+    agg_err err = read_side(&s.a, error, in_a, c->of, options->n_threads);
+    if (err == SHOAL_OK) err = read_side(&s.b, error, in_b, c->of, options->n_threads);
     if (err == SHOAL_OK) {
         c->rows = agg_alloc(error, c->n_dictionary, sizeof *c->rows);
         if (c->rows == NULL) err = AGG_ERR_MEMORY;
     }
     if (err == SHOAL_OK) {
         c->n_rows = c->n_dictionary;
+        find_shared(&s, in_a, in_b);
         for (size_t i = 0; i < c->n_rows; i++)
-            c->rows[i] = make_row(c, &a, &b, i, in_a->dictionary->values[i], quantile);
+            c->rows[i] = make_row(c, &s, i, in_a->dictionary->values[i], quantile);
         detect(c);
         qsort(c->rows, c->n_rows, sizeof *c->rows, compare_rows);
     }
-    free(a.counts);
-    free(b.counts);
+    free(s.a.counts);
+    free(s.b.counts);
     return err;
 }
 
