@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "apart.h"
 #include "estimator.h"
 #include "normal_law.h"
 #include "recipe.h"
@@ -215,57 +216,6 @@ static void judge_selection(agg_compare *c)
     }
 }
 
-static bool is_same_sketch(const agg_sketch *x, const agg_sketch *y)
-{
-    return x->n_cells == y->n_cells &&
-           memcmp(x->cells.ones, y->cells.ones, (size_t)x->n_cells * sizeof *x->cells.ones) == 0;
-}
-
-// Refuses two accumulators that count batches of the same manifest.
-static agg_err check_manifests(agg_error *error, const agg_compare_side *a,
-                               const agg_compare_side *b)
-{
-    char text[AGG_MANIFEST_TEXT];
-    const agg_shard_claims *x = &a->acc->shards, *y = &b->acc->shards;
-    for (size_t i = 0; i < x->n; i++)
-        for (size_t j = 0; j < y->n; j++)
-            if (memcmp(x->list[i].manifest, y->list[j].manifest, 32) == 0)
-                return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                                "the two accumulators of recipe %s hold the same reports, those of "
-                                "manifest %s: a difference needs two collections that share none",
-                                a->recipe->id, agg_manifest_print(text, x->list[i].manifest));
-    return SHOAL_OK;
-}
-
-// Refuses two accumulators that contain the same reports. Claims tell where both list what they
-// count. Else, two different collections never agree in all cells, except in a sketch with a single
-// cell.
-static agg_err check_apart(agg_error *error, const agg_compare_side *a, const agg_compare_side *b)
-{
-    char text[AGG_CLAIM_TEXT];
-    const agg_accumulator *x = a->acc, *y = b->acc;
-    const uint8_t *shared = agg_claims_shared(&x->claims, &y->claims);
-    if (shared != NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "the two accumulators of recipe %s hold the same reports, those of the "
-                        "batch or file %s: a difference needs two collections that share none",
-                        a->recipe->id, agg_claim_print(text, shared));
-    agg_err err = check_manifests(error, a, b);
-    if (err != SHOAL_OK) return err;
-    bool is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 &&
-                   x->n == y->n && x->n > 0;
-    uint64_t n_cells = 0;
-    for (uint32_t i = 0; is_same && i < x->n_parts; i++) {
-        n_cells += x->parts[i].n_cells;
-        is_same = is_same_sketch(&x->parts[i], &y->parts[i]);
-    }
-    if (!is_same || n_cells < 2) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "the two accumulators of recipe %s hold the same reports: a difference needs "
-                    "two collections that share none",
-                    a->recipe->id);
-}
-
 static bool is_mean(const agg_recipe *recipe)
 {
     return recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER;
@@ -282,8 +232,8 @@ static void set_unit(side *s, agg_compare_of of, const shoal_recipe *recipe)
 static agg_err read_side(side *s, agg_error *error, const agg_compare_side *in, agg_compare_of of,
                          unsigned n_threads)
 {
-    const shoal_part *part = &in->recipe->recipe->parts[0];
-    const agg_sketch *sketch = &in->acc->parts[0];
+    const shoal_part *part = shoal_recipe_value_part(in->recipe->recipe);
+    const agg_sketch *sketch = &in->acc->parts[in->recipe->recipe->value_part];
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
     *s = (side){.n = (double)in->acc->n,
                 .unit = 1,
@@ -301,8 +251,10 @@ static agg_err read_side(side *s, agg_error *error, const agg_compare_side *in, 
 // Sets what both sides share.
 static void find_shared(sides *s, const agg_compare_side *in_a, const agg_compare_side *in_b)
 {
-    const shoal_part *a = &in_a->recipe->recipe->parts[0], *b = &in_b->recipe->recipe->parts[0];
-    const agg_sketch *x = &in_a->acc->parts[0], *y = &in_b->acc->parts[0];
+    const shoal_recipe *of_a = in_a->recipe->recipe, *of_b = in_b->recipe->recipe;
+    const shoal_part *a = shoal_recipe_value_part(of_a), *b = shoal_recipe_value_part(of_b);
+    const agg_sketch *x = &in_a->acc->parts[of_a->value_part],
+                     *y = &in_b->acc->parts[of_b->value_part];
     double u = s->a.unit, v = s->b.unit;
     s->is_shared = agg_rows_shared(a, b);
     if (!s->is_shared) return;
@@ -339,8 +291,8 @@ static agg_err make_rows(agg_compare *c, agg_error *error, const agg_compare_sid
 uint64_t agg_compare_memory(const agg_recipe *a, const agg_recipe *b, size_t n_values,
                             unsigned n_threads)
 {
-    uint64_t of_a = agg_estimator_memory(&a->recipe->parts[0], n_values, n_threads);
-    uint64_t of_b = agg_estimator_memory(&b->recipe->parts[0], n_values, n_threads),
+    uint64_t of_a = agg_estimator_memory(shoal_recipe_value_part(a->recipe), n_values, n_threads);
+    uint64_t of_b = agg_estimator_memory(shoal_recipe_value_part(b->recipe), n_values, n_threads),
              kept = sizeof(agg_count);
     uint64_t rows = sizeof(agg_compare_row);
     uint64_t of_sides =
@@ -393,7 +345,7 @@ agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compar
         return agg_fail_core(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME);
     err = agg_estimate_check(error, a->recipe, a->acc);
     if (err == SHOAL_OK) err = agg_estimate_check(error, b->recipe, b->acc);
-    if (err == SHOAL_OK) err = check_apart(error, a, b);
+    if (err == SHOAL_OK) err = agg_check_apart(error, a->recipe, a->acc, b->acc);
     if (err == SHOAL_OK) err = make_rows(compare, error, a, b, options);
     if (err != SHOAL_OK) {
         agg_compare_release(compare);
