@@ -67,7 +67,7 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->scale = s.stretch * c;
     out->offset = s.stretch * (s.n / 2 - s.n / s.m - c * s.n / 2);
     out->pairs = square * s.spread / s.k * same;
-    out->base = square * (s.n * c * c * q * (1 - q) + s.n * s.spread) + out->pairs;
+    out->base = square * (s.n * c * c * q * (1 - q) + s.n * s.spread + s.spread / s.k * same);
     out->slope = square * (s.spread / s.k - s.spread);
     out->curve = -square * s.spread / s.k;
 }

@@ -57,7 +57,7 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     out->scale = s.stretch * c;
     out->offset = -s.stretch * s.n / s.m;
     out->pairs = square * s.spread / s.k * same;
-    out->base = square * (s.n * c * c - s.n * miss) + out->pairs;
+    out->base = square * (s.n * c * c - s.n * miss + s.spread / s.k * same);
     out->slope = square * (s.spread / s.k - 1 + miss);
     out->curve = -square * s.spread / s.k;
     out->is_signed = true;

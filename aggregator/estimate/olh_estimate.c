@@ -64,8 +64,9 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     double together = gap * gap * spread / part->k;
     out->scale = scale;
     out->offset = -reports / g * scale;
-    out->pairs = square * together * same_value_pairs(sketch, reports, gap);
-    out->base = square * reports * spread + out->pairs;
+    double same = together * same_value_pairs(sketch, reports, gap);
+    out->pairs = square * same;
+    out->base = square * (reports * spread + same);
     out->slope = square * (p * (1 - p) - spread + together);
     out->curve = -square * together;
 }
