@@ -152,7 +152,7 @@ const cli_command cmd_changes = {
     .summary = "which values rose or fell over several periods, and when",
     .help = help_text,
     .example =
-        "  shoal changes --recipe fish.json --dictionary fish.txt monday.acc tuesday.acc all.acc\n",
+        "  shoal changes --recipe fish.json --dictionary fish.txt monday.acc tuesday.acc wednesday.acc\n",
     .options = options,
     .arguments_size = sizeof(arguments),
     .least_words = 2,

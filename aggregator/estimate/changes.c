@@ -205,7 +205,9 @@ static void describe_row(agg_changes *c, agg_changes_row *row, const double *var
     agg_series series = series_of(c, variances, row->index);
     double threshold = threshold_of(c), head = series.counts[row->at];
     row->detected = true;
-    row->dates = agg_series_dates(&series, c->confidence);
+    row->dates = agg_series_dates(
+        &series, 1 - c->confidence,
+        agg_multiple_share(c->multiple, 1 - c->confidence, c->n_detected - 1, c->n_dictionary));
     row->shape = shape_of(c, row, &series);
     agg_series_levels(&row->before, &row->after, &row->difference, &series, row->at);
     row->before_withheld = threshold > 0 && head < threshold;

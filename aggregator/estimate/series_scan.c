@@ -148,17 +148,27 @@ double agg_series_tail(const agg_series *series, size_t first, size_t end, doubl
     return fmin(1, sum);
 }
 
-agg_split_dates agg_series_dates(const agg_series *series, double confidence)
+// Returns: whether the periods on neither side of a split show a change of their own.
+static bool is_allowed(const agg_series *series, size_t at, double level)
+{
+    size_t n = series->periods->n;
+    double head = agg_series_scan(series, 0, at).score, tail = agg_series_scan(series, at, n).score,
+           most = fmax(fabs(head), fabs(tail));
+    if (n == 2) return true; // there is one split, and nothing to test
+    return agg_series_tail(series, 0, at, most, level) +
+               agg_series_tail(series, at, n, most, level) >
+           level;
+}
+
+agg_split_dates agg_series_dates(const agg_series *series, double level, double picked)
 {
     agg_split_dates dates = {0, 0, 0};
     size_t n = series->periods->n;
+    double same = agg_series_share(series, 0, n);
     for (size_t at = 1; at < n; at++) {
-        double head = agg_series_scan(series, 0, at).score,
-               tail = agg_series_scan(series, at, n).score, most = fmax(fabs(head), fabs(tail));
-        double chance = agg_series_tail(series, 0, at, most, 1 - confidence) +
-                        agg_series_tail(series, at, n, most, 1 - confidence);
-        bool is_whole = n == 2; // there is one split, and nothing to test
-        if (!is_whole && chance <= 1 - confidence) continue;
+        double score = score_of(series, 0, at, n, same, 0);
+        bool is_own = agg_series_tail(series, 0, n, score, level) <= picked;
+        if (!is_allowed(series, at, is_own ? level : picked)) continue;
         if (dates.n++ == 0) dates.first = at;
         dates.last = at;
     }

@@ -19,9 +19,16 @@
 // before it nor those after it show a change of their own: the largest score within the two parts
 // has a chance above 1 - confidence by the bound of split_tail.h, summed over the two. If there was
 // one change, its split is allowed with at least the confidence, whatever its size. If no split is
-// allowed, then one step does not explain the series. (Worsley, "Confidence regions and tests for a
-// change-point in a sequence of exponential family random variables", Biometrika 73, 1986, inverts
-// tests in this way.)
+// allowed, then one step does not explain the series.
+//
+// Rows whose date is asked for were picked for a large score, so the test has two levels. A split
+// whose own score would have picked the row is tested at 1 - confidence: its score says nothing
+// about the parts, whose scores are independent of it, so that picking by it does no harm. Any
+// other split may be the true one only if the row was picked for the luck of its neighbours; it is
+// tested at the level by which rows were picked. At most that share of all rows misses in this way,
+// which are at most 1 - confidence of the picked ones under `bh`, as in selection.h. (Worsley,
+// "Confidence regions and tests for a change-point in a sequence of exponential family random
+// variables", Biometrika 73, 1986, inverts tests in this way.)
 #ifndef SERIES_SCAN_H
 #define SERIES_SCAN_H
 
@@ -75,8 +82,10 @@ agg_split_best agg_series_scan(const agg_series *series, size_t first, size_t en
 double agg_series_tail(const agg_series *series, size_t first, size_t end, double score,
                        double give_up);
 
-// Finds the dates of a change at a confidence in (0, 1).
-agg_split_dates agg_series_dates(const agg_series *series, double confidence);
+// Finds the dates of a change.
+//   level: 1 - confidence, in (0, 1)
+//   picked: the bound of a score below which rows were picked, at most `level`
+agg_split_dates agg_series_dates(const agg_series *series, double level, double picked);
 
 // Computes the share of either side of a split, and their difference, after less before.
 void agg_series_levels(agg_level *before, agg_level *after, agg_level *difference,
