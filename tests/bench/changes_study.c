@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of docs/changes.md: what `shoal changes` finds in crowds whose changes are known.
 //
-//     shoal_changes_study tail|series [RUNS [FIRST_SEED]]
+//     shoal_changes_study tail|series [RUNS [FIRST_SEED [CROWD]]]
 //
 // `tail`: the bound on the chance of a scan beside simulated scans of normal series. `series`:
-// false discoveries, power, dates and intervals. Devices, records, accumulators and estimates are
-// real.
+// false discoveries, power, dates and intervals, of all crowds or of one (from 0). Devices,
+// records, accumulators and estimates are real.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +133,8 @@ static const setting settings[] = {
     {"grr 6, small", "grr", "\"epsilon\":6,\"size\":201", true, 3000, 12, 0, false},
     {"grr 6, small", "grr", "\"epsilon\":6,\"size\":201", true, 3000, 12, 12, false},
     {"subset 4, drift", "subset", "\"epsilon\":4,\"size\":201", true, 60000, 12, 12, true}};
+
+#define N_SETTINGS (sizeof settings / sizeof settings[0])
 
 typedef struct crowd {
     double shares[PERIODS_MAX][N_VALUES];
@@ -301,14 +303,14 @@ static void print_row(const setting *s, const sums *f)
            100 * f->gradual / f->found, 100 * f->several / f->found, 100 * f->missed / f->runs);
 }
 
-static void print_series(unsigned runs, unsigned seed)
+static void print_series(unsigned runs, unsigned seed, unsigned first, unsigned end)
 {
     static crowd c;
     static world w;
     puts("| crowd | changed | false discoveries | found | dated to the period | date holds it | "
          "periods of a date | gradual / several | intervals that miss |\n"
          "| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
-    for (unsigned i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+    for (unsigned i = first; i < end; i++) {
         const setting *s = &settings[i];
         sums f = {0};
         for (unsigned run = 0; run < runs; run++) {
@@ -335,10 +337,13 @@ int main(int argc, char **argv)
 {
     unsigned runs = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
     unsigned seed = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 1;
+    unsigned which = argc > 4 ? (unsigned)strtoul(argv[4], NULL, 10) : 0;
+    stop_if(which >= N_SETTINGS, "no such crowd");
     if (argc > 1 && strcmp(argv[1], "tail") == 0)
         print_tail(runs > 0 ? runs : 1000000, seed);
     else if (argc > 1 && strcmp(argv[1], "series") == 0)
-        print_series(runs > 0 ? runs : 100, seed);
+        print_series(runs > 0 ? runs : 100, seed, which,
+                     argc > 4 ? which + 1 : (unsigned)N_SETTINGS);
     else
         stop_if(true, "Usage: shoal_changes_study tail|series [RUNS [FIRST_SEED]]");
     return 0;
