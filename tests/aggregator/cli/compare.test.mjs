@@ -50,6 +50,8 @@ before(() => {
   collect('may', 'r.json', 'c.tsv', 60000);
   collect('june', 'r.json', 'c.tsv', 90000);
   collect('july', 'r.json', 'grown.tsv', 80000);
+  write('s.json', sketch({ seed: 'fedcba9876543210'.repeat(4) }));
+  collect('july-s', 's.json', 'grown.tsv', 80000);
 });
 
 test('what changed is found, with its sign, its interval and nothing else', () => {
@@ -114,15 +116,15 @@ test('what changed is found, with its sign, its interval and nothing else', () =
   assert.ok(first.low > 0 && first.low < first.difference && first.difference < first.high);
 });
 
-test('differences are those of the two estimates, their variances add', () => {
-  /** @param {string} name @returns {Map<string, any>} */
-  const estimate = (name) =>
+test('differences are those of the two estimates, their variances add where hash rows differ', () => {
+  /** @param {string} name @param {string} recipe @returns {Map<string, any>} */
+  const estimate = (name, recipe) =>
     new Map(
       JSON.parse(
         good(
           'estimate',
           '--recipe',
-          'r.json',
+          recipe,
           '--dictionary',
           'c.tsv',
           '--format',
@@ -131,7 +133,7 @@ test('differences are those of the two estimates, their variances add', () => {
         ).text,
       ).rows.map((/** @type {any} */ row) => [row.value, row]),
     );
-  const [a, b] = [estimate('may'), estimate('july')];
+  const [a, b] = [estimate('may', 'r.json'), estimate('july-s', 's.json')];
   for (const [of, na, nb] of [
     ['share', 60000, 80000],
     ['count', 1, 1],
@@ -140,6 +142,8 @@ test('differences are those of the two estimates, their variances add', () => {
       'compare',
       '--recipe',
       'r.json',
+      '--recipe-b',
+      's.json',
       '--dictionary',
       'c.tsv',
       '--of',
@@ -147,7 +151,7 @@ test('differences are those of the two estimates, their variances add', () => {
       '--format',
       'ndjson',
       'may.acc',
-      'july.acc',
+      'july-s.acc',
     )
       .text.trim()
       .split('\n');
