@@ -127,7 +127,7 @@ static void take_trial(figures *f, const crowd *a, const crowd *b)
 
 #define TRIALS 100u
 
-static figures measure(const setting *s, bool has_moved, bool is_shared)
+static figures measure_pair(const setting *s, const setting *of_b, bool has_moved, bool is_shared)
 {
     figures f = {0};
     const uint32_t n_trials = effort(8 * TRIALS, TRIALS, 2);
@@ -137,9 +137,9 @@ static figures measure(const setting *s, bool has_moved, bool is_shared)
         const uint8_t seed[32] = {23, has_moved, (uint8_t)trial, (uint8_t)(trial >> 8)};
         shoal_rng_init(&rng, seed);
         open_crowd(&a, s, 2 * trial + 1);
-        open_crowd(&b, s, is_shared ? 2 * trial + 1 : 2 * trial + 2);
+        open_crowd(&b, of_b, is_shared ? 2 * trial + 1 : 2 * trial + 2);
         fill_crowd(&a, s->n, false, &rng);
-        fill_crowd(&b, s->n, has_moved, &rng);
+        fill_crowd(&b, of_b->n, has_moved, &rng);
         take_trial(&f, &a, &b);
         close_crowd(&a);
         close_crowd(&b);
@@ -155,13 +155,17 @@ static figures measure(const setting *s, bool has_moved, bool is_shared)
     return f;
 }
 
+static figures measure(const setting *s, bool has_moved, bool is_shared)
+{
+    return measure_pair(s, s, has_moved, is_shared);
+}
+
 // Do 80 % mean 80 % and 95 % mean 95 %? A trial's coverage varies; the tolerance is 4 standard
 // errors of the mean over trials. Below that the normal law may miss half a percent. Above it,
 // rows below 16 may have more, because the estimate of what moved is noisy and never negative, and
 // fewer than 8 rows have the width of independent collisions.
-static void assert_covers(const setting *s, bool has_moved)
+static void assert_covered(const setting *s, figures f)
 {
-    figures f = measure(s, has_moved, true);
     if (f.trials < TRIALS) return; // too few to judge
     for (size_t l = 0; l < N_LEVELS; l++) {
         double above = s->k < AGG_ROWS_LEAST ? 1 : s->k < 16 ? 0.06 : 0.01;
@@ -172,6 +176,11 @@ static void assert_covers(const setting *s, bool has_moved)
                 "%s, epsilon %g, %u rows of %u, %u reports: %g %% intervals cover %.4f +- %.4f",
                 s->mechanism, s->epsilon, s->k, s->m, s->n, 100 * levels[l], mean, sd);
     }
+}
+
+static void assert_covers(const setting *s, bool has_moved)
+{
+    assert_covered(s, measure(s, has_moved, true));
 }
 
 static void intervals_cover_whatever_the_rows(void **state)
@@ -199,6 +208,20 @@ static void sketches_cover_too(void **state)
         for (int moved = 0; moved < 2; moved++) assert_covers(&settings[i], moved != 0);
 }
 
+// Sides of another size and of another epsilon have the same rows.
+static void sides_may_differ(void **state)
+{
+    static const setting settings[][2] = {{{"olh", 2, 16, 8, 4000}, {"olh", 2, 16, 8, 1500}},
+                                          {{"olh", 2, 32, 8, 1500}, {"olh", 3, 32, 8, 4000}},
+                                          {{"cms", 4, 16, 64, 4000}, {"cms", 6, 16, 64, 1500}},
+                                          {{"hcms", 4, 16, 64, 1500}, {"hcms", 2, 16, 64, 4000}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        for (int moved = 0; moved < 2; moved++)
+            assert_covered(&settings[i][0],
+                           measure_pair(&settings[i][0], &settings[i][1], moved != 0, true));
+}
+
 // What the sharing is worth: with rows of their own, intervals of the same reports are more than
 // twice as wide where rows are few and reports many.
 static void shared_rows_make_intervals_narrow(void **state)
@@ -212,8 +235,8 @@ static void shared_rows_make_intervals_narrow(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(intervals_cover_whatever_the_rows),
-                                       cmocka_unit_test(sketches_cover_too),
-                                       cmocka_unit_test(shared_rows_make_intervals_narrow)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(intervals_cover_whatever_the_rows), cmocka_unit_test(sketches_cover_too),
+        cmocka_unit_test(sides_may_differ), cmocka_unit_test(shared_rows_make_intervals_narrow)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
