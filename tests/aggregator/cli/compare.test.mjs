@@ -394,3 +394,19 @@ test('--help and unknown options', () => {
   assert.match(good('compare', '--help').text, /^Usage: shoal compare --recipe R/);
   bad(2, /unknown option --recipeb; did you mean --recipe\?/, 'compare', '--recipeb', 'x');
 });
+
+test('whole strings of a recipe with fragments are compared', () => {
+  const made = ['--mechanism', 'sfp', '--epsilon', '8', '--expires', '2099-01-01'];
+  good('recipe', 'new', '--id', 'words', ...made, '-o', 'sfp.json');
+  write('words.tsv', 'hello\t60\nthanks\t40\n');
+  for (const name of ['one', 'two']) collect(name, 'sfp.json', 'words.tsv', 3000);
+  const asks = ['--recipe', 'sfp.json', '--dictionary', 'words.tsv', '--format', 'json'];
+  const counts = JSON.parse(good('estimate', ...asks, 'one.acc').text).rows;
+  const { rows } = JSON.parse(good('compare', ...asks, 'one.acc', 'two.acc').text);
+  assert.equal(counts.length, 2);
+  for (const { value, count } of counts) {
+    const row = rows.find((/** @type {any} */ r) => r.value === value);
+    assert.ok(Math.abs(row.a - count / 3000) < 1e-12);
+    assert.ok(row.a > 0.2 && Math.abs(row.difference) < 5 * row.stderr);
+  }
+});
