@@ -147,15 +147,15 @@ static const command_option options[] = {REQUIRED_OPTION("recipe", recipes),
                                          RESULT_OPTIONS(texts),
                                          LAST_OPTION};
 
-const cli_command cmd_changes = {
-    .name = "changes",
-    .summary = "which values rose or fell over several periods, and when",
-    .help = help_text,
-    .example =
-        "  shoal changes --recipe fish.json --dictionary fish.txt monday.acc tuesday.acc wednesday.acc\n",
-    .options = options,
-    .arguments_size = sizeof(arguments),
-    .least_words = 2,
-    .most_words = COMMAND_WORDS_MAX,
-    .words_refused = "takes two accumulators or more",
-    .run = run};
+const cli_command cmd_changes = {.name = "changes",
+                                 .summary =
+                                     "which values rose or fell over several periods, and when",
+                                 .help = help_text,
+                                 .example = "  shoal changes --recipe fish.json --dictionary "
+                                            "fish.txt monday.acc tuesday.acc wednesday.acc\n",
+                                 .options = options,
+                                 .arguments_size = sizeof(arguments),
+                                 .least_words = 2,
+                                 .most_words = COMMAND_WORDS_MAX,
+                                 .words_refused = "takes two accumulators or more",
+                                 .run = run};

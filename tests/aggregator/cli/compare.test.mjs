@@ -399,10 +399,10 @@ test('whole strings of a recipe with fragments are compared', () => {
   const made = ['--mechanism', 'sfp', '--epsilon', '8', '--expires', '2099-01-01'];
   good('recipe', 'new', '--id', 'words', ...made, '-o', 'sfp.json');
   write('words.tsv', 'hello\t60\nthanks\t40\n');
-  for (const name of ['one', 'two']) collect(name, 'sfp.json', 'words.tsv', 3000);
+  for (const name of ['sfp-1', 'sfp-2']) collect(name, 'sfp.json', 'words.tsv', 3000);
   const asks = ['--recipe', 'sfp.json', '--dictionary', 'words.tsv', '--format', 'json'];
-  const counts = JSON.parse(good('estimate', ...asks, 'one.acc').text).rows;
-  const { rows } = JSON.parse(good('compare', ...asks, 'one.acc', 'two.acc').text);
+  const counts = JSON.parse(good('estimate', ...asks, 'sfp-1.acc').text).rows;
+  const { rows } = JSON.parse(good('compare', ...asks, 'sfp-1.acc', 'sfp-2.acc').text);
   assert.equal(counts.length, 2);
   for (const { value, count } of counts) {
     const row = rows.find((/** @type {any} */ r) => r.value === value);
