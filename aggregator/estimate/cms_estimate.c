@@ -62,13 +62,37 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
 {
     double q = agg_rare_probability(part), c = agg_flip_correction(part);
     agg_mean_sketch s = agg_mean_sketch_of(n, part->k, part->m, c);
-    double pairs = agg_mean_sketch_pairs(&s, count_pairs(sketch, c));
+    double same = agg_mean_sketch_pairs(&s, count_pairs(sketch, c));
     double square = s.stretch * s.stretch;
     out->scale = s.stretch * c;
     out->offset = s.stretch * (s.n / 2 - s.n / s.m - c * s.n / 2);
-    out->base = square * (s.n * c * c * q * (1 - q) + s.n * s.spread + s.spread / s.k * pairs);
+    out->pairs = square * s.spread / s.k * same;
+    out->base = square * (s.n * c * c * q * (1 - q) + s.n * s.spread + s.spread / s.k * same);
     out->slope = square * (s.spread / s.k - s.spread);
     out->curve = -square * s.spread / s.k;
+}
+
+// Returns: what a report adds to `pairs` with itself on average. Its own bit has mean 1 and the
+// others mean 0 after the coins' bias is taken off, and each has the variance of a flip.
+static double own_pairs(double c, double q, double m)
+{
+    return 1 - 1 / m + m * c * c * q * (1 - q);
+}
+
+static double pairs(const shoal_part *a, const agg_sketch *x, uint64_t n, const shoal_part *b,
+                    const agg_sketch *y)
+{
+    double c = agg_flip_correction(a), c_b = y == NULL ? c : agg_flip_correction(b), sum = 0;
+    for (uint32_t j = 0; j < a->k; j++) {
+        const uint32_t *of_x = x->cells.ones + (size_t)j * a->m,
+                       *of_y = y == NULL ? of_x : y->cells.ones + (size_t)j * a->m;
+        double n_x = x->rows[j], n_y = y == NULL ? n_x : y->rows[j], share = 1.0 / a->m;
+        if (n_x <= 0 || n_y <= 0) continue;
+        for (uint32_t l = 0; l < a->m; l++)
+            sum += (c * (of_x[l] - n_x / 2) + n_x * (0.5 - share)) *
+                   (c_b * (of_y[l] - n_y / 2) + n_y * (0.5 - share));
+    }
+    return y == NULL ? sum - (double)n * own_pairs(c, agg_rare_probability(a), a->m) : sum;
 }
 
 static const agg_joint_marks marks = {
@@ -86,4 +110,5 @@ const agg_estimator agg_cms_estimator = {
     .debias = debias,
     .memory = agg_sketch_support_memory,
     .marks = &marks,
+    .pairs = pairs,
 };

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "apart.h"
 #include "estimator.h"
 #include "normal_law.h"
 #include "recipe.h"
+#include "shared_rows.h"
 #include "support_score.h"
 #include "window_picks.h"
 
@@ -24,6 +26,14 @@ typedef struct side {
     double threshold; // for release, in reports
 } side;
 
+// What the two sides share.
+typedef struct sides {
+    side a, b;
+    bool is_shared;   // collisions of hash rows are the same on both sides
+    double collision; // K of shared_rows.h
+    double moved;     // G of shared_rows.h, at least 0: how far all values moved
+} sides;
+
 static double clamp(double x, double low, double high)
 {
     if (x < low) return low;
@@ -34,6 +44,28 @@ static double variance_of(const side *s, size_t i)
 {
     double error = s->unit * s->counts[i].stderr_;
     return error * error;
+}
+
+// Returns: the variance of x_i by coins and by which rows reports drew, without the collisions of
+// pairs of reports.
+static double lone_variance(const side *s, double count)
+{
+    const agg_debias *d = &s->debias;
+    double variance = d->base - d->pairs + d->slope * clamp(count, 0, s->n);
+    return variance > 0 ? s->unit * s->unit * variance : 0;
+}
+
+// Returns: the variance of the difference by coins and collisions. Shared collisions leave what the
+// other values moved: all of G, less this value's own square without its noise.
+static double coins_variance(const sides *s, size_t i)
+{
+    const side *a = &s->a, *b = &s->b;
+    if (!s->is_shared) return variance_of(a, i) + variance_of(b, i);
+    double x = a->counts[i].count, y = b->counts[i].count;
+    double lone = lone_variance(a, x) + lone_variance(b, y);
+    double own = fmax(0, (b->unit * y - a->unit * x) * (b->unit * y - a->unit * x) - lone -
+                             s->collision * s->moved);
+    return lone + s->collision * fmax(0, s->moved - own);
 }
 
 // Returns: the variance that picking events of windows adds to x_i.
@@ -65,12 +97,13 @@ static double pooled(const side *a, const side *b, size_t i, double x, double y,
 
 // Returns: the variance of one side if nothing changed, from the coins and from who happened to
 // report. The reports of one window are drawn together.
-static double null_variance(agg_compare_of of, const side *s, size_t i, double same)
+static double null_variance(agg_compare_of of, const side *s, size_t i, double same, bool is_shared)
 {
     double design = fmax(1, agg_picks_design(s->recipe));
     if (of == AGG_COMPARE_MEANS) return variance_of(s, i) + picked_variance(s, of, i);
     double drawn = of == AGG_COMPARE_SHARES ? same * (1 - same) / s->n : same;
-    return variance_at(s, i, same) + design * drawn;
+    double coins = is_shared ? lone_variance(s, same / s->unit) : variance_at(s, i, same);
+    return coins + design * drawn;
 }
 
 // Returns: the deviation of x from its value if nothing changed, in standard deviations. An excess
@@ -87,11 +120,13 @@ static double deviation(const side *s, double x, double same, double sd)
 
 // Sets z and the score. The score sums the deviations of both sides with the weights that they have
 // in z, and is cut down to z.
-static void judge(agg_compare_row *row, agg_compare_of of, const side *a, const side *b, size_t i)
+static void judge(agg_compare_row *row, agg_compare_of of, const sides *s, size_t i)
 {
+    const side *a = &s->a, *b = &s->b;
     double same = pooled(a, b, i, row->a, row->b, of == AGG_COMPARE_SHARES ? 1 : fmax(a->n, b->n));
-    double of_a = null_variance(of, a, i, same), of_b = null_variance(of, b, i, same),
-           all = of_a + of_b;
+    double of_a = null_variance(of, a, i, same, s->is_shared),
+           of_b = null_variance(of, b, i, same, s->is_shared);
+    double all = of_a + of_b + (s->is_shared ? s->collision * s->moved : 0);
     if (!(all > 0)) return;
     row->z = row->score = row->difference / sqrt(all);
     if (of == AGG_COMPARE_MEANS) return;
@@ -110,18 +145,19 @@ static bool is_withheld(const agg_compare *c, const side *s, size_t i)
     return s->threshold > 0 && count < s->threshold;
 }
 
-static agg_compare_row make_row(const agg_compare *c, const side *a, const side *b, size_t i,
-                                agg_text value, double quantile)
+static agg_compare_row make_row(const agg_compare *c, const sides *s, size_t i, agg_text value,
+                                double quantile)
 {
+    const side *a = &s->a, *b = &s->b;
     agg_compare_row row = {.value = value,
                            .a = a->origin + a->counts[i].count * a->unit,
                            .b = b->origin + b->counts[i].count * b->unit};
     row.difference = row.b - row.a;
-    row.stderr_ = sqrt(variance_of(a, i) + picked_variance(a, c->of, i) + variance_of(b, i) +
-                       picked_variance(b, c->of, i));
+    row.stderr_ =
+        sqrt(coins_variance(s, i) + picked_variance(a, c->of, i) + picked_variance(b, c->of, i));
     row.low = row.difference - quantile * row.stderr_;
     row.high = row.difference + quantile * row.stderr_;
-    judge(&row, c->of, a, b, i);
+    judge(&row, c->of, s, i);
     row.a_withheld = is_withheld(c, a, i);
     row.b_withheld = is_withheld(c, b, i);
     return row;
@@ -180,57 +216,6 @@ static void judge_selection(agg_compare *c)
     }
 }
 
-static bool is_same_sketch(const agg_sketch *x, const agg_sketch *y)
-{
-    return x->n_cells == y->n_cells &&
-           memcmp(x->cells.ones, y->cells.ones, (size_t)x->n_cells * sizeof *x->cells.ones) == 0;
-}
-
-// Refuses two accumulators that count batches of the same manifest.
-static agg_err check_manifests(agg_error *error, const agg_compare_side *a,
-                               const agg_compare_side *b)
-{
-    char text[AGG_MANIFEST_TEXT];
-    const agg_shard_claims *x = &a->acc->shards, *y = &b->acc->shards;
-    for (size_t i = 0; i < x->n; i++)
-        for (size_t j = 0; j < y->n; j++)
-            if (memcmp(x->list[i].manifest, y->list[j].manifest, 32) == 0)
-                return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                                "the two accumulators of recipe %s hold the same reports, those of "
-                                "manifest %s: a difference needs two collections that share none",
-                                a->recipe->id, agg_manifest_print(text, x->list[i].manifest));
-    return SHOAL_OK;
-}
-
-// Refuses two accumulators that contain the same reports. Claims tell where both list what they
-// count. Else, two different collections never agree in all cells, except in a sketch with a single
-// cell.
-static agg_err check_apart(agg_error *error, const agg_compare_side *a, const agg_compare_side *b)
-{
-    char text[AGG_CLAIM_TEXT];
-    const agg_accumulator *x = a->acc, *y = b->acc;
-    const uint8_t *shared = agg_claims_shared(&x->claims, &y->claims);
-    if (shared != NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "the two accumulators of recipe %s hold the same reports, those of the "
-                        "batch or file %s: a difference needs two collections that share none",
-                        a->recipe->id, agg_claim_print(text, shared));
-    agg_err err = check_manifests(error, a, b);
-    if (err != SHOAL_OK) return err;
-    bool is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 &&
-                   x->n == y->n && x->n > 0;
-    uint64_t n_cells = 0;
-    for (uint32_t i = 0; is_same && i < x->n_parts; i++) {
-        n_cells += x->parts[i].n_cells;
-        is_same = is_same_sketch(&x->parts[i], &y->parts[i]);
-    }
-    if (!is_same || n_cells < 2) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "the two accumulators of recipe %s hold the same reports: a difference needs "
-                    "two collections that share none",
-                    a->recipe->id);
-}
-
 static bool is_mean(const agg_recipe *recipe)
 {
     return recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER;
@@ -247,8 +232,8 @@ static void set_unit(side *s, agg_compare_of of, const shoal_recipe *recipe)
 static agg_err read_side(side *s, agg_error *error, const agg_compare_side *in, agg_compare_of of,
                          unsigned n_threads)
 {
-    const shoal_part *part = &in->recipe->recipe->parts[0];
-    const agg_sketch *sketch = &in->acc->parts[0];
+    const shoal_part *part = shoal_recipe_value_part(in->recipe->recipe);
+    const agg_sketch *sketch = &in->acc->parts[in->recipe->recipe->value_part];
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
     *s = (side){.n = (double)in->acc->n,
                 .unit = 1,
@@ -263,34 +248,51 @@ static agg_err read_side(side *s, agg_error *error, const agg_compare_side *in, 
                                 in->dictionary->n, n_threads);
 }
 
+// Sets what both sides share.
+static void find_shared(sides *s, const agg_compare_side *in_a, const agg_compare_side *in_b)
+{
+    const shoal_recipe *of_a = in_a->recipe->recipe, *of_b = in_b->recipe->recipe;
+    const shoal_part *a = shoal_recipe_value_part(of_a), *b = shoal_recipe_value_part(of_b);
+    const agg_sketch *x = &in_a->acc->parts[of_a->value_part],
+                     *y = &in_b->acc->parts[of_b->value_part];
+    double u = s->a.unit, v = s->b.unit;
+    s->is_shared = agg_rows_shared(a, b);
+    if (!s->is_shared) return;
+    s->collision = agg_rows_collision(a);
+    s->moved = fmax(0, u * u * agg_rows_pairs(a, x, in_a->acc->n, NULL, NULL) +
+                           v * v * agg_rows_pairs(b, y, in_b->acc->n, NULL, NULL) -
+                           2 * u * v * agg_rows_pairs(a, x, in_a->acc->n, b, y));
+}
+
 static agg_err make_rows(agg_compare *c, agg_error *error, const agg_compare_side *in_a,
                          const agg_compare_side *in_b, const agg_compare_options *options)
 {
     double quantile = -agg_normal_quantile((1 - c->confidence) / 2);
-    side a = {0}, b = {0};
-    agg_err err = read_side(&a, error, in_a, c->of, options->n_threads);
-    if (err == SHOAL_OK) err = read_side(&b, error, in_b, c->of, options->n_threads);
+    sides s = {0};
+    agg_err err = read_side(&s.a, error, in_a, c->of, options->n_threads);
+    if (err == SHOAL_OK) err = read_side(&s.b, error, in_b, c->of, options->n_threads);
     if (err == SHOAL_OK) {
         c->rows = agg_alloc(error, c->n_dictionary, sizeof *c->rows);
         if (c->rows == NULL) err = AGG_ERR_MEMORY;
     }
     if (err == SHOAL_OK) {
         c->n_rows = c->n_dictionary;
+        find_shared(&s, in_a, in_b);
         for (size_t i = 0; i < c->n_rows; i++)
-            c->rows[i] = make_row(c, &a, &b, i, in_a->dictionary->values[i], quantile);
+            c->rows[i] = make_row(c, &s, i, in_a->dictionary->values[i], quantile);
         detect(c);
         qsort(c->rows, c->n_rows, sizeof *c->rows, compare_rows);
     }
-    free(a.counts);
-    free(b.counts);
+    free(s.a.counts);
+    free(s.b.counts);
     return err;
 }
 
 uint64_t agg_compare_memory(const agg_recipe *a, const agg_recipe *b, size_t n_values,
                             unsigned n_threads)
 {
-    uint64_t of_a = agg_estimator_memory(&a->recipe->parts[0], n_values, n_threads);
-    uint64_t of_b = agg_estimator_memory(&b->recipe->parts[0], n_values, n_threads),
+    uint64_t of_a = agg_estimator_memory(shoal_recipe_value_part(a->recipe), n_values, n_threads);
+    uint64_t of_b = agg_estimator_memory(shoal_recipe_value_part(b->recipe), n_values, n_threads),
              kept = sizeof(agg_count);
     uint64_t rows = sizeof(agg_compare_row);
     uint64_t of_sides =
@@ -343,7 +345,7 @@ agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compar
         return agg_fail_core(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME);
     err = agg_estimate_check(error, a->recipe, a->acc);
     if (err == SHOAL_OK) err = agg_estimate_check(error, b->recipe, b->acc);
-    if (err == SHOAL_OK) err = check_apart(error, a, b);
+    if (err == SHOAL_OK) err = agg_check_apart(error, a->recipe, a->acc, b->acc);
     if (err == SHOAL_OK) err = make_rows(compare, error, a, b, options);
     if (err != SHOAL_OK) {
         agg_compare_release(compare);

@@ -36,9 +36,9 @@
 //
 // Assumption: no report is in both accumulators. Identical accumulators are refused, unless they
 // have a single cell, which may agree by chance. An overlap, such as a day and its week, cannot be
-// detected. Two causes may correlate the errors, and then the stated error is too large, never too
-// small. Two periods of one sketch share hash functions, whose collisions partly cancel. Devices
-// that report on both sides use the same permanent coins (rappor).
+// detected. Two sides with the same hash rows (one seed) have the same collisions, most of which
+// cancel; the variance then has what is left of them (shared_rows.h). If devices that report on
+// both sides use the same permanent coins (rappor), the stated error is too large, never too small.
 #ifndef COMPARE_H
 #define COMPARE_H
 

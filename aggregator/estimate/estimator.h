@@ -18,6 +18,7 @@
 typedef struct agg_debias {
     double scale, offset;
     double base, slope, curve;
+    double pairs;   // of base: what hash collisions of pairs of reports add (shared_rows.h); else 0
     bool is_signed; // the support is a sum of signs, not a number of reports
 } agg_debias;
 
@@ -66,6 +67,11 @@ typedef struct agg_estimator {
     // Sets the law of its answers, which are places only, for distributions of numbers. NULL if
     // answers are no places, or are meant for a mean.
     void (*places)(struct agg_place_law *law, const shoal_part *part);
+    // Returns: the sum over rows and cells of (Y_x - N_x/m)(Y_y - N_y/m), as shared_rows.h defines
+    // it. If y is NULL, that of x with itself, less the expected part of each of its n reports with
+    // itself. NULL for a mechanism without hash rows whose collisions add to counts.
+    double (*pairs)(const shoal_part *a, const agg_sketch *x, uint64_t n, const shoal_part *b,
+                    const agg_sketch *y);
 } agg_estimator;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;

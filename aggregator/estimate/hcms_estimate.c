@@ -52,14 +52,30 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
 {
     double c = agg_flip_correction(part);
     agg_mean_sketch s = agg_mean_sketch_of(n, part->k, part->m, c);
-    double pairs = agg_mean_sketch_pairs(&s, count_pairs(sketch, c, s.n));
+    double same = agg_mean_sketch_pairs(&s, count_pairs(sketch, c, s.n));
     double square = s.stretch * s.stretch, miss = 1 / (s.m * s.m);
     out->scale = s.stretch * c;
     out->offset = -s.stretch * s.n / s.m;
-    out->base = square * (s.n * c * c - s.n * miss + s.spread / s.k * pairs);
+    out->pairs = square * s.spread / s.k * same;
+    out->base = square * (s.n * c * c - s.n * miss + s.spread / s.k * same);
     out->slope = square * (s.spread / s.k - 1 + miss);
     out->curve = -square * s.spread / s.k;
     out->is_signed = true;
+}
+
+// The transform of a row keeps products up to the factor m. Its first sum is that of all cells,
+// which `pairs` takes off; a report is in any other one with probability (m - 1)/m.
+static double pairs(const shoal_part *a, const agg_sketch *x, uint64_t n, const shoal_part *b,
+                    const agg_sketch *y)
+{
+    double c = agg_flip_correction(a), c_b = y == NULL ? c : agg_flip_correction(b), sum = 0;
+    for (uint32_t j = 0; j < a->k; j++) {
+        const int32_t *of_x = x->cells.sums + (size_t)j * a->m,
+                      *of_y = y == NULL ? of_x : y->cells.sums + (size_t)j * a->m;
+        for (uint32_t l = 1; l < a->m; l++) sum += (double)of_x[l] * of_y[l];
+    }
+    if (y == NULL) sum -= (double)n * (1 - 1.0 / a->m);
+    return a->m * c * c_b * sum;
 }
 
 static void set_sign(agg_joint_coins *c, const shoal_part *part)
@@ -125,4 +141,5 @@ const agg_estimator agg_hcms_estimator = {
     .debias = debias,
     .memory = agg_sketch_support_memory,
     .marks = &marks,
+    .pairs = pairs,
 };

@@ -64,9 +64,34 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     double together = gap * gap * spread / part->k;
     out->scale = scale;
     out->offset = -reports / g * scale;
-    out->base = square * (reports * spread + together * same_value_pairs(sketch, reports, gap));
+    double same = together * same_value_pairs(sketch, reports, gap);
+    out->pairs = square * same;
+    out->base = square * (reports * spread + same);
     out->slope = square * (p * (1 - p) - spread + together);
     out->curve = -square * together;
+}
+
+// A cell without its bias is Y = (C - p' N)/(p - p'), whose row sums to N.
+static double pairs(const shoal_part *a, const agg_sketch *x, uint64_t n, const shoal_part *b,
+                    const agg_sketch *y)
+{
+    double g = a->m, sum = 0, p = (double)(0 - a->threshold) * 0x1p-64, gap = (p * g - 1) / (g - 1);
+    double gap_b = gap;
+    if (y != NULL) gap_b = ((double)(0 - b->threshold) * 0x1p-64 * g - 1) / (g - 1);
+    for (uint32_t j = 0; j < a->k; j++) {
+        const uint32_t *of_x = x->cells.ones + (size_t)j * a->m,
+                       *of_y = y == NULL ? of_x : y->cells.ones + (size_t)j * a->m;
+        uint64_t n_x = 0, n_y = 0;
+        double both = 0;
+        for (uint32_t l = 0; l < a->m; l++) {
+            n_x += of_x[l];
+            n_y += of_y[l];
+            both += (double)of_x[l] * of_y[l];
+        }
+        sum += both - (double)n_x * (double)n_y / g;
+    }
+    if (y == NULL) sum -= (double)n * (1 - 1 / g); // one cell of each report is one
+    return sum / (gap * gap_b);
 }
 
 static uint32_t answer_row(const shoal_part *part, const uint8_t *record)
@@ -89,4 +114,5 @@ const agg_estimator agg_olh_estimator = {
     .debias = debias,
     .memory = agg_sketch_support_memory,
     .marks = &marks,
+    .pairs = pairs,
 };

@@ -227,6 +227,11 @@ const CASES = [
     args: ['compare', '--recipe', 'grr.json', '--recipe-b', 'later.json', 'grr.acc', 'later.acc'],
   },
   {
+    name: 'changes',
+    schema: 'changes',
+    args: ['changes', '--recipe', 'grr.json', '--recipe', 'later.json', 'grr.acc', 'later.acc'],
+  },
+  {
     name: 'track-items',
     schema: 'track --dictionary',
     args: ['track', 'home', '--dictionary', 'home.txt'],

@@ -396,6 +396,28 @@ test('the fields of a comparison', () => {
   for (const name of printed) assert.ok(table.includes(name) || known.has(name), name);
 });
 
+test('the fields of changes', () => {
+  const source = read('aggregator/report/changes_print.c');
+  const printed = [
+    ...all(source, /AGG_COLUMN\("([a-z_]+)"/g),
+    ...all(source, /\\"([a-z_]+)\\":/g).filter((name) => !['schema', 'rows'].includes(name)),
+  ];
+  const known = tableBelow(read('docs/analyse.md'), 'The commands').flatMap(([names]) =>
+    codes(names),
+  );
+  const table = tableBelow(read('docs/changes.md'), 'From months to a picture').flatMap((row) =>
+    row.flatMap((cell) => codes(cell)),
+  );
+  const manual = all(read('docs/man/shoal-changes.1'), /^\.Li (\w+)/gm);
+  assert.ok(printed.length > 25);
+  for (const name of printed) {
+    assert.ok(table.includes(name) || known.includes(name), name);
+    if (known.includes(name) || ['label', 'after', 'before'].includes(name)) continue;
+    const stem = name.replace(/^(before|after)(_low|_high)$/, '$2');
+    assert.ok(manual.includes(stem), `shoal-changes.1: ${name}`);
+  }
+});
+
 test('exit codes', () => {
   const numbers = all(part('aggregator/base/agg_error.h', 'AGG_EXIT_OK = 0', '};'), /= (\d)/g);
   assert.deepEqual(

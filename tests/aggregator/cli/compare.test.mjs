@@ -50,6 +50,8 @@ before(() => {
   collect('may', 'r.json', 'c.tsv', 60000);
   collect('june', 'r.json', 'c.tsv', 90000);
   collect('july', 'r.json', 'grown.tsv', 80000);
+  write('s.json', sketch({ seed: 'fedcba9876543210'.repeat(4) }));
+  collect('july-s', 's.json', 'grown.tsv', 80000);
 });
 
 test('what changed is found, with its sign, its interval and nothing else', () => {
@@ -114,15 +116,15 @@ test('what changed is found, with its sign, its interval and nothing else', () =
   assert.ok(first.low > 0 && first.low < first.difference && first.difference < first.high);
 });
 
-test('differences are those of the two estimates, their variances add', () => {
-  /** @param {string} name @returns {Map<string, any>} */
-  const estimate = (name) =>
+test('differences are those of the two estimates, their variances add where hash rows differ', () => {
+  /** @param {string} name @param {string} recipe @returns {Map<string, any>} */
+  const estimate = (name, recipe) =>
     new Map(
       JSON.parse(
         good(
           'estimate',
           '--recipe',
-          'r.json',
+          recipe,
           '--dictionary',
           'c.tsv',
           '--format',
@@ -131,7 +133,7 @@ test('differences are those of the two estimates, their variances add', () => {
         ).text,
       ).rows.map((/** @type {any} */ row) => [row.value, row]),
     );
-  const [a, b] = [estimate('may'), estimate('july')];
+  const [a, b] = [estimate('may', 'r.json'), estimate('july-s', 's.json')];
   for (const [of, na, nb] of [
     ['share', 60000, 80000],
     ['count', 1, 1],
@@ -140,6 +142,8 @@ test('differences are those of the two estimates, their variances add', () => {
       'compare',
       '--recipe',
       'r.json',
+      '--recipe-b',
+      's.json',
       '--dictionary',
       'c.tsv',
       '--of',
@@ -147,7 +151,7 @@ test('differences are those of the two estimates, their variances add', () => {
       '--format',
       'ndjson',
       'may.acc',
-      'july.acc',
+      'july-s.acc',
     )
       .text.trim()
       .split('\n');
@@ -389,4 +393,20 @@ test('release thresholds: withheld on both sides is not shown, on one only that 
 test('--help and unknown options', () => {
   assert.match(good('compare', '--help').text, /^Usage: shoal compare --recipe R/);
   bad(2, /unknown option --recipeb; did you mean --recipe\?/, 'compare', '--recipeb', 'x');
+});
+
+test('whole strings of a recipe with fragments are compared', () => {
+  const made = ['--mechanism', 'sfp', '--epsilon', '8', '--expires', '2099-01-01'];
+  good('recipe', 'new', '--id', 'words', ...made, '-o', 'sfp.json');
+  write('words.tsv', 'hello\t60\nthanks\t40\n');
+  for (const name of ['sfp-1', 'sfp-2']) collect(name, 'sfp.json', 'words.tsv', 3000);
+  const asks = ['--recipe', 'sfp.json', '--dictionary', 'words.tsv', '--format', 'json'];
+  const counts = JSON.parse(good('estimate', ...asks, 'sfp-1.acc').text).rows;
+  const { rows } = JSON.parse(good('compare', ...asks, 'sfp-1.acc', 'sfp-2.acc').text);
+  assert.equal(counts.length, 2);
+  for (const { value, count } of counts) {
+    const row = rows.find((/** @type {any} */ r) => r.value === value);
+    assert.ok(Math.abs(row.a - count / 3000) < 1e-12);
+    assert.ok(row.a > 0.2 && Math.abs(row.difference) < 5 * row.stderr);
+  }
 });

@@ -156,7 +156,7 @@ function prepare(folder) {
   write('fish.tsv', 'herring\t50\ncod\t30\ntuna\t20\n');
   write('fish.txt', 'herring\ncod\ntuna\nbass\n');
   create('fish', '--value', 'item', '--k', '256', '--m', '256');
-  for (const day of ['monday', 'tuesday', 'fish']) collect('fish', day);
+  for (const day of ['monday', 'tuesday', 'wednesday', 'fish']) collect('fish', day);
 
   write('words.tsv', 'hello\t6\nthanks\t4\n');
   discover('words', 'sfp');
