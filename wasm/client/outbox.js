@@ -25,7 +25,8 @@ import { DAY_MS, chunk, randomBytes, today, uniform } from './basics.js';
  * @property {Context} context
  * @property {Outbox} outbox
  * @property {PageRecipes} recipes
- * @property {import('./events.js').Events} events
+ * @property {{report: (wants: (recipe: Recipe) => boolean, value: any) =>
+ *   Promise<import('./context.js').Outcome[]>}} events what takes events
  * @property {number} era of the consent under which the call began
  */
 

@@ -50,3 +50,34 @@ export function draw(deps, recipe, item, order) {
   seed.fill(0);
   return { u, record };
 }
+
+/**
+ * Adds a step of a funnel to those that the window of a day had, and returns all of them, as bits;
+ * nothing where the window is not open.
+ * @param {import('./context.js').Context} context
+ * @param {string} key of the window's row
+ * @param {number} bit of the step
+ * @param {number} era
+ */
+export const addStep = (context, key, bit, era) =>
+  context.exclusive(async (tx) => {
+    /** @type {{slots?: Slot[] | null, steps?: number} | undefined} */
+    const row = await tx.get('events', key);
+    if (era !== context.era || !row?.slots) return undefined;
+    const steps = (row.steps ?? 0) | bit;
+    await tx.put('events', key, { ...row, steps });
+    return steps;
+  });
+
+/**
+ * The event that says which steps were reached: for each variable `yes` or `no`.
+ * @param {Recipe} recipe
+ * @param {number} steps as bits
+ */
+export const stepsOf = ({ json }, steps) =>
+  Object.fromEntries(
+    /** @type {{name: string}[]} */ (json.variables ?? []).map(({ name }, i) => [
+      name,
+      (steps >> i) & 1 ? 'yes' : 'no',
+    ]),
+  );

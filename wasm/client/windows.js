@@ -15,7 +15,7 @@ import { DAY_MS, VISITS, VISITS_LIVE, chunk, today, uniform } from './basics.js'
 import { itemOf } from './items.js';
 import { sealingOf } from './page_recipes.js';
 import { sendNow } from './send_now.js';
-import { STEP, draw, slotsOf } from './window_slots.js';
+import { STEP, addStep, draw, slotsOf, stepsOf } from './window_slots.js';
 
 /**
  * @typedef {import('../bindings/device.js').Core} Core
@@ -263,8 +263,7 @@ export class Windows {
   }
 
   /**
-   * Adds a step to those that were reached in the window, and takes all of them as its one event: for
-   * each variable whether its step was reached.
+   * Adds a step to those that the window reached, and takes all of them as its one event.
    * @param {Recipe} recipe of variables, each `yes` or `no`
    * @param {number} step 1 for the first variable
    * @param {number} era
@@ -274,25 +273,12 @@ export class Windows {
     const context = this.#context;
     const visit = this.#visits.get(recipe.hash);
     const bit = 1 << (step - 1);
-    const steps =
-      recipe.send.window === 'visit'
-        ? visit && (visit.steps |= bit)
-        : await context.exclusive(async (tx) => {
-            const key = keyOf(recipe, today(context.deps));
-            /** @type {Kept | undefined} */
-            const row = await tx.get('events', key);
-            if (era !== context.era || !row?.slots) return undefined;
-            await tx.put('events', key, { ...row, steps: (row.steps ?? 0) | bit });
-            return (row.steps ?? 0) | bit;
-          });
+    const isVisit = recipe.send.window === 'visit';
+    const key = keyOf(recipe, today(context.deps));
+    const steps = isVisit ? visit && (visit.steps |= bit) : await addStep(context, key, bit, era);
     if (!steps) return this.#whyNot(recipe);
-    /** @type {{name: string}[]} */
-    const variables = recipe.json.variables ?? [];
-    const value = Object.fromEntries(
-      variables.map(({ name }, i) => [name, (steps >> i) & 1 ? 'yes' : 'no']),
-    );
     // Steps are only added, so the number of their bits grows, and a late record of fewer stays out.
-    return this.take(recipe, value, era, steps);
+    return this.take(recipe, stepsOf(recipe, steps), era, steps);
   }
 
   /** @param {Recipe} recipe */
