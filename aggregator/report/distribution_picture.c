@@ -192,8 +192,8 @@ static void put_note(FILE *out, const agg_distribution *d)
     }
     if (median_of(d) != NULL) fputs(" The dashed line is the median.", out);
     if (d->n_withheld > 0)
-        fprintf(out, " %zu of %zu bins are below the release threshold and are withheld.",
-                d->n_withheld, d->n_bins);
+        fprintf(out, " %zu of %zu bins are below the release threshold and are withheld%s.",
+                d->n_withheld, d->n_bins, d->n_quantiles == 0 ? ", and so are quantiles" : "");
     fputs("</p>\n", out);
 }
 
