@@ -20,7 +20,9 @@ static const char distribution_style[] =
     ".figures th,.figures td{white-space:nowrap;text-align:right;padding:.12rem 1.4rem .12rem 0}"
     ".figures tbody th{font-size:1rem;font-weight:400;color:var(--fg)}"
     ".figures th:first-child{text-align:left}.figures .mute th{color:var(--soft)}"
-    "@media(max-width:40rem){.figures thead tr,.figures tbody tr{display:table-row}}"
+    "@media(max-width:40rem){.figures thead tr,.figures tbody tr{display:table-row}"
+    ".figures th,.figures td{padding-right:.6rem}.figures thead th,.figures "
+    "caption{white-space:normal}}"
     "@media(forced-colors:active){.spread .bin,.spread .range{fill:CanvasText}}"
     "@media print{.spread .scroll{overflow:visible}}";
 
