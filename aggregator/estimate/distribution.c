@@ -61,14 +61,20 @@ static agg_err observe_counts(making *m, agg_error *error, const agg_estimate *e
                     "distribution");
 }
 
+// All buckets are observed, whatever the release threshold: withhold() is applied to what is made
+// of them.
 static agg_err observe_buckets(making *m, agg_error *error)
 {
+    shoal_recipe whole = *m->recipe->recipe;
+    agg_recipe view = *m->recipe;
+    whole.release_threshold = 0;
+    view.recipe = &whole;
     agg_dictionary dictionary;
     agg_estimate estimate;
     agg_estimate_options options = {.n_threads = m->options->n_threads};
     agg_err err = agg_dictionary_of_recipe(&dictionary, error, m->recipe);
     if (err != SHOAL_OK) return err;
-    err = agg_estimate_run(&estimate, error, m->recipe, m->acc, &dictionary, &options);
+    err = agg_estimate_run(&estimate, error, &view, m->acc, &dictionary, &options);
     if (err == SHOAL_OK) {
         err = observe_counts(m, error, &estimate);
         agg_estimate_release(&estimate);
@@ -249,6 +255,13 @@ bool agg_distribution_is_asked(const agg_recipe *recipe)
     const shoal_part *part = shoal_recipe_value_part(recipe->recipe);
     const agg_estimator *estimator = agg_estimator_of(part->mechanism);
     return estimator != NULL && estimator->places != NULL && !agg_picks_windows(recipe->recipe);
+}
+
+bool agg_distribution_is_told(const agg_recipe *recipe)
+{
+    if (recipe->recipe->value != SHOAL_VALUE_NUMBER) return false;
+    const shoal_part *part = shoal_recipe_value_part(recipe->recipe);
+    return part->domain != SHOAL_DOMAIN_NUMBER || agg_distribution_is_asked(recipe);
 }
 
 agg_err agg_distribution_run(agg_distribution *distribution, agg_error *error,

@@ -69,6 +69,10 @@ typedef struct agg_distribution_options {
 // Returns: whether the part is of a mechanism whose recipes ask for a distribution.
 bool agg_distribution_is_asked(const agg_recipe *recipe);
 
+// Returns: whether a recipe's reports tell a distribution: its values are numbers, by places or by
+// the buckets of a range, and the mechanism does not estimate a mean only.
+bool agg_distribution_is_told(const agg_recipe *recipe);
+
 // Estimates the distribution of a recipe whose values are numbers.
 //   recipe: no compound; a variable may be viewed as a recipe of its own
 // Returns: AGG_ERR_USAGE if values are no numbers, if the mechanism estimates a mean only, or if

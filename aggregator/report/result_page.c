@@ -12,6 +12,7 @@
 
 #include "agg_size.h"
 #include "alarm_print.h"
+#include "distribution_picture.h"
 #include "guarantee_print.h"
 #include "page_text.h"
 #include "print_text.h"
@@ -385,7 +386,10 @@ void agg_page_section_write(FILE *out, const agg_page_section *section)
         return;
     }
     put_table(out, section);
-    if (section->asked != NULL && section->asked[0] != '\0') put_chance(out, section->estimate);
+    if (section->asked != NULL && section->asked[0] != '\0')
+        put_chance(out, section->estimate);
+    else if (section->estimate->distribution != NULL)
+        agg_distribution_page_write(out, section->estimate->distribution);
     if (section->estimate->alarms.is_measured) put_tested(out, &section->estimate->alarms);
     if (section->estimate->guarantee != NULL) put_guarantee(out, section->estimate->guarantee);
     fputs("</section>\n", out);

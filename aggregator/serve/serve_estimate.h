@@ -5,6 +5,7 @@
 #define SERVE_ESTIMATE_H
 
 #include "collection.h"
+#include "distribution.h"
 #include "estimate.h"
 #include "guarantee.h"
 #include "store_close.h"
@@ -15,12 +16,16 @@ typedef struct serve_estimate {
     agg_estimate_blocks blocks; // of the estimate
     agg_released released;      // the same, as the ledger numbers them; zeros without an estimate
     agg_guarantee guarantee;    // of the estimate
+    agg_distribution spread;    // of numbers; estimate.distribution points to it where there is one
 } serve_estimate;
 
 // Makes an estimate of the blocks of a span. It points into itself, so it must not move.
 //   dictionary: outlives it
+//   with_spread: also how the numbers are spread, where the recipe asks for numbers and its
+//   mechanism tells that; reports that fit no distribution are no error
 void serve_estimate_make(serve_estimate *made, agg_store *store, const serve_collection *collection,
-                         const agg_dictionary *dictionary, agg_span span, unsigned n_threads);
+                         const agg_dictionary *dictionary, agg_span span, bool with_spread,
+                         unsigned n_threads);
 
 // Releases an estimate; nothing where there is none.
 void serve_estimate_release(serve_estimate *made);

@@ -29,7 +29,8 @@ typedef struct kept {
     const serve_collection *collection; // NULL: the slot is free
     serve_set *set;                     // that it belongs to; held
     const serve_dictionary *dictionary;
-    uint64_t used; // number of the question that used it last
+    uint64_t used;   // number of the question that used it last
+    bool has_spread; // as serve_estimate_make was asked for it
     serve_estimate made;
 } kept;
 
@@ -55,11 +56,11 @@ static void forget(serve_results *results, kept *k)
     *k = (kept){0};
 }
 
-static bool is_same(const kept *k, const serve_collection *collection,
+static bool is_same(const kept *k, const serve_job *job, const serve_collection *collection,
                     const serve_dictionary *dictionary, const agg_released *released)
 {
     return k->collection == collection && k->dictionary == dictionary &&
-           k->made.released.n == released->n &&
+           (k->has_spread || job->collection == NULL) && k->made.released.n == released->n &&
            k->made.released.first_number == released->first_number &&
            k->made.released.last_number == released->last_number;
 }
@@ -83,21 +84,20 @@ static void make_room(serve_results *results, const kept *but, size_t n)
 
 // Returns: the estimate of a question, kept or made anew. Its error's code tells whether there is
 // one. Closed blocks never change, so a kept estimate stands for every question that gets its
-// blocks, however it names them.
-static const kept *answer_of(serve_results *results, serve_set *set,
-                             const serve_collection *collection, const serve_dictionary *dictionary,
-                             agg_span span)
+// blocks, however it names them. Only the page of one collection shows how numbers are spread.
+static const kept *answer_of(serve_results *results, const serve_job *job,
+                             const serve_collection *collection, const serve_dictionary *dictionary)
 {
     agg_released released = {0};
     agg_error error = {0};
     agg_err err =
-        agg_store_find_released(results->store, &released, &error, collection->number, span);
+        agg_store_find_released(results->store, &released, &error, collection->number, job->span);
     kept *slot = &results->kept[0];
     bool is_kept = false;
     for (int i = 0; err == SHOAL_OK && !is_kept && i < KEPT_MAX; i++) {
         kept *k = &results->kept[i];
         is_kept =
-            is_same(k, collection, dictionary, &released) &&
+            is_same(k, job, collection, dictionary, &released) &&
             (k->made.error.code == SHOAL_OK || serve_estimate_status(k->made.error.code) < 500);
         if (is_kept || k->used < slot->used) slot = k;
     }
@@ -105,14 +105,15 @@ static const kept *answer_of(serve_results *results, serve_set *set,
         forget(results, slot);
         make_room(results, slot, dictionary->dictionary.n);
         *slot = (kept){.collection = collection,
-                       .set = set,
+                       .set = job->set,
                        .dictionary = dictionary,
+                       .has_spread = job->collection != NULL,
                        .made = {.error = error}};
-        serve_sets_hold_again(results->sets, set);
+        serve_sets_hold_again(results->sets, job->set);
         slot->made.error.code = err;
         if (err == SHOAL_OK)
             serve_estimate_make(&slot->made, results->store, collection, &dictionary->dictionary,
-                                span, results->n_threads);
+                                job->span, slot->has_spread, results->n_threads);
     }
     slot->used = ++results->questions;
     return slot;
@@ -140,15 +141,14 @@ static const serve_estimate *estimate_of(serve_results *results, const serve_job
     uint32_t place = 0;
     const agg_text text = {job->value, strlen(job->value)};
     *asked = (asked_value){.made = {.error = {.code = AGG_ERR_USAGE}}};
-    if (job->value[0] == '\0')
-        return &answer_of(results, job->set, collection, dictionary, job->span)->made;
+    if (job->value[0] == '\0') return &answer_of(results, job, collection, dictionary)->made;
     agg_err err = agg_dictionary_of_texts(&asked->dictionary, &place, &asked->made.error,
                                           &collection->recipe, &text, 1);
     asked->is_refused = err != SHOAL_OK;
     asked->made.error.code = err;
     if (err == SHOAL_OK)
         serve_estimate_make(&asked->made, results->store, collection, &asked->dictionary, job->span,
-                            results->n_threads);
+                            false, results->n_threads);
     return &asked->made;
 }
 
@@ -265,6 +265,7 @@ static void fill_section(serve_results *results, section *s, const serve_collect
         return;
     }
     s->estimate = made->estimate;
+    if (job->collection == NULL) s->estimate.distribution = NULL; // it may be forgotten by then
     s->estimate.rows = s->rows;
     s->estimate.n_rows = n_rows;
     s->blocks = made->blocks;
