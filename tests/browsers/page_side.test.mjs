@@ -274,6 +274,24 @@ everywhere('reports through a relay: each party sees its part', async (name, t) 
   assert.deepEqual(await troubles(tab), []);
 });
 
+everywhere('a visit is sent as its page goes', async (name, t) => {
+  const all = await startRelaySite();
+  t.after(all.close);
+  const { relay } = all;
+  const tab = await (await profile(name, t)).tab();
+  await visit(tab, `${all.site.origin}/`);
+  await startClient(tab, all.options([RECIPES.visit]));
+  assert.deepEqual(await call(tab, 'record', 'visited', 'fish'), [
+    { recipe: 'visits', code: 'entered' },
+  ]);
+  assert.equal(relay.seen.length, 0, 'nothing before the visit ends');
+  await tab.goto('about:blank');
+  for (const end = Date.now() + 30_000; relay.seen.length < 2 && Date.now() < end;)
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  const lengths = relay.seen.map(({ length }) => length);
+  assert.deepEqual(lengths, [2048 + 55, 2048 + 55], 'as many as any other visit');
+});
+
 /** An issuer over HTTP for pages of an origin, at the path /tokens. @param {any[]} recipes @param {() => string} origin */
 async function startIssuer(recipes, origin) {
   const today = Math.floor(Date.now() / 86_400_000);

@@ -3,12 +3,15 @@
 // build/browsers for people to look at. What a machine can see is checked: the width, the colours
 // of the scheme, that nothing is wider than the page, and that the buttons weigh the same.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { pretend, recipe, sites, startSite, told } from '../../ui/test/ui_site.mjs';
 import { everywhere, openBrowser, until } from './browsers.mjs';
 
 const PICTURES = fileURLToPath(new URL('../../build/browsers/', import.meta.url));
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** @type {Awaited<ReturnType<typeof startSite>>} */
 let site;
 // WebKit shows a narrow page in a frame of another server on loopback.
@@ -36,6 +39,19 @@ const STATES = {
     isWhole: true,
   },
 };
+
+/** Brings axe into a page: as a function's body it needs no eval, which the page's policy forbids. */
+const bringAxe = /** @type {() => void} */ (new Function(AXE));
+
+/** Rules of axe that a page breaks. Runs in it. */
+async function violations() {
+  const { axe } = /** @type {any} */ (globalThis);
+  const found = await axe.run(document);
+  const broken = found.violations.map(
+    (/** @type {any} */ { id, nodes }) => `${id}: ${nodes[0].html}`,
+  );
+  return { broken, kept: found.passes.length };
+}
 
 /** What can be measured of a page. Runs in it. */
 function measure() {
@@ -88,6 +104,10 @@ for (const scheme of /** @type {const} */ (['light', 'dark']))
             html.slice(1, html.search(/[ >]/)),
           );
           await tab.picture(`${PICTURES}${state}-${name}-${width}-${scheme}.png`, isWhole);
+          await tab.run(bringAxe);
+          const { broken, kept } = await tab.run(violations);
+          assert.deepEqual(broken, [], state);
+          assert.ok(kept > 10, `${kept} rules were looked at`);
           const seen = await tab.run(measure);
           assert.equal(seen.innerWidth, width);
           assert.ok(seen.wide <= 0, `${state}: wider than the page by ${seen.wide} px`);
