@@ -62,6 +62,9 @@ images: all
 quick:
 	@node scripts/quick.mjs $(BASE)
 
+# setup brings the browsers of tests/browsers/, and there a missing one fails.
+test: export SHOAL_BROWSERS = 1
+test: export SHOAL_REQUIRE_BROWSERS = 1
 # The stages of a test run, in order; each may be run alone. The JavaScript tests use the native and the wasm build.
 test: setup
 	@$(MAKE) --no-print-directory check-format

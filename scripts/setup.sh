@@ -18,8 +18,8 @@ packages=(
     groff-base                                                             # checks that the man pages render
     spin                                                                   # checks the models of the store and of claims
 )
-# `make test-long` opens the server's pages in a second browser.
-[ -z "${SHOAL_LONG:-}" ] || packages+=(firefox-esr)
+# `make test` drives pages in two more browsers; nothing else needs them.
+[ -z "${SHOAL_BROWSERS:-}${SHOAL_LONG:-}" ] || packages+=(firefox-esr webkit2gtk-driver xvfb)
 # The same requirements as commands, for systems whose packages have other names.
 commands=(gcc make cmake ninja pkg-config clang-14 clang-format-14 llvm-ar-14 valgrind emcc em-config curl spin)
 

@@ -16,6 +16,7 @@ const SLOWEST = [
   'edge/test/chaos.test.mjs',
   'tests/model/models.test.mjs',
   'wasm/test/client/browser.test.mjs',
+  'tests/browsers/page_side.test.mjs',
   'edge/test/workerd.test.mjs',
   'tests/docs/examples.test.mjs',
   'edge/test/emoji.test.mjs',

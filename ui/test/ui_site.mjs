@@ -40,8 +40,11 @@ a { color: light-dark(#0b666b, #77d4cc); }
 shoal-consent:not([mode=banner]), shoal-panel, shoal-try { display: block; min-block-size: 42rem; }
 shoal-panel, shoal-try { min-block-size: 60rem; }`;
 
-/** A server of pages: the query's `html` is the page's middle. */
-export async function startSite() {
+/**
+ * A server of pages: the query's `html` is the page's middle.
+ * @param {{ancestors?: string}} [options] `ancestors`: which pages may show these in a frame
+ */
+export async function startSite({ ancestors = "'none'" } = {}) {
   /** @type {{url: string, body: string}[]} what an edge worker was sent */
   const posted = [];
   const server = createServer(async (request, response) => {
@@ -65,7 +68,7 @@ export async function startSite() {
       'Content-Type': TYPES[extension] ?? `text/${extension}; charset=utf-8`,
       'Content-Security-Policy':
         "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; connect-src 'self'; " +
-        "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+        `img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors ${ancestors}; require-trusted-types-for 'script'`,
       'Cache-Control': 'no-store',
     });
     response.end(body ?? '');

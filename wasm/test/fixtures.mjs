@@ -284,7 +284,7 @@ export async function serveFolders({ folders, csp, pages = {} }) {
     if (url.pathname === '/v1/reports') {
       const cors = {
         'Access-Control-Allow-Origin': '*',
-        'Access-Control-Allow-Headers': 'Content-Type, Idempotency-Key',
+        'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key',
       };
       return void response.writeHead(request.method === 'OPTIONS' ? 204 : 202, cors).end();
     }
