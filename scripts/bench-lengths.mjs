@@ -67,7 +67,8 @@ async function collect(name, first, n, seed) {
     cwd: folder,
     stdio: [from.stdout, 'ignore', 'ignore'],
   });
-  const ends = await Promise.all([once(from, 'close'), once(to, 'close')]);
+  from.stdout.destroy(); // of this process: the other one reads on
+  const ends = await Promise.all([once(from, 'exit'), once(to, 'exit')]);
   if (ends.some(([code]) => code !== 0)) throw new Error(`round ${name}: no reports`);
 }
 
