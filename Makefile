@@ -4,7 +4,7 @@
 #   make demo       the whole way, from a page to a histogram (KEEP=1 leaves it open; SPLIT=1: two servers that see no record)
 #   make playground a page that draws crowds and shows what would be seen of them, on loopback
 #   make bench      what each step costs;  make bench-compare BASE=file: and what changed since a run that was kept
-#   make bench-discover   how many words each way of discovery finds
+#   make bench-discover   how many words each way of discovery finds;  make bench-lengths: and of which lengths
 #   make quick      under a minute: the format, the build and the tests of what you changed
 #   make test       what must be green before a merge;  make test-long: the long settings, and fuzzing
 #   make release    packages, checksums and their signature, in build/release-files (docs/release.md)
@@ -16,7 +16,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 # setup.sh puts a Node there where the system's is missing or older than 20.
 export PATH := $(CURDIR)/build/tools/node/bin:$(PATH)
-.PHONY: all setup native wasm js demo playground images quick test test-long bench bench-compare bench-discover fuzz format check-format clean sbom release audit \
+.PHONY: all setup native wasm js demo playground images quick test test-long bench bench-compare bench-discover bench-lengths fuzz format check-format clean sbom release audit \
     test-native test-asan \
     test-tsan test-emscripten test-wasi test-accuracy test-types test-js test-aarch64 test-armv7l test-s390x
 
@@ -129,6 +129,9 @@ bench-compare:
 # Goes on where a run before it ended; see the script for what it takes. Half an hour when nothing is kept.
 bench-discover: native
 	node scripts/bench-discover.mjs
+
+bench-lengths: native
+	node scripts/bench-lengths.mjs
 
 # Each libFuzzer program for FUZZ_SECONDS, from its corpus; what it finds that is new goes to build/fuzz/corpus.
 FUZZ_SECONDS ?= 60

@@ -195,6 +195,10 @@ agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
     if (err == SHOAL_OK)
         err = agg_discoverer_of(rounds[0].recipe->recipe->mechanism)
                   ->run(discovery, error, rounds, n_rounds, &o);
+    if (err == SHOAL_OK && discovery->reach == 0) { // one round, which asks about so many bytes
+        discovery->reach = rounds[0].recipe->recipe->length;
+        discovery->is_in_bytes = true;
+    }
     if (err == SHOAL_OK) filter(discovery, o.known, &rounds[0].recipe->known);
     if (err == SHOAL_OK && discovery->n_rows > 1)
         qsort(discovery->rows, discovery->n_rows, sizeof *discovery->rows, compare_rows);

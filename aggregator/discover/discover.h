@@ -15,6 +15,7 @@
 #ifndef DISCOVER_H
 #define DISCOVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,6 +51,16 @@ typedef struct agg_found {
     char how[AGG_FOUND_HOW_MAX]; // how it was found, NUL-terminated: "5 fragments", "round 7"
 } agg_found;
 
+#define AGG_DISCOVERY_OPEN_MAX 20u // open starts that are named
+#define AGG_OPEN_TEXT_MAX 512u     // bytes of their texts
+
+// A start that stands out, and behind which no round asked.
+typedef struct agg_open_start {
+    char text[AGG_OPEN_TEXT_MAX];
+    size_t len;
+    double count, stderr_; // scaled to all reports
+} agg_open_start;
+
 typedef struct agg_discovery {
     const agg_recipe *recipe; // recipe of the last round
     uint64_t n;               // reports of all rounds
@@ -59,6 +70,10 @@ typedef struct agg_discovery {
     agg_alarms alarms;                  // of all rounds; counts of the strings are not tested
     size_t n_candidates;                // strings that were tested by the last oracle
     agg_selection selection;            // the rows among the candidates
+    uint32_t reach;                     // length of the longest string that could be found
+    bool is_in_bytes;                   // of the reach: bytes, else characters
+    size_t n_open;                      // starts of a trie's last round that were left open
+    agg_open_start open[AGG_DISCOVERY_OPEN_MAX]; // the strongest of them
     uint32_t n_notes, n_cuts;
     char notes[AGG_DISCOVERY_NOTES_MAX]
               [AGG_DISCOVERY_NOTE_MAX]; // the steps of the decoding, for people

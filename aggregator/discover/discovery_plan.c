@@ -23,6 +23,18 @@ static double worst_share(const agg_trie_plan *trie)
     return share < 1 ? share : 1;
 }
 
+// Returns: the detectable share of the rounds, each by the characters that it adds. What is long
+// may be found from a larger share than sfp would find it from; that alone does not speak for sfp.
+static double mean_share(const agg_trie_plan *trie)
+{
+    double sum = 0, steps = 0;
+    for (uint32_t i = 0; i < trie->n_rounds; i++) {
+        sum += trie->rounds[i].share * trie->rounds[i].step;
+        steps += trie->rounds[i].step;
+    }
+    return steps > 0 ? sum / steps : 1;
+}
+
 agg_err agg_discovery_plan_run(agg_discovery_plan *plan, agg_error *error,
                                const agg_discovery_wish *wish)
 {
@@ -42,8 +54,8 @@ agg_err agg_discovery_plan_run(agg_discovery_plan *plan, agg_error *error,
         plan->sfp.least < wish->devices ? plan->sfp.least / wish->devices : 1;
     share[AGG_DISCOVERY_TRIE] = worst_share(&plan->trie);
     if (wish->way == AGG_DISCOVERY_ANY)
-        plan->way = share[AGG_DISCOVERY_TRIE] < share[AGG_DISCOVERY_SFP] ? AGG_DISCOVERY_TRIE
-                                                                         : AGG_DISCOVERY_SFP;
+        plan->way = mean_share(&plan->trie) < share[AGG_DISCOVERY_SFP] ? AGG_DISCOVERY_TRIE
+                                                                       : AGG_DISCOVERY_SFP;
     if (plan->way == AGG_DISCOVERY_TRIE && plan->trie.n_rounds == 0)
         return agg_fail(
             error, AGG_ERR_USAGE, AGG_EXIT_USAGE,

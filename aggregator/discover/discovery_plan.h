@@ -27,7 +27,8 @@ typedef struct agg_discovery_wish {
     uint32_t eps_micro;     // epsilon of a device; a trie shares it out over the contributions
     size_t oracle;          // index into agg_discovery_oracles
     uint32_t length;        // bytes of a string in sfp, even
-    uint32_t depth;         // characters of a word of the trie and its end, at most
+    uint32_t depth;         // characters of a word of the trie and its end, at most; below
+                            // AGG_TRIE_DEPTH_OPEN words of all these lengths are planned for
     uint32_t characters;    // characters of the trie's list
     uint32_t contributions; // words that a device reports to the trie, 1 or more
     agg_discovery_way way;

@@ -205,6 +205,30 @@ static agg_err add_layer(agg_discovery *d, agg_error *error, const agg_discover_
     return err;
 }
 
+static void note_reach(agg_discovery *d, const agg_recipe *recipe)
+{
+    uint32_t reach = recipe->recipe->encoding.fields[0].depth + step_of(recipe) - 1;
+    if (reach > d->reach) d->reach = reach;
+}
+
+// Notes the starts that no round asked further, by falling score. Those below the release threshold
+// are not told.
+static void note_open(agg_discovery *d, const agg_discover_round *round,
+                      const agg_trie_layer *layer)
+{
+    const shoal_recipe *recipe = round->recipe->recipe;
+    double release = (double)recipe->release_threshold, scale = (double)d->n / (double)layer->n;
+    for (size_t i = 0; i < layer->n_cells; i++) {
+        const agg_trie_cell *cell = &layer->cells[i];
+        if (cell->is_word || (release > 0 && cell->count < release)) continue;
+        if (d->n_open++ >= AGG_DISCOVERY_OPEN_MAX) continue;
+        agg_open_start *open = &d->open[d->n_open - 1];
+        open->len = agg_trie_text(open->text, NULL, round->recipe, cell->bucket);
+        open->count = cell->count * scale;
+        open->stderr_ = cell->stderr_ * scale;
+    }
+}
+
 // The promise of the weakest round holds in every round.
 static agg_err say_guarantees(agg_discovery *d, agg_error *error, const agg_discover_round *round,
                               const agg_trie_layer *layer, const agg_release *release)
@@ -270,10 +294,12 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
             err = agg_trie_layer_read(&layer, error, rounds[i].recipe, rounds[i].acc, &o);
         if (err != SHOAL_OK) break;
         note_round(discovery, &rounds[i], &layer);
+        note_reach(discovery, rounds[i].recipe);
         say_cap(discovery, &rounds[i], &layer);
         err = add_layer(discovery, error, &rounds[i], &layer, &before, options->known);
         if (err == SHOAL_OK && &rounds[i] == weakest)
             err = say_guarantees(discovery, error, weakest, &layer, &options->release);
+        if (err == SHOAL_OK && i + 1 == n_rounds) note_open(discovery, &rounds[i], &layer);
         agg_trie_layer_release(&layer);
     }
     free(before.rows);

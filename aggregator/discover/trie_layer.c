@@ -208,9 +208,11 @@ static agg_err take_frequent(agg_trie_layer *layer, agg_error *error, const work
     return err;
 }
 
-static agg_err find_least(agg_trie_layer *layer, agg_error *error, work *w, double fdr)
+static agg_err find_least(agg_trie_layer *layer, agg_error *error, work *w,
+                          const agg_trie_options *options)
 {
-    double of_words = AGG_TRIE_WORD_FDR * fdr, *words = w->scores[WORDS];
+    double fdr = options->start_fdr > 0 ? options->start_fdr : options->fdr;
+    double of_words = AGG_TRIE_WORD_FDR * options->fdr, *words = w->scores[WORDS];
     size_t n_words = w->asked[WORDS];
     agg_err err = agg_multiple_least(&w->least[STARTS], error, w->scores[STARTS], w->asked[STARTS],
                                      AGG_BH, fdr);
@@ -241,7 +243,7 @@ agg_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_r
     if (err != SHOAL_OK || acc->n == 0) return err;
     err = mark_known(&w, error, options->known);
     if (err == SHOAL_OK) err = score_all(&w, error);
-    if (err == SHOAL_OK) err = find_least(layer, error, &w, options->fdr);
+    if (err == SHOAL_OK) err = find_least(layer, error, &w, options);
     if (err == SHOAL_OK) err = take_frequent(layer, error, &w, &o);
     free(w.known);
     for (int kind = 0; kind < KINDS; kind++) free(w.scores[kind]);
@@ -261,6 +263,12 @@ uint64_t agg_trie_layer_memory(const shoal_recipe *recipe, size_t max_prefixes, 
                          ? size * sizeof(double) // sorted scores
                          : held * sizeof(agg_trie_cell);
     return size * (1 + sizeof(double)) + (scoring > after ? scoring : after);
+}
+
+double agg_trie_start_rate(double fdr, uint32_t depth)
+{
+    if (depth >= AGG_TRIE_DEPTH_OPEN) return fdr;
+    return fmax(fdr, fmin(AGG_TRIE_START_TIMES * fdr, AGG_TRIE_START_FDR_MAX));
 }
 
 void agg_trie_layer_release(agg_trie_layer *layer)

@@ -27,11 +27,15 @@
 #include "agg_error.h"
 #include "recipe_json.h"
 
-#define AGG_TRIE_WORD_FDR 0.5                        // the words' share of the rate
+#define AGG_TRIE_WORD_FDR 0.5   // the words' share of the rate
+#define AGG_TRIE_DEPTH_OPEN 15u // from here on a depth is a bound, below it a length that is wanted
+#define AGG_TRIE_START_TIMES 4.0 // a next round's starts have this many times the rate
+#define AGG_TRIE_START_FDR_MAX 0.5
 #define AGG_TRIE_TEXT_MAX (2 * SHOAL_TOKEN_TEXT_MAX) // bytes of a cell's text, without a NUL
 
 typedef struct agg_trie_options {
     double fdr;       // rate of the starts, in (0, 1); that of the words is AGG_TRIE_WORD_FDR of it
+    double start_fdr; // rate of the starts where it is another; 0: fdr
     double threshold; // T: kept cells also have at least this count; 0: none
     size_t max_prefixes;   // 0: the recipe's
     unsigned n_threads;    // 0 means 1
@@ -67,6 +71,11 @@ agg_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_r
                             const agg_accumulator *acc,
                             const agg_trie_options *options) SHOAL_MUST_CHECK;
 void agg_trie_layer_release(agg_trie_layer *layer);
+
+// Returns: the rate at which starts go on into a next round: fdr, and more of a recipe whose depth
+// is a length that is wanted. False ones cost its devices cells; what is found behind a start is
+// tested there.
+double agg_trie_start_rate(double fdr, uint32_t depth);
 
 // Returns: the most bytes that reading a round takes beside its accumulator, whatever cells stand
 // out.

@@ -10,7 +10,6 @@
 #include "k_anonymity.h"
 #include "normal_law.h"
 #include "subset.h"
-#include "trie_layer.h"
 
 #define TABLE_DEPTH 15
 #define TABLE_SHARES 11 // 10^-1, 10^-1.5, ... 10^-6
@@ -83,6 +82,7 @@ double agg_trie_cells(double n_starts, uint32_t characters, uint32_t step)
 typedef struct bar {
     agg_anonymity law;
     double fdr, n_tests, least; // least: share that earlier rounds let through
+    uint32_t longest;           // characters of a word, at most
     double scale;               // factor from this population's shares to those of the table
 } bar;
 
@@ -96,6 +96,14 @@ static double share_at(const bar *b, double n_found)
 
 #define SETTLED 6 // iterations; more findings lower the bar and the reverse, so it settles at once
 
+#define EVEN_WEIGHT 0.5 // what a word of the even lengths is worth, held against one of English
+
+// Returns: the words of any length that have the share, evenly over the lengths up to `longest`.
+static double even_words(double share, uint32_t longest)
+{
+    return words_between(1, TABLE_DEPTH, share) / longest;
+}
+
 static double find_words(double *share, const bar *b, uint32_t depth, uint32_t step)
 {
     double n = 0;
@@ -106,12 +114,22 @@ static double find_words(double *share, const bar *b, uint32_t depth, uint32_t s
     return n;
 }
 
+// Returns: the starts of so many characters that have the share, in whichever of the populations
+// has more.
+static double starts_at(const bar *b, uint32_t depth, double share)
+{
+    double english = depth <= TABLE_DEPTH ? count_at(starts_of[depth - 1], share) : 0;
+    double even =
+        depth <= b->longest ? even_words(share, b->longest) * (b->longest - depth + 1) : 0;
+    return fmax(english, even);
+}
+
 static double find_starts(double *share, const bar *b, uint32_t depth)
 {
     double n = 0;
     for (int i = 0; i < SETTLED; i++) {
         *share = share_at(b, n);
-        n = depth <= TABLE_DEPTH ? count_at(starts_of[depth - 1], *share / b->scale) : 0;
+        n = starts_at(b, depth, *share / b->scale);
     }
     return n;
 }
@@ -133,9 +151,21 @@ static double scale_of(const agg_trie_wish *wish)
     return wish->least_share / low;
 }
 
+static bool is_length_wanted(const agg_trie_wish *wish)
+{
+    return wish->depth < AGG_TRIE_DEPTH_OPEN;
+}
+
+// Returns: the longest word that is planned for as the shorter ones are; 0 where none is.
+static uint32_t longest_word(const agg_trie_wish *wish)
+{
+    if (!is_length_wanted(wish)) return 0;
+    return wish->depth > 1 ? wish->depth - 1 : 1;
+}
+
 static double record_limit(const agg_trie_wish *wish)
 {
-    return wish->record_bytes > 0 ? wish->record_bytes : AGG_TRIE_RECORD_BYTES;
+    return wish->record_bytes > 0 ? wish->record_bytes : agg_trie_record_bytes(wish->depth);
 }
 
 // Fills a round that begins with `starts` starts.
@@ -146,18 +176,28 @@ static bool judge_round(agg_trie_round *r, const agg_trie_wish *wish, double sca
 {
     double runs = pow(wish->characters, r->step), contributions = fmax(1, wish->contributions),
            start_share;
-    bar words = {.fdr = wish->fdr > 0 ? wish->fdr : 0.05, .least = *least, .scale = scale};
+    bar words = {.fdr = wish->fdr > 0 ? wish->fdr : 0.05,
+                 .least = *least,
+                 .longest = longest_word(wish),
+                 .scale = scale};
     r->starts = *starts;
     r->cells = agg_trie_cells(*starts, wish->characters, r->step);
     agg_anonymity_of(&words.law, fmax(1, r->devices * contributions), r->cells + 1, wish->epsilon);
     r->set = words.law.d;
     bar next = words;
+    next.fdr = agg_trie_start_rate(words.fdr, wish->depth);
     next.n_tests = *starts * runs;
     words.n_tests = r->cells - next.n_tests - *starts -
                     1; // without unlisted characters and cells that begin with no start
     words.fdr *= AGG_TRIE_WORD_FDR;
     r->words = find_words(&r->share, &words, r->depth, r->step);
+    r->even =
+        words.longest == 0
+            ? 0
+            : even_words(r->share / scale, words.longest) *
+                  fmax(0, fmin(r->depth + r->step - 1, words.longest) - fmax(r->depth, 1) + 1);
     *starts = find_starts(&start_share, &next, r->depth + r->step);
+    if (words.longest > 0) *starts /= 1 - next.fdr; // and those that noise lets through
     if (wish->max_prefixes > 0) *starts = fmin(*starts, fmax(1, wish->max_prefixes - r->words));
     *least = start_share;
     return 4 * r->set <= record_limit(wish) && r->cells <= SHOAL_DOMAIN_SIZE_MAX;
@@ -169,13 +209,14 @@ static bool judge(agg_trie_plan *plan, const agg_trie_wish *wish, double scale)
            least = wish->from_depth > 0 ? wish->least_share : 0;
     uint32_t depth = wish->from_depth;
     bool fits = true;
-    plan->words = 0;
+    plan->words = plan->worth = 0;
     for (uint32_t i = 0; i < plan->n_rounds; i++) {
         agg_trie_round *r = &plan->rounds[i];
         r->depth = depth;
         depth += r->step;
         fits &= judge_round(r, wish, scale, &starts, &least);
         plan->words += r->words;
+        plan->worth += r->words + EVEN_WEIGHT * r->even;
     }
     plan->left = starts;
     return fits;
@@ -194,7 +235,7 @@ typedef struct search {
 static void keep(search *s, const agg_trie_plan *plan)
 {
     uint32_t at = s->n;
-    while (at > 0 && s->best[at - 1].words < plan->words) at--;
+    while (at > 0 && s->best[at - 1].worth < plan->worth) at--;
     if (at == CANDIDATES) return;
     if (s->n < CANDIDATES) s->n++;
     memmove(&s->best[at + 1], &s->best[at], (s->n - 1 - at) * sizeof s->best[0]);
@@ -254,7 +295,7 @@ static void share_out(agg_trie_plan *plan, const agg_trie_wish *wish, double sca
                 if (from == to || from->devices < 2 * part) continue;
                 from->devices -= part;
                 to->devices += part;
-                if (!judge(&other, wish, scale) || other.words < plan->words + 0.01) continue;
+                if (!judge(&other, wish, scale) || other.worth < plan->worth + 0.01) continue;
                 *plan = other;
                 moved++;
             }
@@ -269,6 +310,18 @@ void agg_trie_plan_run(agg_trie_plan *plan, const agg_trie_wish *wish)
     try_all(&s);
     for (uint32_t i = 0; i < s.n; i++) {
         share_out(&s.best[i], wish, s.scale);
-        if (i == 0 || s.best[i].words > plan->words) *plan = s.best[i];
+        if (i == 0 || s.best[i].worth > plan->worth) *plan = s.best[i];
     }
+}
+
+double agg_trie_record_bytes(uint32_t depth)
+{
+    return depth < AGG_TRIE_DEPTH_OPEN ? AGG_TRIE_LENGTH_RECORD_BYTES : AGG_TRIE_RECORD_BYTES;
+}
+
+uint32_t agg_trie_plan_reach(const agg_trie_plan *plan)
+{
+    if (plan->n_rounds == 0) return 0;
+    const agg_trie_round *last = &plan->rounds[plan->n_rounds - 1];
+    return last->depth + last->step - 1;
 }

@@ -18,15 +18,26 @@
 // table of counts at eleven shares. Other populations have other tables. A plan from a running
 // analysis moves the table along its shares until it has as many starts as were really found. The
 // plan is a prediction, not a promise; docs/trie.md verifies it by simulation.
+//
+// English says nearly all that it says in words of up to five letters, so that a plan for it alone
+// gives up longer ones. Where a length is wanted (a depth below AGG_TRIE_DEPTH_OPEN) a second
+// population counts besides, at half the weight: as many words as English has at each share, spread
+// evenly over all lengths that the depth holds.
+//
+// Starts are let through at a higher false-discovery rate than words (trie_layer.h): a false one
+// costs cells, not truth.
 #ifndef TRIE_PLAN_H
 #define TRIE_PLAN_H
 
 #include <stdint.h>
 
 #include "agg_error.h"
+#include "trie_layer.h" // AGG_TRIE_DEPTH_OPEN
 
 #define AGG_TRIE_ROUNDS_MAX 8u
-#define AGG_TRIE_RECORD_BYTES 4096.0 // bytes of a binary record, unless the wish states them
+// Bytes of a binary record, unless the wish states them; twice as many where a length is wanted.
+#define AGG_TRIE_RECORD_BYTES 4096.0
+#define AGG_TRIE_LENGTH_RECORD_BYTES 8192.0
 
 typedef struct agg_trie_wish {
     double devices;       // devices that are left for this pass, 1 or more
@@ -50,20 +61,28 @@ typedef struct agg_trie_round {
     double starts, cells; // expected
     double set;           // indices in a record
     double share;         // the share of contributions that is found with probability one half
-    double words;         // expected to be found
+    double words;         // expected to be found, were they English
+    double even;          // expected to be found, were lengths even
 } agg_trie_round;
 
 typedef struct agg_trie_plan {
     uint32_t n_rounds; // 0: not even one character behind the starts fits a record
     agg_trie_round rounds[AGG_TRIE_ROUNDS_MAX];
     double words; // words found in all rounds
+    double worth; // what the plan was chosen for: words, and those of even lengths
     double left;  // starts that the last round leaves behind
 } agg_trie_plan;
 
-// Plans the rest of one pass. Words longer than the last round reaches are given up, because they
-// are too rare for the devices that they would take.
+// Plans the rest of one pass. Words longer than the last round reaches (agg_trie_plan_reach) are
+// given up, because they are too rare for the devices that they would take.
 // Cost: some tenths of a second.
 void agg_trie_plan_run(agg_trie_plan *plan, const agg_trie_wish *wish);
+
+// Returns: the characters of the longest word that the plan's rounds can find; 0 without rounds.
+uint32_t agg_trie_plan_reach(const agg_trie_plan *plan);
+
+// Returns: the most bytes of a binary record for a recipe's depth, unless a wish states them.
+double agg_trie_record_bytes(uint32_t depth);
 
 // Returns: the number of cells for n starts and a step.
 double agg_trie_cells(double n_starts, uint32_t characters, uint32_t step);

@@ -2,13 +2,17 @@
 // Judges new recipes; see recipe_judge.h.
 #include "recipe_judge.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "discovery_plan.h"
 #include "log.h"
+#include "ngram_plan.h"
 #include "recipe.h"
+#include "recipe_choices.h"
 #include "track_law.h"
 #include "trie_plan.h"
 #include "verdict_text.h"
@@ -95,6 +99,28 @@ static void say_trie(const agg_recipe *recipe, const recipe_options *options)
     say(text);
 }
 
+#define DEVICES_MANY 1e6 // where the number of devices is not stated
+
+// Says how frequent a string has to be for its n-grams to be found, against one round that asks for
+// fragments at the same epsilon (sfp_plan.h).
+static void say_ngrams(const shoal_recipe *r, const recipe_options *options)
+{
+    double n = options->devices != NULL ? strtod(options->devices, NULL) : DEVICES_MANY;
+    double share = agg_ngram_plan_share(r, n);
+    agg_sfp_plan other;
+    agg_error unused;
+    char text[320], least[64] = "nothing";
+    if (share < 1) snprintf(least, sizeof least, "only what %.2g %% or more send", 100 * share);
+    if (agg_sfp_plan_run(&other, &unused, SHOAL_ORACLE_OLH, n, r->cost_micro,
+                         r->length + r->length % 2) != SHOAL_OK)
+        other.least = n;
+    snprintf(text, sizeof text,
+             "of %.0f devices n-grams find %s, and often nothing; at the same epsilon %s finds "
+             "what %.2g %% send, and a trie rarer strings (shoal plan --discover)",
+             n, least, agg_discovery_ways[AGG_DISCOVERY_SFP], 100 * fmin(1, other.least / n));
+    say(text);
+}
+
 agg_err recipe_judge_day(agg_error *error, const agg_recipe *recipe)
 {
     if (shoal_recipe_check_day(recipe->recipe, (uint32_t)((uint64_t)time(NULL) / 86400)) ==
@@ -112,6 +138,7 @@ agg_err recipe_judge(agg_error *error, const agg_recipe *recipe, const recipe_op
                         "--expires %s has passed: devices would send nothing", options->expires);
     say_weak(r, options->today);
     if (r->epochs > 0) say_run(r);
+    if (r->grams > 0 && r->alphabet_len > 0) say_ngrams(r, options);
     if (r->contributions > 0 && options->devices != NULL) say_trie(recipe, options);
     return SHOAL_OK;
 }

@@ -105,11 +105,33 @@ static void make_table(agg_table *table, const agg_discovery_result *result)
     if (d->threshold > 0) agg_table_state_number(table, "threshold", d->threshold);
     agg_table_state_whole(table, "known", d->n_known);
     agg_table_state_whole(table, "candidates", d->n_candidates);
+    agg_table_state_whole(table, "reach", d->reach);
+    agg_table_state_whole(table, "open", d->n_open);
     agg_table_state_whole(table, "withheld", d->n_withheld);
     agg_incomplete_state(table, result->shards, "shards", "shards_missing");
 }
 
 // ---- JSON ----
+
+// Prints how long a string could be, and a trie's starts behind which no round asked.
+static void print_open_json(FILE *stream, const agg_discovery *d)
+{
+    fprintf(stream, "\"reach\":%u,\"reach_unit\":\"%s\",", d->reach,
+            d->is_in_bytes ? "bytes" : "characters");
+    if (d->is_in_bytes) return;
+    fprintf(stream, "\"open\":%zu,\"open_starts\":[", d->n_open);
+    for (size_t i = 0; i < d->n_open && i < AGG_DISCOVERY_OPEN_MAX; i++) {
+        const agg_open_start *open = &d->open[i];
+        fputs(i > 0 ? ",{\"start\":" : "{\"start\":", stream);
+        agg_print_json_text(stream, open->text, open->len);
+        fputc(',', stream);
+        print_member(stream, "count", open->count);
+        fputs("\"stderr\":", stream);
+        agg_print_number(stream, open->stderr_);
+        fputc('}', stream);
+    }
+    fputs("],", stream);
+}
 
 static void print_json(FILE *stream, const agg_discovery_result *result, const agg_table *table)
 {
@@ -125,6 +147,7 @@ static void print_json(FILE *stream, const agg_discovery_result *result, const a
     print_member(stream, "fdr", d->fdr);
     if (d->threshold > 0) print_member(stream, "threshold", d->threshold);
     fprintf(stream, "\"known\":%zu,\"candidates\":%zu,", d->n_known, d->n_candidates);
+    print_open_json(stream, d);
     print_lines(stream, "notes", d->notes[0], d->n_notes);
     print_lines(stream, "cuts", d->cuts[0], d->n_cuts);
     if (d->recipe->recipe->release_threshold > 0)
@@ -154,6 +177,28 @@ static size_t widest(const agg_discovery *d)
         if (own > width) width = own;
     }
     return width < AGG_TABLE_VALUE_MAX ? width : AGG_TABLE_VALUE_MAX;
+}
+
+#define OPEN_SHOWN 5u
+
+static void print_open(FILE *stream, const agg_discovery *d)
+{
+    fprintf(stream, "\nstrings of up to %u %s could be found", d->reach,
+            d->is_in_bytes ? "bytes" : "characters");
+    if (d->n_open > 0)
+        fprintf(stream, "; %zu start%s of longer ones stand%s out and %s left open:", d->n_open,
+                d->n_open == 1 ? "" : "s", d->n_open == 1 ? "s" : "",
+                d->n_open == 1 ? "is" : "are");
+    fputc('\n', stream);
+    for (size_t i = 0; i < d->n_open && i < OPEN_SHOWN; i++) {
+        const agg_open_start *open = &d->open[i];
+        fputs("  ", stream);
+        agg_print_terminal_text(stream, open->text, open->len);
+        fprintf(stream, "...  %s", agg_grouped(open->count, 0).text);
+        fprintf(stream, ", stderr %s\n", agg_grouped(open->stderr_, 0).text);
+    }
+    if (d->n_open > OPEN_SHOWN)
+        fprintf(stream, "  and %zu more, weaker ones\n", d->n_open - OPEN_SHOWN);
 }
 
 static void print_table(FILE *stream, const agg_discovery_result *result)
@@ -186,6 +231,7 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
         agg_print_terminal_text(stream, row->how, strlen(row->how));
         fputc('\n', stream);
     }
+    print_open(stream, d);
     if (d->n_withheld > 0)
         fprintf(stream, "\n%zu string%s below the release threshold of %s withheld\n",
                 d->n_withheld, d->n_withheld == 1 ? "" : "s",

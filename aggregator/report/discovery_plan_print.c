@@ -36,6 +36,21 @@ static void print_sfp(FILE *stream, const agg_discovery_plan *p)
           stream);
 }
 
+// Says which lengths are planned for, and what is given up.
+static void print_reach(FILE *stream, const agg_discovery_plan *p)
+{
+    uint32_t reach = agg_trie_plan_reach(&p->trie), wanted = p->wish.depth - 1;
+    fprintf(stream,
+            "                    reaches strings of up to %u characters; about %.0f starts are "
+            "left open\n",
+            reach, p->trie.left);
+    if (reach < wanted)
+        fprintf(stream,
+                "                    longer ones, of up to the %u that --length or --depth "
+                "allows, are given up: too rare for so many devices\n",
+                wanted);
+}
+
 static void print_trie(FILE *stream, const agg_discovery_plan *p)
 {
     const agg_trie_plan *t = &p->trie;
@@ -48,6 +63,7 @@ static void print_trie(FILE *stream, const agg_discovery_plan *p)
     fprintf(stream,
             " of the contributions are, as often as not; about %.0f words, were they English\n",
             t->words);
+    print_reach(stream, p);
     fputs("\n  round  characters  step       devices    starts     cells  set of   finds from\n",
           stream);
     for (uint32_t i = 0; i < t->n_rounds; i++) {
@@ -85,6 +101,9 @@ static void print_json(FILE *stream, const agg_discovery_plan *p)
     agg_print_number(stream, p->share[AGG_DISCOVERY_TRIE]);
     fputs(",\"words\":", stream);
     agg_print_number(stream, p->trie.words);
+    fprintf(stream, ",\"reach\":%u,\"wanted\":%u,\"open\":", agg_trie_plan_reach(&p->trie),
+            p->wish.depth - 1);
+    agg_print_number(stream, p->trie.left);
     fputs(",\"rounds\":[", stream);
     for (uint32_t i = 0; i < p->trie.n_rounds; i++) {
         const agg_trie_round *r = &p->trie.rounds[i];

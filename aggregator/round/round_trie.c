@@ -21,6 +21,8 @@ static agg_err read_layer(round_work *w, agg_error *error)
     size_t most = w->recipe.recipe->max_prefixes;
     if (o->max_prefixes > 0 && o->max_prefixes < most) most = (size_t)o->max_prefixes;
     const agg_trie_options options = {.fdr = o->fdr,
+                                      .start_fdr =
+                                          agg_trie_start_rate(o->fdr, w->recipe.recipe->depth),
                                       .threshold = o->threshold > release ? o->threshold : release,
                                       .max_prefixes = most,
                                       .n_threads = o->n_threads};
@@ -36,9 +38,11 @@ static agg_err say_layer(const round_work *w, agg_error *error)
     const agg_trie_layer *layer = &w->layer;
     agg_trie_guarantee g;
     round_say("%zu of %zu starts and %zu of %zu words stand out from the noise of %llu reports and "
-              "are kept; false-discovery rate %g of each",
+              "are kept; false-discovery rate %g of starts, %g of words",
               layer->n_kept[0], layer->n_asked[0], layer->n_kept[1], layer->n_asked[1],
-              (unsigned long long)layer->n, w->options->fdr);
+              (unsigned long long)layer->n,
+              agg_trie_start_rate(w->options->fdr, w->recipe.recipe->depth),
+              AGG_TRIE_WORD_FDR * w->options->fdr);
     if (layer->n_withheld > 0)
         round_say("%zu more are not kept: they are below the release threshold or --threshold",
                   layer->n_withheld);
@@ -61,6 +65,27 @@ static void say_end(const agg_next_trie *next)
               why[next->end]);
 }
 
+#define OPEN_MAX 5u // open starts that are named
+
+// Says how long a string could be, and which starts go on without being asked.
+static void say_open(const round_work *w)
+{
+    const agg_trie_layer *layer = &w->layer;
+    const shoal_encoded *field = &w->recipe.recipe->encoding.fields[0];
+    uint32_t n_named = 0, depth = field->depth + (field->step > 0 ? field->step : 1);
+    round_say("strings of up to %u characters could be found; %zu starts of %u characters are left "
+              "open",
+              depth - 1, layer->n_kept[0], depth);
+    for (size_t i = 0; i < layer->n_cells && n_named < OPEN_MAX; i++) {
+        char text[AGG_TRIE_TEXT_MAX];
+        if (layer->cells[i].is_word) continue;
+        size_t len = agg_trie_text(text, NULL, &w->recipe, layer->cells[i].bucket);
+        round_say("left open: %.*s..., %.0f reports of this round, standard error %.0f", (int)len,
+                  text, layer->cells[i].count, layer->cells[i].stderr_);
+        n_named++;
+    }
+}
+
 static void say_trie(const round_work *w, const agg_next_trie *next)
 {
     if (next->n_dropped > 0)
@@ -74,6 +99,11 @@ static void say_trie(const round_work *w, const agg_next_trie *next)
               "about %.0f; rounds left in this pass: %u",
               next->n_starts, next->depth, next->step, next->sample, next->devices,
               next->plan.n_rounds > 0 ? next->plan.n_rounds : 1);
+    if (next->plan.n_rounds > 0)
+        round_say(
+            "these rounds reach strings of up to %u characters, of %u that the recipe's depth "
+            "allows, and leave about %.0f starts open",
+            agg_trie_plan_reach(&next->plan), w->recipe.recipe->depth - 1, next->plan.left);
 }
 
 agg_err round_trie(round_work *w, agg_error *error, agg_next_recipe *next)
@@ -87,6 +117,7 @@ agg_err round_trie(round_work *w, agg_error *error, agg_next_recipe *next)
     if (err != SHOAL_OK) return err;
     if (w->trie.end != AGG_TRIE_GOES_ON) {
         say_end(&w->trie);
+        say_open(w);
         return SHOAL_OK;
     }
     say_trie(w, &w->trie);

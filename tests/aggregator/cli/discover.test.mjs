@@ -409,6 +409,22 @@ test('rounds of a trie: words of all of them, in their order only, each promise 
   assert.equal(rest.candidates, result.candidates - rest.known, 'what is known is no test');
   assert.equal(result.rounds, rounds.length);
   assert.equal(result.n, 40_000 * rounds.length, 'two contributions of each device');
+  // After the first round alone two starts are open, and longer strings could not be found.
+  assert.equal(result.reach_unit, 'characters');
+  const sure = ['--fdr', '0.0001'];
+  const one = JSON.parse(cli.good('discover', ...rounds[0], ...sure, '--format', 'json').text);
+  assert.equal(one.reach, 1);
+  assert.ok(result.reach > one.reach);
+  assert.deepEqual(one.open_starts.map((/** @type {any} */ { start }) => start).sort(), [
+    'ab',
+    'ba',
+  ]);
+  assert.equal(one.open, 2);
+  for (const { count, stderr } of one.open_starts) assert.ok(count > 5 * stderr && stderr > 0);
+  assert.match(
+    cli.good('discover', ...rounds[0], ...sure).text,
+    /\nstrings of up to 1 characters could be found; 2 starts of longer ones stand out and are left open:\n {2}ab\.\.\. {2}\d/,
+  );
   cli.bad(2, /is not the first round|does not follow/, 'discover', ...[...rounds].reverse().flat());
   cli.bad(2, /2 recipes and 1 accumulator/, 'discover', ...rounds[0], '--recipe', 'round2.json');
   cli.good(

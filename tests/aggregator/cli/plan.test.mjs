@@ -515,9 +515,32 @@ test('--discover puts both ways side by side, and writes the recipe of either', 
     '17',
   );
   bad(/--method is sfp or trie/, ...asked, '--method', 'cms');
-  bad(/--length is even/, ...asked, '--length', '9');
+  bad(/length/, ...asked, '--length', '33');
   bad(/without blanks, quotes/, ...asked, '--characters', 'a"b');
   bad(/unknown option --size/, ...asked, '--size', '9');
+});
+
+test('--discover --length plans rounds for long strings, and says how far they reach', () => {
+  const wish = ['plan', '--discover', '--devices', '1000000', '--epsilon', '4'];
+  const asked = [...wish, '--method', 'trie'];
+  const of = (/** @type {string[]} */ ...more) =>
+    JSON.parse(good(...asked, ...more, '--format', 'json')).trie;
+  const [long, any] = [of('--length', '9'), of('--depth', '15')];
+  assert.ok(any.reach < 6 && long.reach >= 7 && long.wanted === 9, 'long strings get rounds');
+  for (const trie of [long, any]) {
+    const last = trie.rounds.at(-1);
+    assert.equal(trie.reach, last.depth + last.step - 1);
+    assert.ok(trie.open > 0);
+  }
+  assert.ok(long.words > 0.9 * any.words, 'short ones are not given up for them');
+  const said = good(...asked);
+  assert.match(said, /\n +reaches strings of up to 8 characters; about \d+ starts are left open\n/);
+  assert.match(said, /of up to the 9 .* are given up/);
+  good(...asked, '--length', '7', '--recipe-out', 'seven.json', '-o', 'seven.txt');
+  const recipe = JSON.parse(readFileSync(join(folder, 'seven.json'), 'utf8'));
+  assert.equal(recipe.parameters.depth, 8);
+  const odd = JSON.parse(good(...wish, '--method', 'sfp', '--length', '7', '--format', 'json'));
+  assert.equal(odd.sfp.length, 8);
 });
 
 test('plan and recipe new choose the same rows for the same devices', () => {

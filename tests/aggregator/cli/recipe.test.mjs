@@ -300,6 +300,22 @@ test('new writes recipes of compounds by what is planned, and simulate takes the
     [6, 2, 2048, 1024],
   );
 
+  // Few strings are found by n-grams: fewer devices find fewer, and another way is named.
+  const least = (/** @type {string} */ devices) => {
+    const said = good(
+      ...['recipe', 'new', '--id', 'w', '--mechanism', 'rappor-ngram', '--expires', '2099-12-31'],
+      ...['--epsilon', '6', '--length', '20', '--devices', devices, '-o', 'grams.json'],
+    ).err;
+    const [, own, other] =
+      /n-grams find only what ([\d.]+) % or more send, and often nothing; .* sfp finds what ([\d.]+) % send/.exec(
+        said,
+      ) ?? [];
+    assert.ok(Number(own) > Number(other) && Number(other) > 0, said);
+    return Number(own);
+  };
+  const [few, many] = [least('100000'), least('10000000')];
+  assert.ok(Math.abs(few / many - 10) < 1.5, 'the share falls by the root of the devices');
+
   const ngram = fresh(
     'rappor-ngram',
     '--epsilon',

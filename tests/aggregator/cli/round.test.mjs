@@ -510,7 +510,7 @@ test('a trie: starts go on, words end, and all rounds together tell them', () =>
   );
   assert.match(
     run.err,
-    /2 of 49 starts and 1 of 7 words stand out from the noise of 20000 reports and are kept; false-discovery rate 0\.05 of each\n/,
+    /2 of 49 starts and 1 of 7 words stand out from the noise of 20000 reports and are kept; false-discovery rate 0\.2 of starts, 0\.025 of words\n/,
   );
   assert.match(
     run.err,

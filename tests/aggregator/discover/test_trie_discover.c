@@ -532,6 +532,31 @@ static void what_is_promised_is_the_weakest(void **state)
     release_rounds(&r);
 }
 
+static void starts_that_are_left_open_are_told_unless_few_hold_them(void **state)
+{
+    (void)state;
+    rounds r;
+    agg_discovery d;
+    make_rounds(&r, 5000);
+    discover(&d, &r, 1, 1);
+    assert_int_equal(d.reach, 1);
+    assert_false(d.is_in_bytes);
+    assert_true(d.n_open >= 1);
+    assert_int_equal(d.open[0].len, 2);
+    assert_memory_equal(d.open[0].text, "ab", 2);
+    assert_true(d.open[0].stderr_ > 0 && d.open[0].count > 3 * d.open[0].stderr_);
+    fields_of(&r.recipes[0])->release_threshold = (uint64_t)d.open[0].count + 1;
+    agg_discovery_release(&d);
+    discover(&d, &r, 1, 1);
+    assert_int_equal(d.n_open, 0);
+    agg_discovery_release(&d);
+    fields_of(&r.recipes[0])->release_threshold = 0;
+    discover(&d, &r, 2, 1);
+    assert_true(d.reach > 1);
+    agg_discovery_release(&d);
+    release_rounds(&r);
+}
+
 static void rounds_that_do_not_follow_are_refused(void **state)
 {
     (void)state;
@@ -716,6 +741,7 @@ int main(void)
         cmocka_unit_test(counts_are_of_all_reports_of_all_rounds),
         cmocka_unit_test(what_few_reports_say_is_not_released),
         cmocka_unit_test(what_is_promised_is_the_weakest),
+        cmocka_unit_test(starts_that_are_left_open_are_told_unless_few_hold_them),
         cmocka_unit_test(rounds_that_do_not_follow_are_refused),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(equal_cells_say_nothing),

@@ -124,6 +124,29 @@ static void cells_are_those_of_the_encoding(void **state)
     }
 }
 
+// A depth below AGG_TRIE_DEPTH_OPEN is a length that is wanted: the rounds go further, in larger
+// records, and few of the words of English are given up for it.
+static void a_wanted_length_is_planned_for(void **state)
+{
+    (void)state;
+    agg_trie_wish wish = {
+        .devices = 1e6, .epsilon = 4, .depth = 15, .characters = 26, .max_prefixes = 10000};
+    agg_trie_plan any, wanted;
+    agg_trie_plan_run(&any, &wish);
+    wish.depth = 10;
+    agg_trie_plan_run(&wanted, &wish);
+    assert_true(agg_trie_plan_reach(&any) <= 5);
+    assert_in_range(agg_trie_plan_reach(&wanted), 7, 9);
+    assert_true(wanted.words > 0.9 * any.words);
+    for (uint32_t i = 0; i < wanted.n_rounds; i++)
+        assert_true(4 * wanted.rounds[i].set <= agg_trie_record_bytes(10));
+    assert_true(agg_trie_start_rate(0.05, 15) == 0.05);
+    assert_true(fabs(agg_trie_start_rate(0.05, 10) - 0.2) < 1e-12);
+    assert_true(agg_trie_start_rate(0.3, 10) == 0.5 && agg_trie_start_rate(0.7, 10) == 0.7);
+    const agg_trie_plan none = {.n_rounds = 0};
+    assert_int_equal(agg_trie_plan_reach(&none), 0);
+}
+
 // Two starts that have 30 % each at least: English has none such, and its table alone would expect
 // no word behind them. Moved, it goes on.
 static void another_population_moves_the_table(void **state)
@@ -162,6 +185,7 @@ int main(void)
         cmocka_unit_test(several_characters_a_round_are_worth_it),
         cmocka_unit_test(a_round_is_judged_by_the_formula),
         cmocka_unit_test(cells_are_those_of_the_encoding),
+        cmocka_unit_test(a_wanted_length_is_planned_for),
         cmocka_unit_test(another_population_moves_the_table),
         cmocka_unit_test(what_does_not_fit_is_said),
     };
