@@ -9,11 +9,11 @@
 
 #include "agg_size.h"
 #include "call_streams.h"
-#include "estimate_print.h"
 #include "external.h"
 #include "log.h"
 #include "nearest.h"
 #include "options.h"
+#include "print_text.h"
 
 #define NAME_SIZE 64u // "recipe new" and the like
 
