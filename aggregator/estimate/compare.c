@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "apart.h"
 #include "estimator.h"
 #include "normal_law.h"
 #include "recipe.h"
@@ -180,57 +181,6 @@ static void judge_selection(agg_compare *c)
     }
 }
 
-static bool is_same_sketch(const agg_sketch *x, const agg_sketch *y)
-{
-    return x->n_cells == y->n_cells &&
-           memcmp(x->cells.ones, y->cells.ones, (size_t)x->n_cells * sizeof *x->cells.ones) == 0;
-}
-
-// Refuses two accumulators that count batches of the same manifest.
-static agg_err check_manifests(agg_error *error, const agg_compare_side *a,
-                               const agg_compare_side *b)
-{
-    char text[AGG_MANIFEST_TEXT];
-    const agg_shard_claims *x = &a->acc->shards, *y = &b->acc->shards;
-    for (size_t i = 0; i < x->n; i++)
-        for (size_t j = 0; j < y->n; j++)
-            if (memcmp(x->list[i].manifest, y->list[j].manifest, 32) == 0)
-                return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                                "the two accumulators of recipe %s hold the same reports, those of "
-                                "manifest %s: a difference needs two collections that share none",
-                                a->recipe->id, agg_manifest_print(text, x->list[i].manifest));
-    return SHOAL_OK;
-}
-
-// Refuses two accumulators that contain the same reports. Claims tell where both list what they
-// count. Else, two different collections never agree in all cells, except in a sketch with a single
-// cell.
-static agg_err check_apart(agg_error *error, const agg_compare_side *a, const agg_compare_side *b)
-{
-    char text[AGG_CLAIM_TEXT];
-    const agg_accumulator *x = a->acc, *y = b->acc;
-    const uint8_t *shared = agg_claims_shared(&x->claims, &y->claims);
-    if (shared != NULL)
-        return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                        "the two accumulators of recipe %s hold the same reports, those of the "
-                        "batch or file %s: a difference needs two collections that share none",
-                        a->recipe->id, agg_claim_print(text, shared));
-    agg_err err = check_manifests(error, a, b);
-    if (err != SHOAL_OK) return err;
-    bool is_same = memcmp(x->recipe_hash, y->recipe_hash, sizeof x->recipe_hash) == 0 &&
-                   x->n == y->n && x->n > 0;
-    uint64_t n_cells = 0;
-    for (uint32_t i = 0; is_same && i < x->n_parts; i++) {
-        n_cells += x->parts[i].n_cells;
-        is_same = is_same_sketch(&x->parts[i], &y->parts[i]);
-    }
-    if (!is_same || n_cells < 2) return SHOAL_OK;
-    return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
-                    "the two accumulators of recipe %s hold the same reports: a difference needs "
-                    "two collections that share none",
-                    a->recipe->id);
-}
-
 static bool is_mean(const agg_recipe *recipe)
 {
     return recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER;
@@ -343,7 +293,7 @@ agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compar
         return agg_fail_core(error, SHOAL_ERR_ARGUMENT, AGG_EXIT_RUNTIME);
     err = agg_estimate_check(error, a->recipe, a->acc);
     if (err == SHOAL_OK) err = agg_estimate_check(error, b->recipe, b->acc);
-    if (err == SHOAL_OK) err = check_apart(error, a, b);
+    if (err == SHOAL_OK) err = agg_check_apart(error, a->recipe, a->acc, b->acc);
     if (err == SHOAL_OK) err = make_rows(compare, error, a, b, options);
     if (err != SHOAL_OK) {
         agg_compare_release(compare);
