@@ -130,7 +130,7 @@ const serve = {
   batch_secret_file: 'secret',
 };
 
-const devices = { fish: '5000', words: '20000', pairs: '5000', 'trie-1': '20000' };
+const devices = { fish: '5000', words: '20000', pairs: '5000', 'trie-1': '20000', visits: '5000' };
 
 /** Fills a folder with the files that examples name. @param {string} folder */
 function prepare(folder) {
@@ -171,6 +171,10 @@ function prepare(folder) {
   const section = `section=grr:3:${at('sections.txt')}`;
   create('pairs', '--variable', section, '--variable', `age=grr:3:${at('ages.txt')}`);
   collect('pairs');
+
+  write('visits.tsv', '0\t60\n1\t30\n2\t20\n');
+  create('visits', '--value', 'item', '--size', '3', '--mechanism', 'grr', '--epsilon', '2');
+  for (const week of ['week1', 'week2', 'week3']) collect('visits', week);
 
   write('share.tsv', '1\t0\t1\n1\t1\t1\n3\t1\t1\n');
   const shape = ['--users', '5000', '--epochs', '12', '--samples', '20000', '--epsilon', '16'];
