@@ -84,6 +84,18 @@ before(() => {
     'again.batch',
   );
   cli.good('ingest', '--recipe', 'visits.json', '-o', 'again.acc', 'again.batch');
+  const step = {
+    value: 'item',
+    mechanism: 'grr',
+    parameters: { epsilon: 3, values: ['yes', 'no'] },
+  };
+  const { value: _, ...steps } = recipe('steps', {
+    variables: ['step1', 'step2'].map((name) => ({ name, ...step })),
+    release: { threshold: 300 },
+  });
+  cli.write('steps.json', steps);
+  cli.write('steps.tsv', 'no\tno\t60\nyes\tno\t35\nyes\tyes\t5\n');
+  collect('steps', 'steps.tsv', '3000');
   const parameters = { epsilon: 4, values: sites };
   const send = { pick: 'uniform', window: 'day' };
   cli.write(
@@ -250,6 +262,7 @@ const CASES = [
     args: ['track', 'home', '--dictionary', 'home.txt'],
   },
   { name: 'track', schema: 'track', args: ['track', 'run'] },
+  { name: 'funnel', schema: 'funnel', args: ['funnel', '--recipe', 'steps.json', 'steps.acc'] },
   {
     name: 'retention',
     schema: 'retention',
