@@ -8,6 +8,7 @@
 
 #include "agg_size.h"
 #include "recipe.h"
+#include "window_picks.h"
 
 static agg_err find_reached(uint32_t *category, agg_error *error, const agg_recipe *recipe,
                             const agg_joint_choice *choice)
@@ -31,8 +32,11 @@ static agg_err choose(agg_funnel *funnel, uint32_t *chain, agg_error *error,
                       const agg_joint_analysis_options *options)
 {
     for (uint32_t v = 0; v < recipe->recipe->n_variables; v++) {
-        const agg_joint_wish wish = {
-            .variable = v, .confidence = options->confidence, .n_threads = options->n_threads};
+        // A window in which nothing happened has no value of any step.
+        const agg_joint_wish wish = {.variable = v,
+                                     .with_none = agg_picks_windows(recipe->recipe),
+                                     .confidence = options->confidence,
+                                     .n_threads = options->n_threads};
         agg_joint_chosen *chosen = &funnel->chosen[v];
         if (!agg_recipe_variable_is_closed(recipe, v))
             return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,

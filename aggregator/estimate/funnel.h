@@ -5,7 +5,8 @@
 // A report is a joint one (joint_analysis.h). Each step is a variable with the value "yes", for
 // devices that reached it in their window. The variables' order is that of the steps. A device
 // counts at step k if it reached steps 1 to k. One that reached a step without the one before, by a
-// link into the middle, is astray; it counts up to the last step before the gap.
+// link into the middle, is astray; it counts up to the last step before the gap. Where reports
+// answer for windows (send.pick), a window without an event counts as one that reached nothing.
 #ifndef FUNNEL_H
 #define FUNNEL_H
 

@@ -112,6 +112,19 @@ test('steps below the release threshold are withheld with their rates', () => {
   assert.match(good(...args('hidden')).text, /^step3 +- +- +- +- +-$/m);
 });
 
+test('a window in which nothing happened reached no step', () => {
+  makeRecipe('days', 'yesno.txt', { send: { pick: 'uniform', window: 'day' } });
+  write('counts.tsv', 'yes\tno\tno\t35\nyes\tyes\tno\t15\nyes\tyes\tyes\t10\n');
+  const from = ['--recipe', 'days.json', '--counts', 'counts.tsv', '--devices', '20000'];
+  const windows = ['--active', '0.6', '--events', '1'];
+  good('simulate', ...from, ...windows, '--seed', 'days', '-o', 'days.batch');
+  good('ingest', '--recipe', 'days.json', '-o', 'days.acc', 'days.batch');
+  const { rows } = JSON.parse(good(...args('days', '--format', 'json')).text);
+  [0.6, 0.25, 0.1].forEach((share, i) =>
+    assert.ok(Math.abs(rows[i].share - share) < 4 * rows[i].stderr, JSON.stringify(rows[i])),
+  );
+});
+
 test('what is no funnel is refused by name', () => {
   makeRecipe('german', 'other.txt');
   collect('german', 'ja\tja\tja\t1\n');
