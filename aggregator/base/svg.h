@@ -17,4 +17,11 @@ void agg_svg_escape(FILE *stream, const char *bytes, size_t len);
 void agg_svg_line(FILE *stream, double x1, double y1, double x2, double y2, double width,
                   const char *stroke);
 
+#define AGG_SVG_COLOUR 8u // bytes with a NUL
+
+// Writes the colour of a heat map as "#rrggbb", from light (at 0) to dark (at 1). Its lightness
+// falls all along, so that a grey print keeps the order.
+//   at: clamped to 0 .. 1
+void agg_svg_shade(char out[AGG_SVG_COLOUR], double at);
+
 #endif

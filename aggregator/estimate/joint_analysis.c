@@ -10,6 +10,7 @@
 #include "agg_size.h"
 #include "chi_square.h"
 #include "estimate.h"
+#include "joint_chain.h"
 #include "joint_covariance.h"
 #include "joint_em.h"
 #include "joint_wald.h"
@@ -162,11 +163,11 @@ static agg_err test_pairs(agg_joint_analysis *a, agg_error *error, const agg_joi
 }
 
 static agg_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
-                            const double *p, unsigned n_threads)
+                            const double *p, const agg_joint_analysis_options *options)
 {
     agg_joint_result *r = &a->result;
     agg_joint_covariance covariance;
-    agg_err err = agg_joint_covariance_make(&covariance, error, data, p, n_threads);
+    agg_err err = agg_joint_covariance_make(&covariance, error, data, p, options->n_threads);
     if (err != SHOAL_OK) return err;
     widen(&covariance, r->recipe->recipe);
     r->rank = covariance.rank;
@@ -178,6 +179,9 @@ static agg_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg_j
         err = find_rates(a, error, &covariance);
         clear_rates(a);
     }
+    if (err == SHOAL_OK && options->chain != NULL)
+        err = agg_joint_chain(r->reached, r->onward, &r->astray, error, &covariance, options->chain,
+                              r->confidence);
     if (err == SHOAL_OK) err = test_pairs(a, error, data, p, &covariance);
     agg_joint_covariance_release(&covariance);
     return err;
@@ -189,7 +193,7 @@ static agg_err say_how_sure(agg_joint_analysis *a, agg_error *error, const agg_j
 #define GAIN 1e-12
 
 static agg_err fit(agg_joint_analysis *a, agg_error *error, const agg_joint_data *data,
-                   unsigned n_threads)
+                   const agg_joint_analysis_options *given)
 {
     agg_joint_result *r = &a->result;
     agg_joint_em_result em;
@@ -197,20 +201,20 @@ static agg_err fit(agg_joint_analysis *a, agg_error *error, const agg_joint_data
     double *p = agg_alloc(error, data->n_cells, sizeof *p);
     if (p == NULL) return AGG_ERR_MEMORY;
     options.gain = GAIN;
-    options.n_threads = n_threads;
+    options.n_threads = given->n_threads;
     agg_err err = agg_joint_em(p, &em, error, data, &options);
     if (err == SHOAL_OK) {
         r->iterations = em.iterations;
         r->converged = em.has_converged;
         r->log_likelihood = em.log_likelihood / (double)data->n;
-        err = say_how_sure(a, error, data, p, n_threads);
+        err = say_how_sure(a, error, data, p, given);
     }
     free(p);
     return err;
 }
 
 static agg_err estimate(agg_joint_analysis *a, agg_error *error, const agg_accumulator *acc,
-                        const agg_joint_choice *choices, unsigned n_threads)
+                        const agg_joint_choice *choices, const agg_joint_analysis_options *options)
 {
     agg_joint_categories categories[SHOAL_VARIABLES_MAX];
     agg_joint_data data;
@@ -219,9 +223,9 @@ static agg_err estimate(agg_joint_analysis *a, agg_error *error, const agg_accum
         categories[v] = (agg_joint_categories){choices[v].variable, choices[v].n, choices[v].items,
                                                choices[v].shares, choices[v].has_other};
     agg_err err = agg_joint_data_make(&data, error, a->result.recipe->recipe->parts, acc,
-                                      categories, n, n_threads);
+                                      categories, n, options->n_threads);
     if (err != SHOAL_OK) return err;
-    err = fit(a, error, &data, n_threads);
+    err = fit(a, error, &data, options);
     agg_joint_data_release(&data);
     return err;
 }
@@ -263,9 +267,9 @@ agg_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const 
     if (err == SHOAL_OK)
         err = agg_alarms_test(&analysis->result.alarms, error, recipe->recipe, acc);
     if (err == SHOAL_OK) agg_alarms_finish(&analysis->result.alarms);
-    if (err == SHOAL_OK)
-        err = estimate(analysis, error, acc, choices,
-                       options->n_threads > 0 ? options->n_threads : 1);
+    agg_joint_analysis_options set = *options;
+    if (set.n_threads == 0) set.n_threads = 1;
+    if (err == SHOAL_OK) err = estimate(analysis, error, acc, choices, &set);
     if (err != SHOAL_OK) agg_joint_analysis_release(analysis);
     return err;
 }

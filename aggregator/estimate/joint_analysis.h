@@ -36,6 +36,8 @@ typedef struct agg_joint_analysis_options {
     bool is_em_wald;   // use the paper's form of the test (joint_wald.h)
     uint32_t given;    // with two variables: the choice that the rates condition on, 0 or 1
     unsigned n_threads;
+    const uint32_t *chain; // for each choice a category: the result has the chain of these
+                           // (joint_chain.h); NULL: no chain
 } agg_joint_analysis_options;
 
 typedef struct agg_joint_axis {
@@ -66,6 +68,8 @@ typedef struct agg_joint_result {
     const agg_joint_share *rates; // with two axes: P(the other axis's category | the category of
                                   // `given`), in the order of cells; else NULL
     uint32_t given;               // the axis that the rates condition on
+    // With a chain: its shares for each axis, and its rates for each axis but the last.
+    agg_joint_share reached[SHOAL_VARIABLES_MAX], onward[SHOAL_VARIABLES_MAX], astray;
     uint32_t n_pairs;
     const agg_joint_independence *pairs; // all pairs of axes
     bool is_em_wald;                     // the tests have the paper's form, which is conservative

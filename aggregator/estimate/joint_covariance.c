@@ -21,8 +21,6 @@
 
 #define PIECES_MAX 16u                  // pieces of the tuples; each has its own sum
 #define PIECES_BYTES ((size_t)64 << 20) // for all their sums
-#define SAYS_NOTHING                                                                               \
-    1e-8 // share of a functional's square along unknown directions above which it is unknown
 
 typedef struct information {
     const agg_joint_data *data;
@@ -386,19 +384,6 @@ static agg_err collapse(collapsed *to, agg_error *error, const agg_joint_covaria
     return is_full && scratch != NULL ? SHOAL_OK : AGG_ERR_MEMORY;
 }
 
-static const agg_joint_share unsaid = {0, HUGE_VAL, 0, 1};
-
-static agg_joint_share share_of(double p, double variance, double unknown, double z)
-{
-    agg_joint_share share = unsaid;
-    share.p = p;
-    if (unknown > SAYS_NOTHING) return share;
-    share.stderr_ = sqrt(fmax(variance, 0));
-    share.low = fmax(p - z * share.stderr_, 0);
-    share.high = fmin(p + z * share.stderr_, 1);
-    return share;
-}
-
 static double two_sided(double confidence)
 {
     return -agg_normal_quantile((1 - confidence) / 2);
@@ -413,7 +398,7 @@ void agg_joint_cells(agg_joint_share *shares, const agg_joint_covariance *covari
         double unknown = 0;
         for (size_t u = 0; u < covariance->n_free - covariance->rank; u++)
             unknown += covariance->unknown[u * n + c] * covariance->unknown[u * n + c];
-        shares[c] = share_of(covariance->p[c], covariance->matrix[c * n + c], unknown, z);
+        shares[c] = agg_joint_share_of(covariance->p[c], covariance->matrix[c * n + c], unknown, z);
     }
 }
 
@@ -426,32 +411,9 @@ agg_err agg_joint_marginal(agg_joint_share *shares, agg_error *error,
     agg_err err = collapse(&c, error, covariance, variable, NO_TARGET);
     if (err != SHOAL_OK) return err;
     for (size_t i = 0; i < c.n_given; i++)
-        shares[i] = share_of(c.p[i], c.blocks[i], c.unknown[i], z);
+        shares[i] = agg_joint_share_of(c.p[i], c.blocks[i], c.unknown[i], z);
     collapsed_release(&c);
     return SHOAL_OK;
-}
-
-// Computes Fieller's interval: the rates r with (a - r b)^2 <= z^2 Var(a - r b). This quadratic
-// inequality gives an interval about a/b if b^2 > z^2 Var b.
-static void fieller(agg_joint_share *rate, double a, double b, double aa, double ab, double bb,
-                    double z)
-{
-    double square = b * b - z * z * bb, middle = a * b - z * z * ab, rest = a * a - z * z * aa;
-    double root = sqrt(fmax(middle * middle - square * rest, 0));
-    if (!(square > 0)) return;
-    rate->low = fmin(fmax((middle - root) / square, 0), 1);
-    rate->high = fmax(fmin((middle + root) / square, 1), 0);
-}
-
-static agg_joint_share rate_of(double a, double b, double aa, double ab, double bb, double unknown,
-                               double z)
-{
-    agg_joint_share rate = unsaid;
-    rate.p = b > 0 ? a / b : NAN;
-    if (!(b > 0) || unknown > SAYS_NOTHING) return rate;
-    rate.stderr_ = sqrt(fmax(aa - 2 * rate.p * ab + rate.p * rate.p * bb, 0)) / b;
-    fieller(&rate, a, b, aa, ab, bb, z);
-    return rate;
 }
 
 agg_err agg_joint_rates(agg_joint_share *shares, agg_error *error,
@@ -471,7 +433,7 @@ agg_err agg_joint_rates(agg_joint_share *shares, agg_error *error,
             double ab = 0, unknown = fmax(c.unknown[g * c.n_target + t], c.unknown_given[g]);
             for (size_t i = 0; i < c.n_target; i++) ab += block[t * c.n_target + i];
             shares[g * c.n_target + t] =
-                rate_of(p[t], b, block[t * c.n_target + t], ab, bb, unknown, z);
+                agg_joint_rate_of(p[t], b, block[t * c.n_target + t], ab, bb, unknown, z);
         }
     }
     collapsed_release(&c);

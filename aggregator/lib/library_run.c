@@ -14,10 +14,11 @@
 #define OPTIONS_MAX ((size_t)64 << 20) // bytes of the JSON of options
 #define NAME_MAX_LEN 64u
 
-static const cli_command *const rows[] = {
-    &cmd_demo,     &cmd_recipe,   &cmd_policy,  &cmd_simulate, &cmd_ingest, &cmd_merge,
-    &cmd_estimate, &cmd_discover, &cmd_joint,   &cmd_track,    &cmd_round,  &cmd_plan,
-    &cmd_audit,    &cmd_account,  &cmd_compare, &cmd_changes,  &cmd_report, NULL};
+static const cli_command *const rows[] = {&cmd_demo,    &cmd_recipe,  &cmd_policy,    &cmd_simulate,
+                                          &cmd_ingest,  &cmd_merge,   &cmd_estimate,  &cmd_discover,
+                                          &cmd_joint,   &cmd_track,   &cmd_retention, &cmd_funnel,
+                                          &cmd_round,   &cmd_plan,    &cmd_audit,     &cmd_account,
+                                          &cmd_compare, &cmd_changes, &cmd_report,    NULL};
 
 const char *shoal_agg_command(size_t i)
 {

@@ -23,15 +23,6 @@
 static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3",
                   signal[] = "#c2410c";
 
-typedef struct colour {
-    double red, green, blue;
-} colour;
-
-// The colours of shares, from light (small) to dark (large).
-static const colour scale[] = {
-    {240, 247, 252}, {190, 217, 236}, {107, 168, 208}, {40, 110, 168}, {12, 52, 99}};
-#define STOPS (sizeof scale / sizeof scale[0])
-
 typedef struct drawing {
     FILE *stream;
     const agg_joint_result *result;
@@ -40,17 +31,6 @@ typedef struct drawing {
     double most, most_high;       // the largest share and the highest end of an interval, of cells
     double most_row, most_column; // the highest ends of intervals, of the marginals
 } drawing;
-
-static colour shade(double at)
-{
-    double x = (at < 0 ? 0 : at > 1 ? 1 : at) * (double)(STOPS - 1);
-    size_t i = x >= (double)(STOPS - 1) ? STOPS - 2 : (size_t)x;
-    const colour *a = &scale[i], *b = &scale[i + 1];
-    double t = x - (double)i;
-    colour c = {a->red + t * (b->red - a->red), a->green + t * (b->green - a->green),
-                a->blue + t * (b->blue - a->blue)};
-    return c;
-}
 
 // Prints at most `characters` of a text, and three points for the rest.
 static void print_label(FILE *stream, agg_text text, uint32_t characters)
@@ -153,11 +133,9 @@ static void draw_cell(const drawing *d, uint32_t row, uint32_t column)
            at = d->most > 0 ? share->p / d->most : 0;
     bool is_shown = agg_joint_is_shown(d->result, share->p), is_dark = at > 0.55 && is_shown;
     const char *words_ink = is_dark ? "#ffffff" : ink;
-    char fill[16] = "#f4f5f6", words[24] = "";
-    colour c = shade(at);
+    char fill[AGG_SVG_COLOUR] = "#f4f5f6", words[24] = "";
     if (is_shown) {
-        snprintf(fill, sizeof fill, "#%02x%02x%02x", (unsigned)c.red, (unsigned)c.green,
-                 (unsigned)c.blue);
+        agg_svg_shade(fill, at);
         print_percent(words, share);
     }
     fputs("<g><title>", d->stream);

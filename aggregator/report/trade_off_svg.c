@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "svg.h"
 #include "trade_off_print.h"
 
 #define SIDE AGG_TRADE_OFF_SIDE
@@ -21,31 +22,11 @@
 
 static const char ink[] = "#1b2733", faint[] = "#5b6b7a", hairline[] = "#d5dce3";
 
-typedef struct colour {
-    double red, green, blue;
-} colour;
-
-// The colours of deviations, from light (small) to dark (large).
-static const colour scale[] = {
-    {240, 247, 252}, {190, 217, 236}, {107, 168, 208}, {40, 110, 168}, {12, 52, 99}};
-#define STOPS (sizeof scale / sizeof scale[0])
-
 // Returns: the position of a standard deviation between the least and the most, by its logarithm.
 static double place(const agg_trade_off *s, double error)
 {
     double span = log(s->most) - log(s->least);
     return span > 0 ? (log(error) - log(s->least)) / span : 0;
-}
-
-static colour shade(double at)
-{
-    double x = at * (double)(STOPS - 1);
-    size_t i = x >= (double)(STOPS - 1) ? STOPS - 2 : (size_t)x;
-    const colour *a = &scale[i], *b = &scale[i + 1];
-    double t = x - (double)i;
-    colour c = {a->red + t * (b->red - a->red), a->green + t * (b->green - a->green),
-                a->blue + t * (b->blue - a->blue)};
-    return c;
 }
 
 // Prints three digits: 14.1k, 1.43M.
@@ -97,20 +78,18 @@ static double cell_y(uint32_t row)
 
 static void draw_cell(FILE *stream, const agg_trade_off *s, uint32_t row, uint32_t column)
 {
-    char words[16] = "-";
+    char words[16] = "-", fill[AGG_SVG_COLOUR];
     double error = s->error[row][column], at = isnan(error) ? 0 : place(s, error);
-    colour c = shade(at);
+    agg_svg_shade(fill, at);
     if (isnan(error)) {
         fprintf(stream,
                 "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#f4f5f6\"/>\n",
                 cell_x(column), cell_y(row), CELL_W, CELL_H);
     } else {
         brief(words, error);
-        fprintf(
-            stream,
-            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%02x%02x%02x\"/>\n",
-            cell_x(column), cell_y(row), CELL_W, CELL_H, (unsigned)c.red, (unsigned)c.green,
-            (unsigned)c.blue);
+        fprintf(stream,
+                "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
+                cell_x(column), cell_y(row), CELL_W, CELL_H, fill);
     }
     text(stream, cell_x(column) + CELL_W / 2, cell_y(row) + CELL_H / 2 + 4, 11, "middle",
          isnan(error) ? faint
@@ -178,14 +157,13 @@ static double line_y(const agg_trade_off *s, double error)
 // Draws one line an m, with a label at its start.
 static void draw_line(FILE *stream, const agg_trade_off *s, uint32_t column)
 {
-    char words[32];
-    colour c = shade(0.35 + 0.65 * column / (SIDE - 1));
+    char words[32], stroke[AGG_SVG_COLOUR];
+    agg_svg_shade(stroke, 0.35 + 0.65 * column / (SIDE - 1));
     fputs("<polyline fill=\"none\" stroke-width=\"2\" points=\"", stream);
     for (uint32_t row = 0; row < SIDE; row++)
         if (!isnan(s->error[row][column]))
             fprintf(stream, "%.1f,%.1f ", line_x(row), line_y(s, s->error[row][column]));
-    fprintf(stream, "\" stroke=\"#%02x%02x%02x\"/>\n", (unsigned)c.red, (unsigned)c.green,
-            (unsigned)c.blue);
+    fprintf(stream, "\" stroke=\"%s\"/>\n", stroke);
     snprintf(words, sizeof words, column == 0 ? "m = %u" : "%u", s->parts[0][column].m);
     text(stream, LINES_X + 9, line_y(s, s->error[0][column]) + 2, 11, "start", ink, words);
 }

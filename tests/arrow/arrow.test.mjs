@@ -66,6 +66,36 @@ before(() => {
   cli.write('later.json', recipe('later', { ...grr, release: { threshold: 400 } }));
   cli.write('later.tsv', 'plain\t20\nя\t60\n"a",b\t20\n');
   collect('later', 'later.tsv', '2000');
+  const ages = { mechanism: 'grr', parameters: { epsilon: 3, values: ['0', '1', '2', 'more'] } };
+  cli.write('visits.json', recipe('visits', ages));
+  cli.write('visits.tsv', '0\t50\n1\t20\n2\t20\nmore\t10\n');
+  collect('visits', 'visits.tsv', '3000');
+  cli.good(
+    'simulate',
+    '--recipe',
+    'visits.json',
+    '--counts',
+    'visits.tsv',
+    '--devices',
+    '2000',
+    '--seed',
+    'b',
+    '-o',
+    'again.batch',
+  );
+  cli.good('ingest', '--recipe', 'visits.json', '-o', 'again.acc', 'again.batch');
+  const step = {
+    value: 'item',
+    mechanism: 'grr',
+    parameters: { epsilon: 3, values: ['yes', 'no'] },
+  };
+  const { value: _, ...steps } = recipe('steps', {
+    variables: ['step1', 'step2'].map((name) => ({ name, ...step })),
+    release: { threshold: 300 },
+  });
+  cli.write('steps.json', steps);
+  cli.write('steps.tsv', 'no\tno\t60\nyes\tno\t35\nyes\tyes\t5\n');
+  collect('steps', 'steps.tsv', '3000');
   const parameters = { epsilon: 4, values: sites };
   const send = { pick: 'uniform', window: 'day' };
   cli.write(
@@ -237,6 +267,12 @@ const CASES = [
     args: ['track', 'home', '--dictionary', 'home.txt'],
   },
   { name: 'track', schema: 'track', args: ['track', 'run'] },
+  { name: 'funnel', schema: 'funnel', args: ['funnel', '--recipe', 'steps.json', 'steps.acc'] },
+  {
+    name: 'retention',
+    schema: 'retention',
+    args: ['retention', '--recipe', 'visits.json', 'visits.acc', '-', 'again.acc'],
+  },
   { name: 'account', schema: 'account --figure', args: ['account', '--figure', '1'], digits: 1e-8 },
   {
     name: 'plan',

@@ -130,7 +130,14 @@ const serve = {
   batch_secret_file: 'secret',
 };
 
-const devices = { fish: '5000', words: '20000', pairs: '5000', 'trie-1': '20000' };
+const devices = {
+  fish: '5000',
+  words: '20000',
+  pairs: '5000',
+  'trie-1': '20000',
+  visits: '5000',
+  steps: '5000',
+};
 
 /** Fills a folder with the files that examples name. @param {string} folder */
 function prepare(folder) {
@@ -171,6 +178,16 @@ function prepare(folder) {
   const section = `section=grr:3:${at('sections.txt')}`;
   create('pairs', '--variable', section, '--variable', `age=grr:3:${at('ages.txt')}`);
   collect('pairs');
+
+  write('visits.tsv', '0\t60\n1\t30\n2\t20\n');
+  create('visits', '--value', 'item', '--size', '3', '--mechanism', 'grr', '--epsilon', '2');
+  for (const week of ['week1', 'week2', 'week3']) collect('visits', week);
+
+  write('steps.tsv', 'no\tno\t6\nyes\tno\t3\nyes\tyes\t2\n');
+  write('yesno.txt', 'yes\nno\n');
+  const list = `=grr:3:${at('yesno.txt')}`;
+  create('steps', '--variable', `step1${list}`, '--variable', `step2${list}`);
+  collect('steps');
 
   write('share.tsv', '1\t0\t1\n1\t1\t1\n3\t1\t1\n');
   const shape = ['--users', '5000', '--epochs', '12', '--samples', '20000', '--epsilon', '16'];
