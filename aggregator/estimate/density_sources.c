@@ -11,8 +11,19 @@
 // with S the sum of n/mu over all places, S_j over the window of j, and S_jk over what the windows
 // of j and k share.
 //
-// Buckets: counts f_b = n sum_(j in b) theta_j + error, with the variance of the coins and of the
-// drawing of devices, f_b. Given their sum n, independent counts of variance f_b are multinomial.
+// Buckets: counts f_b = n s_b + error, s_b = sum_(j in b) theta_j, with the variance v_b of the
+// coins and of the drawing of devices, f_b. Given their sum n, independent counts of variance f_b
+// are multinomial.
+//
+// n is the number of reports where each is of a bucket. The counts do not add up to it, because of
+// their errors, and must not be scaled until they do: where the variances are alike and the shares
+// are not, that makes an error which the model does not know. Where a report may be of no bucket n
+// is unknown. Then the likelihood is that of its best value T for these shares,
+//
+//     T = (sum_b f_b s_b / v_b) / (sum_b s_b^2 / v_b)
+//
+// with the gradient T (f_b - T s_b)/v_b, and the information T^2 (1/v_b [b = c] - w_b w_c / W) of
+// two buckets b and c, w = s/v and W = sum_b s_b^2/v_b.
 #include "density_sources.h"
 
 #include <math.h>
@@ -93,12 +104,27 @@ static double bucket_share(const agg_density_observed *o, const double *shares, 
     return sum;
 }
 
+// Sets the shares of the buckets.
+// Returns: n.
+static double total_of(double *shares_of, double *weight, const agg_density_observed *o,
+                       const double *shares)
+{
+    double known = 0, seen = 0;
+    for (size_t b = 0; b < o->n_buckets; b++) {
+        double s = shares_of[b] = bucket_share(o, shares, b);
+        known += s * s / o->variances[b];
+        seen += s * o->counts[b] / o->variances[b];
+    }
+    *weight = known;
+    return o->has_total || known <= 0 ? o->n : seen / known;
+}
+
 static double buckets_likelihood(const agg_density_data *data, const double *shares)
 {
     const agg_density_observed *o = data->observed;
-    double sum = 0;
+    double sum = 0, weight, s[AGG_DENSITY_BUCKETS_MAX], n = total_of(s, &weight, o, shares);
     for (size_t b = 0; b < o->n_buckets; b++) {
-        double off = o->counts[b] - o->n * bucket_share(o, shares, b);
+        double off = o->counts[b] - n * s[b];
         sum -= off * off / o->variances[b] / 2;
     }
     return sum;
@@ -108,23 +134,26 @@ static void buckets_curvature(double *gradient, double *information, const agg_d
                               const double *shares)
 {
     const agg_density_observed *o = data->observed;
-    size_t each = o->cells_each, n = data->n_cells;
-    for (size_t b = 0; b < o->n_buckets; b++) {
-        double off = o->counts[b] - o->n * bucket_share(o, shares, b),
-               weight = o->n / o->variances[b];
-        for (size_t j = b * each; j < (b + 1) * each; j++) {
-            gradient[j] = off * weight;
-            for (size_t k = b * each; k <= j; k++) information[j * n + k] += o->n * weight;
-        }
+    const size_t each = o->cells_each, cells = data->n_cells;
+    double weight, s[AGG_DENSITY_BUCKETS_MAX], n = total_of(s, &weight, o, shares);
+    for (size_t j = 0; j < cells; j++) {
+        size_t b = j / each;
+        gradient[j] = n * (o->counts[b] - n * s[b]) / o->variances[b];
+        for (size_t k = b * each; k <= j; k++)
+            information[j * cells + k] += n * n / o->variances[b];
+        if (o->has_total || weight <= 0) continue;
+        double own = n * n * s[b] / o->variances[b] / weight;
+        for (size_t k = 0; k <= j; k++)
+            information[j * cells + k] -= own * s[k / each] / o->variances[k / each];
     }
 }
 
-bool agg_density_of_buckets(agg_density_observed *observed, const double *counts,
+bool agg_density_of_buckets(agg_density_observed *observed, double total, const double *counts,
                             const double *stderrs, size_t n_buckets)
 {
     agg_density_observed *o = observed;
     size_t together = (n_buckets + AGG_DENSITY_BUCKETS_MAX - 1) / AGG_DENSITY_BUCKETS_MAX, each;
-    o->n = 0;
+    double sum = 0;
     o->n_buckets = (n_buckets + together - 1) / together;
     o->cells_each = each = o->n_buckets < CELLS_WANTED ? CELLS_WANTED / o->n_buckets : 1;
     for (size_t b = 0; b < o->n_buckets; b++) o->counts[b] = o->variances[b] = 0;
@@ -132,7 +161,7 @@ bool agg_density_of_buckets(agg_density_observed *observed, const double *counts
         size_t b = i / together;
         o->counts[b] += counts[i];
         o->variances[b] += stderrs[i] * stderrs[i];
-        o->n += counts[i];
+        sum += counts[i];
     }
     for (size_t b = 0; b < o->n_buckets; b++) {
         double low = (double)(b * together), high = fmin(low + (double)together, (double)n_buckets);
@@ -142,10 +171,12 @@ bool agg_density_of_buckets(agg_density_observed *observed, const double *counts
                 (low + (high - low) * (double)i / (double)each) / (double)n_buckets;
     }
     o->edges[o->n_buckets * each] = 1;
+    o->has_total = total > 0;
+    o->n = o->has_total ? total : sum;
     o->data = (agg_density_data){.n_cells = o->n_buckets * each,
                                  .edges = o->edges,
                                  .log_likelihood = buckets_likelihood,
                                  .curvature = buckets_curvature,
                                  .observed = o};
-    return o->n > 0;
+    return sum > 0;
 }

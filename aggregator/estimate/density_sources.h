@@ -19,7 +19,8 @@ typedef struct agg_density_observed {
     double edges[AGG_DENSITY_CELLS_MAX + 1];
     // Places: how many reports name each.
     agg_place_law law;
-    double n;
+    double n;       // reports; of buckets the sum of their counts where has_total is false
+    bool has_total; // of buckets: every report is of one of them
     double counts[AGG_DENSITY_PLACES_MAX]; // of places, or of buckets
     // Buckets: equal parts of the range, each of some cells.
     size_t n_buckets, cells_each;
@@ -34,10 +35,11 @@ void agg_density_of_places(agg_density_observed *observed, const agg_place_law *
 // Observes buckets by unbiased counts with independent normal errors. Where buckets are wide, each
 // is divided into cells, and smoothness says how its numbers lie. More than AGG_DENSITY_BUCKETS_MAX
 // buckets are taken together.
+//   total: reports, each of one of the buckets; 0 where some may be of none
 //   counts, stderrs: n_buckets, reports; the errors are about these very devices, and the variance
 //   of drawing them from a crowd is added
 // Returns: false if the counts add up to nothing.
-bool agg_density_of_buckets(agg_density_observed *observed, const double *counts,
+bool agg_density_of_buckets(agg_density_observed *observed, double total, const double *counts,
                             const double *stderrs, size_t n_buckets);
 
 #endif

@@ -51,7 +51,12 @@ static agg_err observe_counts(making *m, agg_error *error, const agg_estimate *e
         counts[estimate->rows[i].item] = estimate->rows[i].raw;
         stderrs[estimate->rows[i].item] = estimate->rows[i].stderr_;
     }
-    if (has_all) has_any = agg_density_of_buckets(&m->observed, counts, stderrs, n);
+    // A window or a missing variable is of no bucket.
+    const bool has_none =
+        agg_picks_windows(m->recipe->recipe) || m->recipe->recipe->n_variables > 0;
+    if (has_all)
+        has_any = agg_density_of_buckets(&m->observed, has_none ? 0 : (double)estimate->n, counts,
+                                         stderrs, n);
     free(counts);
     free(stderrs);
     if (!has_all) return AGG_ERR_MEMORY;

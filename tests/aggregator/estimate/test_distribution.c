@@ -55,7 +55,7 @@ static void observe_hill(agg_density_observed *observed, double epsilon)
     agg_density_of_places(observed, &law, cells);
 }
 
-static void observe_buckets(agg_density_observed *observed, size_t n)
+static void observe_buckets(agg_density_observed *observed, size_t n, double total)
 {
     double counts[1000], errors[1000];
     for (size_t b = 0; b < n; b++) {
@@ -63,7 +63,7 @@ static void observe_buckets(agg_density_observed *observed, size_t n)
         counts[b] = 1e6 * (hill_below(high) - hill_below(low));
         errors[b] = 300;
     }
-    assert_true(agg_density_of_buckets(observed, counts, errors, n));
+    assert_true(agg_density_of_buckets(observed, total, counts, errors, n));
 }
 
 // The gradient is that of the log likelihood, and the information its expected curvature: at the
@@ -106,9 +106,11 @@ static void likelihoods_have_their_derivatives(void **state)
     (void)state;
     observe_hill(&observed, 2);
     check_derivatives(&observed);
-    observe_buckets(&observed, 32);
-    check_derivatives(&observed);
-    observe_buckets(&observed, 1000);
+    for (double total = 0; total < 2e6; total += 1e6) { // not known, and known
+        observe_buckets(&observed, 32, total);
+        check_derivatives(&observed);
+    }
+    observe_buckets(&observed, 1000, 1e6);
     assert_int_equal(observed.data.n_cells, 250); // four buckets each
     assert_true(observed.edges[250] == 1 && fabs(observed.edges[1] - 0.004) < 1e-12);
     check_derivatives(&observed);
@@ -139,7 +141,7 @@ static void exact_observations_give_the_truth(void **state)
     check_exact(&observed);
     observe_hill(&observed, 4);
     check_exact(&observed);
-    observe_buckets(&observed, 10);
+    observe_buckets(&observed, 10, 1e6);
     check_exact(&observed);
 }
 
