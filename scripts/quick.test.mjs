@@ -75,6 +75,7 @@ test('every room of C has a folder of tests by its name, or is known to have non
 // The commands or the rooms above test these rooms.
 const TESTED_ELSEWHERE = new Set([
   'core/builder',
+  'aggregator/command',
   'aggregator/http',
   'aggregator/draft',
   'aggregator/js',

@@ -27,8 +27,10 @@ function linkedPackages(program) {
   const needed = [...dynamic.matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(([, name]) => name);
   const found = execFileSync('ldd', [program], { encoding: 'utf8' });
   return needed.map((name) => {
-    const path =
-      new RegExp(`^\\s*${name.replace(/[.+]/g, '\\$&')} => (\\S+)`, 'm').exec(found)?.[1] ?? '';
+    const escaped = name.replace(/[.+]/g, '\\$&');
+    // The loader stands there by its path alone.
+    const line = new RegExp(`^\\s*(?:${escaped} => (\\S+)|(\\S+/${escaped}) )`, 'm').exec(found);
+    const path = line?.[1] ?? line?.[2] ?? assert.fail(`${name} is not found`);
     for (const each of [path, `/usr${path}`, path.replace(/^\/usr/, '')]) {
       try {
         return execFileSync('dpkg', ['-S', each], {
