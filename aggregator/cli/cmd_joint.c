@@ -275,7 +275,7 @@ static agg_err joint(agg_error *error, const arguments *a, const agg_recipe *rec
     agg_joint_wish wishes[SHOAL_VARIABLES_MAX] = {{0}};
     agg_joint_chosen categories[SHOAL_VARIABLES_MAX];
     uint32_t n = 0, made = 0, given = 0;
-    agg_err err = agg_joint_check(error, recipe, acc);
+    agg_err err = agg_joint_may_run(error, recipe, acc);
     if (err == SHOAL_OK) err = read_wishes(wishes, &n, error, a, recipe);
     if (err == SHOAL_OK) err = find_given(&given, error, a, recipe, wishes, n);
     while (err == SHOAL_OK && made < n) {

@@ -74,7 +74,7 @@ agg_err agg_funnel_run(agg_funnel *funnel, agg_error *error, const agg_recipe *r
     const agg_joint_analysis_options options = {
         .confidence = confidence, .n_threads = n_threads > 0 ? n_threads : 1, .chain = chain};
     memset(funnel, 0, sizeof *funnel);
-    agg_err err = agg_joint_check(error, recipe, acc);
+    agg_err err = agg_joint_may_run(error, recipe, acc);
     if (err == SHOAL_OK) err = choose(funnel, chain, error, recipe, acc, &options);
     if (err == SHOAL_OK) err = analyse(funnel, error, recipe, acc, &options);
     if (err != SHOAL_OK) agg_funnel_release(funnel);

@@ -38,7 +38,7 @@ static agg_text rest_label(const agg_joint_choice *choice)
     return is_label(choice, rest) ? the_rest : rest;
 }
 
-agg_err agg_joint_check(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
+agg_err agg_joint_may_run(agg_error *error, const agg_recipe *recipe, const agg_accumulator *acc)
 {
     if (recipe->recipe->n_variables < 2)
         return agg_fail(
@@ -261,7 +261,7 @@ agg_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const 
                            .confidence = options->confidence > 0 ? options->confidence : 0.95,
                            .given = options->given,
                            .is_em_wald = options->is_em_wald};
-    agg_err err = agg_joint_check(error, recipe, acc);
+    agg_err err = agg_joint_may_run(error, recipe, acc);
     if (err == SHOAL_OK) err = set_axes(analysis, error, choices, n_choices);
     if (err == SHOAL_OK) err = reserve(analysis, error);
     if (err == SHOAL_OK)

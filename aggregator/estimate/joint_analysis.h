@@ -112,7 +112,7 @@ uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc,
 
 // Returns: SHOAL_OK if the accumulator is of this joint recipe, has its records, and reaches the
 // minimum cohort; else as agg_joint_analyse.
-agg_err agg_joint_check(agg_error *error, const agg_recipe *recipe,
-                        const agg_accumulator *acc) SHOAL_MUST_CHECK;
+agg_err agg_joint_may_run(agg_error *error, const agg_recipe *recipe,
+                          const agg_accumulator *acc) SHOAL_MUST_CHECK;
 
 #endif

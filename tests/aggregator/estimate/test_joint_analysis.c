@@ -306,7 +306,7 @@ static void refusals_name_what_is_wrong(void **state)
     assert_int_equal(error.exit_code, AGG_EXIT_PRIVACY);
     agg_recipe one;
     sketch_recipe(&one, "cms", 2, 4, 16);
-    assert_err(agg_joint_check(&error, &one, &s.acc), AGG_ERR_USAGE);
+    assert_err(agg_joint_may_run(&error, &one, &s.acc), AGG_ERR_USAGE);
     agg_recipe_release(&one);
     free(a);
     release_scene(&s);
