@@ -30,7 +30,7 @@ static void print_report_cost(const shoal_recipe *r)
 }
 
 // The permanent answer bounds what any number of reports of one value reveal. Reports of another
-// value cost the same again.
+// value cost the same again. No figure bounds what they reveal of when the value changed.
 static void print_unlimited(const shoal_recipe *r)
 {
     const agg_compound_check *check = agg_compound_check_of(r->mechanism);
@@ -44,6 +44,7 @@ static void print_unlimited(const shoal_recipe *r)
                   answers * (unlimited / 1e6));
     else
         agg_print("epsilon per value   no bound: the permanent answer hides next to nothing\n");
+    agg_print("a changed value     reports of one device, known as such, show when it changed\n");
 }
 
 // Prints whether the central claim follows from the minimum cohort by the device's computation, and

@@ -21,8 +21,11 @@
 //     any number of reports   epsilon_u = 2 h ln( (1 - f/2) / (f/2) ), as long as the item does
 //                             not change: shoal_rappor_unlimited
 //
-// The costs of reports of different items add up. Both epsilons are computed from the thresholds
-// really drawn.
+// The costs of reports of different items add up, between two histories of a device whose items
+// change at the same reports. When an item changes is not hidden: two reports of one item share all
+// bits of a permanent answer, so a history that stays and one that changes differ by more, in every
+// bit, and the sum of the single reports' epsilons does not bound that (enumerated in test_rappor).
+// Both epsilons are computed from the thresholds really drawn.
 // Recipes share permanent coins and cohorts only if seed, bits, hashes, cohorts and f are all the
 // same; their permanent answers are then the same too.
 //

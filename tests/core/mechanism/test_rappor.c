@@ -201,6 +201,73 @@ static void law_of_a_list(void)
     }
 }
 
+#define LIST 4u
+#define RECORDS (1u << LIST)
+
+// The law of two reports of one device, of one item or of two: the items' permanent answers are
+// independent, and both reports of one item start from the same one.
+static void law_of_two(double *law_, const shoal_part *part, const eighths *e, uint64_t first,
+                       uint64_t second)
+{
+    static double reports[2][RECORDS][RECORDS]; // of a permanent answer's flips
+    double all = (double)power(8, LIST);
+    const uint64_t items[2] = {first, second};
+    memset(reports, 0, sizeof reports);
+    memset(law_, 0, sizeof(double) * RECORDS * RECORDS);
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint64_t flips = 0; flips < RECORDS; flips++)
+            for (uint64_t p = 0; p < RECORDS; p++)
+                for (uint64_t q = 0; q < RECORDS; q++)
+                    reports[i][flips][forced_output(part, items[i], 0, flips, p, q)] +=
+                        (double)(weight_of(p, e->p, LIST) * weight_of(q, e->q, LIST)) / all / all;
+    for (uint64_t f = 0; f < RECORDS; f++)
+        for (uint64_t g = 0; g < RECORDS; g++) {
+            if (first == second && f != g) continue;
+            double w = (double)weight_of(f, e->f, LIST) / all;
+            if (first != second) w *= (double)weight_of(g, e->f, LIST) / all;
+            for (uint32_t y = 0; y < RECORDS; y++)
+                for (uint32_t z = 0; z < RECORDS; z++)
+                    law_[y * RECORDS + z] += w * reports[0][f][y] * reports[1][g][z];
+        }
+}
+
+static double loss_between(const double *a, const double *b)
+{
+    double largest = 0;
+    for (uint32_t o = 0; o < RECORDS * RECORDS; o++)
+        largest = fmax(largest, fabs(log(a[o] / b[o])));
+    return largest;
+}
+
+// Costs add up between two histories whose values change at the same reports. They do not where one
+// stays and the other changes: then every bit says whether two reports share a permanent answer.
+static void values_that_change(void)
+{
+    static double stays[RECORDS * RECORDS], stays_too[RECORDS * RECORDS],
+        changes[RECORDS * RECORDS], changes_too[RECORDS * RECORDS];
+    static const eighths coins[] = {{2, 6, 2}, {1, 5, 3}, {1, 7, 2}};
+    for (uint32_t i = 0; i < sizeof coins / sizeof coins[0]; i++) {
+        static law laws[LIST];
+        const eighths *e = &coins[i];
+        shoal_part part = list_part(LIST, 250000, 750000, 500000);
+        set_eighths(&part, e);
+        for (uint32_t x = 0; x < LIST; x++) enumerate(&laws[x], &part, e, x, 0);
+        double one = largest_loss(laws, LIST, RECORDS),
+               any = 2 * log((double)(8 - e->f) / (double)e->f),
+               fresh = LIST * fmax(log((double)e->q / (double)e->p),
+                                   log((double)(8 - e->p) / (double)(8 - e->q)));
+        law_of_two(stays, &part, e, 0, 0);
+        law_of_two(stays_too, &part, e, 1, 1);
+        law_of_two(changes, &part, e, 0, 1);
+        law_of_two(changes_too, &part, e, 2, 3);
+        CHECK(loss_between(stays, stays_too) <= fmin(2 * one, any) + 1e-12);
+        CHECK(fabs(loss_between(changes, changes_too) - 2 * one) < 1e-12);
+        double apart = loss_between(stays, changes_too);
+        CHECK(apart > 2 * one + 0.1);
+        CHECK(apart <= 2 * fresh);
+    }
+}
+
 // What recipes state: epsilon as the formula has it in doubles, for the published parameters.
 static void published_epsilons(void)
 {
@@ -388,6 +455,7 @@ int main(void)
     whole_law(4, 1, 4);
     whole_law(4, 2, 6);
     law_of_a_list();
+    values_that_change();
     published_epsilons();
     ranges();
     what_is_permanent();
