@@ -79,9 +79,15 @@ static agg_err analyse(agg_error *error, const arguments *a, const agg_recipe *r
                        const agg_accumulator *acc)
 {
     agg_funnel funnel;
-    agg_err err = agg_funnel_run(&funnel, error, recipe, acc, a->confidence_, a->n_threads);
+    char command[] = "funnel";
+    agg_err err = agg_funnel_choose(&funnel, error, recipe, acc, a->confidence_, a->n_threads);
     if (err != SHOAL_OK) return err;
-    err = show(error, a, &funnel.analysis->result);
+    err = cli_state_memory(error, command,
+                           agg_accumulator_memory(acc) + agg_funnel_memory(&funnel, recipe, acc),
+                           a->memory_limit);
+    if (err == SHOAL_OK)
+        err = agg_funnel_run(&funnel, error, recipe, acc, a->confidence_, a->n_threads);
+    if (err == SHOAL_OK) err = show(error, a, &funnel.analysis->result);
     agg_funnel_release(&funnel);
     return err;
 }
@@ -95,8 +101,11 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     agg_err err = read_arguments(a, error);
     if (err == SHOAL_OK) err = agg_recipe_from_file(&recipe, error, a->recipe);
     if (err != SHOAL_OK) return err;
-    err = cli_state_memory(error, command, cli_accumulator_memory(words->texts[0], recipe.recipe),
-                           a->memory_limit);
+    // What it takes in all is said once the accumulator is read.
+    if (a->memory_limit > 0)
+        err =
+            cli_state_memory(error, command, cli_accumulator_memory(words->texts[0], recipe.recipe),
+                             a->memory_limit);
     if (err == SHOAL_OK)
         err = agg_accumulator_load_result(&acc, error, words->texts[0], recipe.recipe,
                                           cli_wholeness(a->is_incomplete));

@@ -27,16 +27,15 @@ static agg_err find_reached(uint32_t *category, agg_error *error, const agg_reci
                     recipe->id, name->len, name->bytes);
 }
 
-static agg_err choose(agg_funnel *funnel, uint32_t *chain, agg_error *error,
-                      const agg_recipe *recipe, const agg_accumulator *acc,
-                      const agg_joint_analysis_options *options)
+static agg_err choose(agg_funnel *funnel, agg_error *error, const agg_recipe *recipe,
+                      const agg_accumulator *acc, double confidence, unsigned n_threads)
 {
     for (uint32_t v = 0; v < recipe->recipe->n_variables; v++) {
         // A window in which nothing happened has no value of any step.
         const agg_joint_wish wish = {.variable = v,
                                      .with_none = agg_picks_windows(recipe->recipe),
-                                     .confidence = options->confidence,
-                                     .n_threads = options->n_threads};
+                                     .confidence = confidence,
+                                     .n_threads = n_threads > 0 ? n_threads : 1};
         agg_joint_chosen *chosen = &funnel->chosen[v];
         if (!agg_recipe_variable_is_closed(recipe, v))
             return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
@@ -46,38 +45,50 @@ static agg_err choose(agg_funnel *funnel, uint32_t *chain, agg_error *error,
         agg_err err = agg_joint_chosen_make(chosen, error, recipe, acc, &wish);
         if (err != SHOAL_OK) return err;
         funnel->n_chosen++;
-        err = find_reached(&chain[v], error, recipe, &chosen->choice);
+        err = find_reached(&funnel->chain[v], error, recipe, &chosen->choice);
         if (err != SHOAL_OK) return err;
     }
     return SHOAL_OK;
 }
 
-static agg_err analyse(agg_funnel *funnel, agg_error *error, const agg_recipe *recipe,
-                       const agg_accumulator *acc, const agg_joint_analysis_options *options)
+agg_err agg_funnel_choose(agg_funnel *funnel, agg_error *error, const agg_recipe *recipe,
+                          const agg_accumulator *acc, double confidence, unsigned n_threads)
+{
+    memset(funnel, 0, sizeof *funnel);
+    agg_err err = agg_joint_may_run(error, recipe, acc);
+    if (err == SHOAL_OK) err = choose(funnel, error, recipe, acc, confidence, n_threads);
+    if (err != SHOAL_OK) agg_funnel_release(funnel);
+    return err;
+}
+
+static void list_choices(agg_joint_choice *choices, const agg_funnel *funnel)
+{
+    for (uint32_t v = 0; v < funnel->n_chosen; v++) choices[v] = funnel->chosen[v].choice;
+}
+
+uint64_t agg_funnel_memory(const agg_funnel *funnel, const agg_recipe *recipe,
+                           const agg_accumulator *acc)
 {
     agg_joint_choice choices[SHOAL_VARIABLES_MAX];
-    funnel->analysis = agg_alloc(error, 1, sizeof *funnel->analysis);
-    if (funnel->analysis == NULL) return AGG_ERR_MEMORY;
-    for (uint32_t v = 0; v < funnel->n_chosen; v++) choices[v] = funnel->chosen[v].choice;
-    agg_err err =
-        agg_joint_analyse(funnel->analysis, error, recipe, acc, choices, funnel->n_chosen, options);
-    if (err == SHOAL_OK) return SHOAL_OK;
-    free(funnel->analysis);
-    funnel->analysis = NULL;
-    return err;
+    list_choices(choices, funnel);
+    return agg_joint_memory(recipe, acc, choices, funnel->n_chosen);
 }
 
 agg_err agg_funnel_run(agg_funnel *funnel, agg_error *error, const agg_recipe *recipe,
                        const agg_accumulator *acc, double confidence, unsigned n_threads)
 {
-    uint32_t chain[SHOAL_VARIABLES_MAX] = {0};
-    const agg_joint_analysis_options options = {
-        .confidence = confidence, .n_threads = n_threads > 0 ? n_threads : 1, .chain = chain};
-    memset(funnel, 0, sizeof *funnel);
-    agg_err err = agg_joint_may_run(error, recipe, acc);
-    if (err == SHOAL_OK) err = choose(funnel, chain, error, recipe, acc, &options);
-    if (err == SHOAL_OK) err = analyse(funnel, error, recipe, acc, &options);
-    if (err != SHOAL_OK) agg_funnel_release(funnel);
+    agg_joint_choice choices[SHOAL_VARIABLES_MAX];
+    const agg_joint_analysis_options options = {.confidence = confidence,
+                                                .n_threads = n_threads > 0 ? n_threads : 1,
+                                                .chain = funnel->chain};
+    list_choices(choices, funnel);
+    funnel->analysis = agg_alloc(error, 1, sizeof *funnel->analysis);
+    if (funnel->analysis == NULL) return AGG_ERR_MEMORY;
+    agg_err err = agg_joint_analyse(funnel->analysis, error, recipe, acc, choices, funnel->n_chosen,
+                                    &options);
+    if (err == SHOAL_OK) return SHOAL_OK;
+    free(funnel->analysis);
+    funnel->analysis = NULL;
     return err;
 }
 

@@ -18,15 +18,26 @@
 typedef struct agg_funnel {
     agg_joint_analysis *analysis; // its result has `reached`, `onward` and `astray`
     uint32_t n_chosen;
+    uint32_t chain[SHOAL_VARIABLES_MAX]; // the category of each that says that a step was reached
     agg_joint_chosen chosen[SHOAL_VARIABLES_MAX];
 } agg_funnel;
 
-// Analyses all variables of a recipe as the steps of a funnel.
+// Takes all variables of a recipe as the steps of a funnel.
 //   funnel: points into recipe and accumulator; release it on OK
 //   confidence: of the intervals, in (0, 1); 0 means 0.95
 //   n_threads: 0 means 1
 // Returns: AGG_ERR_USAGE, naming the variable, for one without the value "yes"; else as
-// agg_joint_analyse.
+// agg_joint_may_run and agg_joint_chosen_make.
+agg_err agg_funnel_choose(agg_funnel *funnel, agg_error *error, const agg_recipe *recipe,
+                          const agg_accumulator *acc, double confidence,
+                          unsigned n_threads) SHOAL_MUST_CHECK;
+
+// Returns: the bytes that agg_funnel_run takes at most, not counting the accumulator.
+uint64_t agg_funnel_memory(const agg_funnel *funnel, const agg_recipe *recipe,
+                           const agg_accumulator *acc);
+
+// Analyses the steps that were chosen of the same recipe and accumulator, at the same confidence.
+// Returns: as agg_joint_analyse.
 // Privacy: post-processing. The minimum cohort is enforced here, the release threshold where the
 // result is printed (funnel_print.h), by the functions below.
 agg_err agg_funnel_run(agg_funnel *funnel, agg_error *error, const agg_recipe *recipe,

@@ -125,6 +125,22 @@ test('a window in which nothing happened reached no step', () => {
   );
 });
 
+test('a limit of memory counts the estimate, which grows with the steps', () => {
+  makeRecipe('days', 'yesno.txt', { send: { pick: 'uniform', window: 'day' } });
+  const recipe = JSON.parse(cli.read('days.json'));
+  const [step] = recipe.variables;
+  const parameters = { ...step.parameters, epsilon: 1 };
+  recipe.recipe = 'long';
+  recipe.variables = [1, 2, 3, 4, 5, 6].map((i) => ({ ...step, parameters, name: `step${i}` }));
+  write('long.json', recipe);
+  write('long.tsv', `${Array(6).fill('yes').join('\t')}\t1\n`);
+  const windows = ['--active', '0.6', '--events', '1', '--devices', '3000', '--seed', 'long'];
+  good('simulate', '--recipe', 'long.json', '--counts', 'long.tsv', ...windows, '-o', 'long.batch');
+  good('ingest', '--recipe', 'long.json', '-o', 'long.acc', 'long.batch');
+  // Of 3^6 cells the matrices take 17 MB; the accumulator fits.
+  bad(1, /takes up to \d+ MiB of memory; --memory allows 16/, ...args('long', '--memory', '16M'));
+});
+
 test('what is no funnel is refused by name', () => {
   makeRecipe('german', 'other.txt');
   collect('german', 'ja\tja\tja\t1\n');

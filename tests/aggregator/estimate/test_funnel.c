@@ -84,7 +84,9 @@ static void fold_devices(agg_accumulator *acc, const agg_recipe *recipe, const s
 static void run(agg_funnel *funnel, const agg_recipe *recipe, const agg_accumulator *acc)
 {
     agg_error error = {SHOAL_OK, 0, ""};
-    if (agg_funnel_run(funnel, &error, recipe, acc, 0, 1) != SHOAL_OK) fail_msg("%s", error.text);
+    if (agg_funnel_choose(funnel, &error, recipe, acc, 0, 1) != SHOAL_OK ||
+        agg_funnel_run(funnel, &error, recipe, acc, 0, 1) != SHOAL_OK)
+        fail_msg("%s", error.text);
 }
 
 // Cell i of the result has bit 2 for "no" at the first step.
@@ -145,13 +147,13 @@ static void other_recipes_are_refused(void **state)
     (void)state;
     open_recipe(&recipe, "grr", 2, "[\"ja\",\"nein\"]", "");
     fold_devices(&acc, &recipe, &settings[0], 3);
-    assert_err(agg_funnel_run(&funnel, &error, &recipe, &acc, 0, 1), AGG_ERR_USAGE);
+    assert_err(agg_funnel_choose(&funnel, &error, &recipe, &acc, 0, 1), AGG_ERR_USAGE);
     assert_non_null(strstr(error.text, "variable step1 has no value \"yes\""));
     agg_accumulator_release(&acc);
     agg_recipe_release(&recipe);
     open_recipe(&recipe, "grr", 2, "[\"yes\",\"no\"]", ",\"cohort\":{\"minimum\":6000}");
     fold_devices(&acc, &recipe, &settings[0], 3);
-    assert_err(agg_funnel_run(&funnel, &error, &recipe, &acc, 0, 1), AGG_ERR_COHORT);
+    assert_err(agg_funnel_choose(&funnel, &error, &recipe, &acc, 0, 1), AGG_ERR_COHORT);
     assert_int_equal(error.exit_code, AGG_EXIT_PRIVACY);
     agg_accumulator_release(&acc);
     agg_recipe_release(&recipe);
