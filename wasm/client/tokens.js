@@ -48,8 +48,32 @@ const TIMEOUT_MS = 30_000;
 const ANSWER_MAX = 1 << 20; // bytes
 const BUNDLE_MAX = 256; // tokens: each takes a page some milliseconds
 
-/** The fetching that is under way in a page, or the last. @type {WeakMap<Context, Promise<void>>} */
+/**
+ * @typedef {object} Page
+ * @property {Promise<void>} fetching is under way, or the last; before the first, what waits for it
+ * @property {(fetching: Promise<void>) => void} [begin] until the first
+ */
+/** @type {WeakMap<Context, Page>} */
 const pages = new WeakMap();
+
+/**
+ * A page's fetching. An event may come before open() does (the browser gives the chunk to both in
+ * an order of its own), and waits for it then: it does not begin to fetch, and it is not lost.
+ * @param {Context} context
+ * @returns {Page}
+ */
+function pageOf(context) {
+  const known = pages.get(context);
+  if (known) return known;
+  /** @type {any} */
+  const page = {};
+  page.fetching = new Promise((resolve) => {
+    page.begin = resolve;
+    context.signal.addEventListener('abort', () => resolve());
+  });
+  pages.set(context, page);
+  return page;
+}
 
 /**
  * Fetches the bundles that the recipes need, now and each hour. Called when the page has consent,
@@ -58,12 +82,17 @@ const pages = new WeakMap();
  * @param {Recipe[]} recipes
  */
 export function open(context, recipes) {
-  const tick = () => {
+  const page = pageOf(context);
+  const { begin } = page;
+  if (!begin) return;
+  delete page.begin;
+  const tick = (/** @type {Promise<void>} */ last) => {
     if (context.signal.aborted) return;
-    pages.set(context, fetchBundles(context, recipes));
-    context.deps.setTimer(tick, HOUR_MS);
+    page.fetching = fetchBundles(context, recipes, last);
+    context.deps.setTimer(() => tick(page.fetching), HOUR_MS);
   };
-  if (!pages.has(context)) tick();
+  tick(Promise.resolve());
+  begin(page.fetching);
 }
 
 /**
@@ -73,7 +102,7 @@ export function open(context, recipes) {
  * @returns {Promise<Sealing>}
  */
 export async function sealingFor(context, { hash, json }) {
-  await pages.get(context);
+  await pageOf(context).fetching;
   /**
    * Takes n tokens of today for good; null if fewer are left, or none.
    * @param {Transaction} tx
@@ -100,9 +129,10 @@ const bundlesOf = async (tx) => (await tx.get('state', STATE)) ?? {};
  * time.
  * @param {Context} context
  * @param {Recipe[]} recipes
+ * @param {Promise<void>} last the fetching before
  */
-async function fetchBundles(context, recipes) {
-  await pages.get(context);
+async function fetchBundles(context, recipes, last) {
+  await last;
   for (const { json } of recipes)
     for (const ahead of [0, 1])
       await context

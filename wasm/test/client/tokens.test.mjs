@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memoryStorage } from '../../client/memory_storage.js';
+import { open as openTokens, sealingFor } from '../../client/tokens.js';
 import { DAY, codes, fakeClock, settle } from '../fixtures.mjs';
 import {
   ISSUER,
@@ -64,6 +65,27 @@ async function rest() {
 
 /** @param {any} edge */
 const tokens = (edge) => edge.requests.map(tokenOf);
+
+test('an event that comes before the page fetches tokens waits for them, and does not fetch', async () => {
+  const json = tokenRecipe();
+  for (const how of ['open', 'close']) {
+    const closing = new AbortController();
+    /** @type {any} */
+    const context = {
+      signal: closing.signal,
+      deps: { now: () => DAY * DAY_MS, setTimer: () => {} },
+      transaction: async (/** @type {any} */ run) => run({ get: async () => undefined }),
+    };
+    let answer = null;
+    const sealing = sealingFor(context, /** @type {any} */ ({ hash: 'h', json }));
+    void sealing.then((given) => (answer = given));
+    await rest();
+    assert.equal(answer, null);
+    if (how === 'open') openTokens(context, []);
+    else closing.abort();
+    assert.deepEqual(await sealing, { code: 'no-token' });
+  }
+});
 
 test('each report spends a token of its day, under the key that follows from its nonce', async () => {
   const json = tokenRecipe();
