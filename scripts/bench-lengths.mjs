@@ -7,7 +7,7 @@
 //   --draws N                    languages of each manner, 2; --seed TEXT names other ones
 //   --share S                    the share that recall is held against, in per cent: what the plan
 //                                states by default, which differs between versions
-//   --plan="--length 12"         more options of plan --discover
+//   --plan="--length 12"         options of plan --discover, --length 9; empty: as planned without
 //   --english                    English as spoken in films instead, which the plan's table was counted on
 //
 // $SHOAL_BIN names another version's command, to hold two against each other.
@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
     draws: { type: 'string', default: '2' },
     seed: { type: 'string', default: 'a' },
     share: { type: 'string' },
-    plan: { type: 'string', default: '' },
+    plan: { type: 'string', default: '--length 9' },
     english: { type: 'boolean', default: false },
   },
 });

@@ -13,6 +13,7 @@
 #include "probability.h"
 #include "recipe_json.h"
 #include "result_options.h"
+#include "trie_layer.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz"
 
@@ -77,11 +78,12 @@ static agg_err read_numbers(agg_discovery_wish *wish, agg_error *error, const ar
     if (err == SHOAL_OK)
         err = command_read_name(&wish->oracle, error, agg_discovery_oracles, a->oracle,
                                 "--oracle is olh or cms");
-    if (err == SHOAL_OK) err = read_whole(&wish->depth, error, "length", a->length, 9, 1, 32);
-    wish->length = 2 * (wish->depth / 2 + wish->depth % 2); // a fragment has two bytes
+    if (err == SHOAL_OK) err = read_whole(&wish->length, error, "length", a->length, 10, 1, 32);
+    // Without a length that is wanted, words of any length count alike.
+    const uint32_t depth = a->length != NULL ? wish->length + 1 : AGG_TRIE_DEPTH_OPEN;
+    wish->length += wish->length % 2; // a fragment has two bytes
     if (err == SHOAL_OK)
-        err =
-            read_whole(&wish->depth, error, "depth", a->depth, wish->depth + 1, 1, SHOAL_DEPTH_MAX);
+        err = read_whole(&wish->depth, error, "depth", a->depth, depth, 1, SHOAL_DEPTH_MAX);
     if (err == SHOAL_OK)
         err = read_whole(&wish->contributions, error, "contributions", a->contributions, 1, 1, 64);
     if (err == SHOAL_OK && wish->eps_micro / wish->contributions < SHOAL_EPS_MICRO_MIN)

@@ -23,8 +23,9 @@ static double worst_share(const agg_trie_plan *trie)
     return share < 1 ? share : 1;
 }
 
-// Returns: the detectable share of the rounds, each by the characters that it adds. What is long
-// may be found from a larger share than sfp would find it from; that alone does not speak for sfp.
+// Returns: the detectable share of the rounds, each by the characters that it adds, for a plan
+// where a length is wanted. What is long may be found from a larger share than sfp would find it
+// from; that alone does not speak for sfp.
 static double mean_share(const agg_trie_plan *trie)
 {
     double sum = 0, steps = 0;
@@ -53,9 +54,10 @@ agg_err agg_discovery_plan_run(agg_discovery_plan *plan, agg_error *error,
     share[AGG_DISCOVERY_SFP] =
         plan->sfp.least < wish->devices ? plan->sfp.least / wish->devices : 1;
     share[AGG_DISCOVERY_TRIE] = worst_share(&plan->trie);
+    const bool wants_length = wish->depth < AGG_TRIE_DEPTH_OPEN;
+    const double held = wants_length ? mean_share(&plan->trie) : share[AGG_DISCOVERY_TRIE];
     if (wish->way == AGG_DISCOVERY_ANY)
-        plan->way = mean_share(&plan->trie) < share[AGG_DISCOVERY_SFP] ? AGG_DISCOVERY_TRIE
-                                                                       : AGG_DISCOVERY_SFP;
+        plan->way = held < share[AGG_DISCOVERY_SFP] ? AGG_DISCOVERY_TRIE : AGG_DISCOVERY_SFP;
     if (plan->way == AGG_DISCOVERY_TRIE && plan->trie.n_rounds == 0)
         return agg_fail(
             error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
