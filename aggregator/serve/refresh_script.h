@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's only script. It fetches the page again every two seconds while the page is visible,
 // and replaces its main element; result_page.c has rendered and escaped the new one. It leaves the
-// page alone while the focus is in there or something is unfolded. The page is complete without it.
-// Once the session is over it loads the page anew, which leads to the page for signing in.
+// page alone while the focus is in there or something is unfolded, and where it says data-still.
+// The page is complete without it. Once the session is over it loads the page anew, which leads to
+// the page for signing in. So does going back to a page that the browser kept whole (WebKit keeps
+// those of http, no-store or not).
 #ifndef REFRESH_SCRIPT_H
 #define REFRESH_SCRIPT_H
 
@@ -30,6 +32,7 @@ static const char refresh_script[] =
     "  }\n"
     "  setTimeout(refresh, period);\n"
     "}\n"
-    "setTimeout(refresh, period);\n";
+    "if (!('still' in document.documentElement.dataset)) setTimeout(refresh, period);\n"
+    "addEventListener('pageshow', (event) => event.persisted && location.reload());\n";
 
 #endif

@@ -77,11 +77,12 @@ void serve_page_begin(FILE *stream, const serve_request *r, const char *title)
 {
     bool is_live = r->route == ROUTE_DELIVERY; // other pages would leave a line every two seconds
     fprintf(stream,
-            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+            "<!doctype html>\n<html lang=\"en\"%s><head><meta charset=\"utf-8\">\n<meta "
             "name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<meta "
             "name=\"referrer\" content=\"same-origin\">\n<title>shoal: %s</title>\n"
-            "<style>%s</style>\n%s</head><body>\n<header>",
-            title, style, is_live ? "<script type=\"module\" src=\"/refresh.js\"></script>\n" : "");
+            "<style>%s</style>\n<script type=\"module\" src=\"/refresh.js\"></script>\n"
+            "</head><body>\n<header>",
+            is_live ? "" : " data-still", title, style);
     if (strcmp(r->via, "session") == 0)
         fprintf(stream,
                 "<form class=\"account\" method=\"post\" action=\"/sign-out\"><span>%s</span>"

@@ -20,6 +20,32 @@ export const HOSTILE = [
   'x'.repeat(256),
 ];
 
+const value = (/** @type {string} */ text) => `/recipes/words?value=${encodeURIComponent(text)}`;
+
+/** Every page in every state, by the name of its picture. @type {Record<string, [Person, string]>} */
+export const STATES = {
+  collections: ['alice', '/'],
+  collection: ['alice', '/recipes/words'],
+  list: ['alice', '/recipes/theme'],
+  sorted: ['alice', '/recipes/words?sort=value&order=desc&find=e'],
+  'collections-none': ['alice', '/?find=nothing'],
+  waiting: ['alice', '/recipes/waiting'],
+  periods: ['alice', '/recipes/words?view=periods'],
+  'periods-one': ['alice', '/recipes/theme?view=periods'],
+  value: ['alice', value('eel')],
+  'value-none': ['alice', value('nobody-typed-this')],
+  'value-hostile': ['alice', value(HOSTILE[0])],
+  'value-long': ['alice', value(HOSTILE[2])],
+  'value-refused': ['alice', '/recipes/theme?value=blue'],
+  books: ['alice', '/books'],
+  'books-words': ['alice', '/books/recipes/words'],
+  'books-waiting': ['alice', '/books/recipes/waiting'],
+  log: ['admin', '/books/log'],
+  'books-sorted': ['alice', '/books/recipes/words?sort=reports&order=desc'],
+  'log-empty': ['alice', '/books/log?day=2020-01-01'],
+  operations: ['admin', '/operations'],
+};
+
 /** A UTC day. @param {number} from days from today */
 export const day = (from) => new Date(Date.now() + from * 86_400_000).toISOString().slice(0, 10);
 
