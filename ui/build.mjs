@@ -11,7 +11,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, 'dist');
 // Names of members that only elements.js knows: neither the client, nor a language, nor storage.
 const OWN =
-  /^(readFrom|isStopped|isOpened|isOpen|drawn|shown|seen|turn|timer|epsilons|wanted|isAll|cells|members|kinds|grids|buttons|words|strings|epsilonLabel|question|score|odds|said|box|epsilonMicro|expiresDay)$/;
+  /^(readFrom|isStopped|isOpened|isOpen|drawn|shown|seen|turn|timer|epsilons|wanted|isAll|cells|members|kinds|grids|buttons|words|strings|epsilonLabel|question|score|odds|said|box|epsilonMicro|expiresDay|promise|say|view)$/;
 const languages = readdirSync(join(here, 'src/lang')).sort();
 
 const { outputFiles } = await build({

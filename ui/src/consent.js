@@ -28,6 +28,8 @@ import { askedBy, decline, hasDeclined, isDeclined, wantedOf } from './terms.js'
  * @property {Promise<void>} turn
  */
 
+const VISITS = /^visitors-(day|week|month)$/; // streams of arrive(), which remembers visits
+
 /** @param {State} s */
 const isBanner = ({ host }) => host.getAttribute('mode') === 'banner';
 
@@ -135,6 +137,8 @@ function question(s) {
           'what',
           h('slot', { name: 'what' }, ...kinds.map((kind) => h('p', s.say(kind)))),
           h('p.soft.small', s.say('perDay', { n: perDay })),
+          asked.list.some(({ json }) => VISITS.test(json.stream)) &&
+            h('p.soft.small', s.say('visits')),
         ),
         ...rowOf(s, 'why', slot(s, 'why', 'whyText')),
         ...rowOf(s, 'who', slot(s, 'who', ''), h('p', who(s, asked))),

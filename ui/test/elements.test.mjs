@@ -130,6 +130,22 @@ test('consent says what, why, who and how private, with two equal buttons, and l
   for (const path of requested) assert.match(path, own);
 });
 
+test('consent says that visits are remembered, where a recipe has the device do that', async () => {
+  const week = JSON.parse(
+    readFileSync(new URL('../../docs/recipes/visitors-week.json', import.meta.url), 'utf8'),
+  );
+  for (const [recipes, isSaid] of /** @type {const} */ ([
+    [[recipe(), week], true],
+    [[recipe()], false],
+  ])) {
+    const { page } = await open('<shoal-consent></shoal-consent>');
+    await connect(page, { ...options(), recipes });
+    const text = await box(page).innerText();
+    assert.ok(text.includes('One report'));
+    assert.equal(text.includes('remembers the days of its first and its last visit'), isSaid, text);
+  }
+});
+
 test('after a no it asks again for more, and only for more', async () => {
   const { page, requested } = await open('<shoal-consent></shoal-consent>');
   await connect(page, options());

@@ -15,7 +15,7 @@ import { recipe } from './ui_site.mjs';
 const folder = (/** @type {string} */ name) => fileURLToPath(new URL(name, import.meta.url));
 const CODES = readdirSync(folder('../src/lang')).map((file) => file.replace('.js', ''));
 /** Bytes after gzip of all that is no language: the entry, and the three elements with their styles. */
-const ALL_MAX = 10_432;
+const ALL_MAX = 10_496;
 /** Bytes after gzip of the one language that a page loads; English is the smallest. */
 const LANGUAGE_MAX = 3_072;
 const ENGLISH_MAX = 2_048;

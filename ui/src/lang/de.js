@@ -25,6 +25,8 @@ export default {
   item: 'Auswahlen, die Sie treffen',
   number: 'Zahlen, etwa wie lange etwas dauert',
   fields: 'Antworten auf signierte Fragen',
+  visits:
+    'Dieses Gerät merkt sich die Tage seines ersten und letzten Besuchs hier, damit es sagen kann, ob es neu ist. Aufhören löscht sie.',
   perDay: 'Berichte am Tag, höchstens: {n}',
   goesTo: 'Verwürfelte Berichte gehen an {who}.',
   relayed: 'Unterwegs sind sie versiegelt: {relay} sieht Ihre Adresse, aber nicht den Bericht.',

@@ -28,6 +28,8 @@ export default {
   item: 'Choices that you make',
   number: 'Numbers, such as how long something takes',
   fields: 'Answers to signed questions',
+  visits:
+    'This device remembers the days of its first and its last visit here, so that it can say whether it is new. Stopping erases them.',
   perDay: 'Reports a day, at most: {n}',
   goesTo: 'Scrambled reports go to {who}.',
   relayed: 'They are sealed on the way: {relay} sees your address, but not the report.',

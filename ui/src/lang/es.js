@@ -26,6 +26,8 @@ export default {
   item: 'Opciones que elige',
   number: 'Números, como cuánto tarda algo',
   fields: 'Respuestas a preguntas firmadas',
+  visits:
+    'Este dispositivo recuerda los días de su primera y su última visita aquí, para poder decir si es nuevo. Al parar se borran.',
   perDay: 'Informes al día, como mucho: {n}',
   goesTo: 'Los informes revueltos van a {who}.',
   relayed: 'Van sellados por el camino: {relay} ve su dirección, pero no el informe.',

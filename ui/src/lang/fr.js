@@ -27,6 +27,8 @@ export default {
   item: 'Les choix que vous faites',
   number: 'Des nombres, comme une durée',
   fields: 'Des réponses à des questions signées',
+  visits:
+    'Cet appareil retient les jours de sa première et de sa dernière visite ici, pour pouvoir dire s’il est nouveau. Arrêter les efface.',
   perDay: 'Rapports par jour, au plus : {n}',
   goesTo: 'Les rapports brouillés vont à {who}.',
   relayed: 'Ils sont scellés en chemin : {relay} voit votre adresse, mais pas le rapport.',

@@ -26,6 +26,8 @@ export default {
   item: 'Yaptığınız seçimler',
   number: 'Bir şeyin ne kadar sürdüğü gibi sayılar',
   fields: 'İmzalı sorulara yanıtlar',
+  visits:
+    'Bu cihaz, yeni olup olmadığını söyleyebilmek için buradaki ilk ve son ziyaretinin günlerini hatırlar. Bırakınca silinirler.',
   perDay: 'Günlük rapor, en çok: {n}',
   goesTo: 'Karıştırılmış raporların alıcısı: {who}.',
   relayed: 'Yolda mühürlüdürler: {relay} adresinizi görür, raporu görmez.',
