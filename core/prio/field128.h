@@ -142,4 +142,10 @@ static inline shoal_field128 shoal_field128_generator(void)
     return (shoal_field128){.low = 0x1f9b2759c5109f06u, .high = 0x6d278fbf4f60228bu};
 }
 
+// Returns: 1/2.
+static inline shoal_field128 shoal_field128_half(void)
+{
+    return (shoal_field128){.low = 1, .high = 0x7ffffffffffffff2u};
+}
+
 #endif

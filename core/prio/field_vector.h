@@ -40,6 +40,12 @@ static inline FE F(inverse)(FE value)
     return power;
 }
 
+// Returns: 1 / 2^exponent.
+static inline FE F(half_power)(unsigned exponent)
+{
+    return F(pow)(F(half)(), exponent);
+}
+
 // Returns: sum of a[i] b[i].
 static inline FE F(inner)(const FE *a, const FE *b, size_t n)
 {

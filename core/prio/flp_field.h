@@ -144,7 +144,7 @@ static inline FE F(flp_last_value)(const FE *values, size_t n, const FE *roots)
 static inline void F(flp_to_coefficients)(FE *gadget, size_t n, unsigned log_n, const FE *roots,
                                           FE *v)
 {
-    FE n_inverse = F(inverse)(F(of)(2 * n));
+    FE n_inverse = F(half_power)(log_n + 1);
     for (size_t i = 0; i < 2 * n - 1; i++) v[i] = gadget[i];
     v[2 * n - 1] = F(flp_last_value)(gadget, n, roots);
     F(ntt_inverse)(v, 2 * n, roots, 1);
@@ -179,7 +179,7 @@ static inline void F(flp_prove)(FE *proof, const shoal_flp *flp, const FE *meas,
     size_t n = flp->wire_len;
     unsigned log_n = F(flp_log)(flp);
     FE *roots = scratch, *scale = roots + 2 * n, *a = scale + n, *b = a + n, *powers = b + n;
-    FE *gadget = proof + flp->arity, n_inverse = F(inverse)(F(of)(n));
+    FE *gadget = proof + flp->arity, n_inverse = F(half_power)(log_n);
     F(ntt_roots)(roots, 2 * n, F(root)(log_n + 1, FIELD_LOG_ORDER));
     for (size_t i = 0; i < n; i++) scale[F(ntt_reversed)(i, log_n)] = F(mul)(roots[i], n_inverse);
     for (uint32_t i = 0; i < flp->arity; i++) proof[i] = prove_rand[i];
@@ -250,7 +250,7 @@ static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE
     FE *roots = scratch, *gadget_weights = roots + 2 * n, *weights = gadget_weights + 2 * n,
        *a = weights + n, *b = a + n;
     FE *powers = b + n, *values = powers + n, point = query_rand[flp->query_rand_len - 1],
-       one = F(inverse)(F(of)(shares));
+       one = shares == 2 ? F(half)() : F(inverse)(F(of)(shares));
     const FE *gadget = proof + flp->arity;
     unsigned log_n = F(flp_log)(flp);
     if (F(is_equal)(F(pow)(point, n), F(of)(1))) return 0;
