@@ -234,6 +234,34 @@ static inline FE F(flp_gadget_at)(const FE *gadget, size_t n, const FE *weights,
     return F(add)(F(inner)(gadget, weights, 2 * n - 1), F(mul)(last, weights[2 * n - 1]));
 }
 
+// Writes the wires of all pairs at the point of the weights. Only inner products with the weights
+// are needed, so the powers of joint randomness are kept times the weights.
+//   wires: room for flp->arity
+//   powers: those of the first pair; overwritten
+static inline void F(flp_query_pairs)(FE *wires, const shoal_flp *flp, const FE *meas,
+                                      const FE *seeds, const FE *joint_rand, const FE *weights,
+                                      FE *powers, FE one)
+{
+    FE calls_weight = F(of)(0);
+    for (uint32_t call = 0; call < flp->calls; call++) {
+        powers[call] = F(mul)(powers[call], weights[call + 1]);
+        calls_weight = F(add)(calls_weight, weights[call + 1]);
+    }
+    FE less = F(mul)(one, calls_weight); // the second wire is an entry less one
+    for (uint32_t pair = 0; pair < flp->chunk; pair++) {
+        FE a = F(mul)(weights[0], seeds[2 * (size_t)pair]),
+           b = F(sub)(F(mul)(weights[0], seeds[2 * (size_t)pair + 1]), less);
+        size_t at = pair;
+        for (uint32_t call = 0; at < flp->meas_len; call++, at += flp->chunk) {
+            a = F(add)(a, F(mul)(powers[call], meas[at]));
+            b = F(add)(b, F(mul)(weights[call + 1], meas[at]));
+        }
+        wires[2 * (size_t)pair] = a;
+        wires[2 * (size_t)pair + 1] = b;
+        F(flp_next_powers)(powers, flp, joint_rand);
+    }
+}
+
 // Writes a verifier, or a share of it.
 //   verifier: room for flp->verifier_len
 //   meas, proof: shares, `shares` of them in all
@@ -261,15 +289,16 @@ static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE
     }
     F(ntt_weights)(gadget_weights, 2 * n, roots, 1, point);
     F(ntt_weights)(weights, n, roots, 2, point);
-    F(flp_first_powers)(powers, flp, joint_rand);
     F(flp_output_weights)(a, flp, query_rand, joint_rand);
     verifier[0] = F(flp_reduced_output)(flp, meas, gadget, a, one);
-    for (uint32_t pair = 0; pair < flp->chunk; pair++) {
-        F(flp_wires)(a, b, flp, pair, meas, powers, proof + 2 * (size_t)pair, one);
+    if (F(flp_is_parallel)(flp)) {
+        F(flp_first_powers)(powers, flp, joint_rand);
+        F(flp_query_pairs)(verifier + 1, flp, meas, proof, joint_rand, weights, powers, one);
+    } else {
+        F(flp_wires)(a, b, flp, 0, meas, powers, proof, one);
         // The wires are zero beyond their calls.
-        verifier[1 + 2 * pair] = F(inner)(a, weights, (size_t)flp->calls + 1);
-        if (flp->arity > 1) verifier[2 + 2 * pair] = F(inner)(b, weights, (size_t)flp->calls + 1);
-        F(flp_next_powers)(powers, flp, joint_rand);
+        verifier[1] = F(inner)(a, weights, (size_t)flp->calls + 1);
+        if (flp->arity > 1) verifier[2] = F(inner)(b, weights, (size_t)flp->calls + 1);
     }
     verifier[1 + flp->arity] = F(flp_gadget_at)(gadget, n, gadget_weights, roots);
     return 1;
