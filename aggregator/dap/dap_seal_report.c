@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "agg_size.h"
+#include "dap_vdaf.h"
 
 static const enum shoal_dap_role roles[2] = {SHOAL_DAP_LEADER, SHOAL_DAP_HELPER};
 
@@ -107,6 +108,7 @@ agg_err agg_dap_report_maker_plan(agg_dap_report_maker *m, agg_error *error,
     m->time_s = time_s;
     agg_err err = shoal_prio3_init(&m->prio3, &task->task.vdaf);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
+    (void)agg_dap_choose_cpu(&m->prio3);
     m->rand_len = shoal_prio3_rand_len(&m->prio3);
     m->public_len = shoal_prio3_public_share_len(&m->prio3);
     for (uint32_t i = 0; i < 2; i++) m->share_len[i] = shoal_prio3_input_share_len(&m->prio3, i);

@@ -21,6 +21,7 @@
 #include "http_address.h"
 #include "http_stop.h"
 #include "log.h"
+#include "prio_cpu.h"
 
 #define HELPER_TIMEOUT_S 30
 #define HELPER_SPARE ((size_t)64 << 10) // bytes of its answers beside responses and shares
@@ -338,6 +339,8 @@ static agg_err listen_to(server *s, agg_error *error)
 
 static void say_tasks(const server *s)
 {
+    shoal_prio3 any = {.cpu = shoal_prio_cpu_best()};
+    fprintf(stderr, "shoal: serve: verifies shares by %s code\n", agg_dap_choose_cpu(&any));
     for (size_t i = 0; i < s->config->n_tasks; i++) {
         const agg_dap_task *task = &s->config->tasks[i];
         char label[AGG_DAP_LABEL_MAX] = "";

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg_cpu.h"
 #include "agg_size.h"
 #include "bytes.h"
 #include "dap09.h"
+#include "prio_cpu.h"
 #include "vdaf08.h"
 
 static const agg_dap_wire wires[] = {
@@ -36,6 +38,17 @@ static const agg_dap_wire wires[] = {
      .upload_problem = shoal_dap09_upload_problem,
      .times_are_seconds = 1},
 };
+
+_Static_assert((int)SHOAL_PRIO_AVX2 == (int)AGG_CPU_AVX2 &&
+                   (int)SHOAL_PRIO_AVX512 == (int)AGG_CPU_AVX512,
+               "core and aggregator number instruction sets alike");
+
+const char *agg_dap_choose_cpu(shoal_prio3 *prio3)
+{
+    uint32_t chosen = (uint32_t)agg_cpu_chosen();
+    if (chosen < prio3->cpu) prio3->cpu = chosen;
+    return agg_cpu_name((agg_cpu)prio3->cpu);
+}
 
 const agg_hpke_key *agg_dap_key_of(const agg_dap_keys *keys, uint8_t id)
 {
@@ -76,6 +89,7 @@ agg_err agg_dap_vdaf_init(agg_dap_vdaf *vdaf, agg_error *error, const shoal_dap_
                         "this build does not serve clients of this version");
     agg_err err = vdaf->wire->init(&vdaf->prio3, &task->vdaf);
     if (err != SHOAL_OK) return agg_fail_core(error, err, AGG_EXIT_USAGE);
+    (void)agg_dap_choose_cpu(&vdaf->prio3);
     vdaf->context_len = vdaf->wire->context(vdaf->context, task);
     if (derive_verify_key(vdaf->verify_key, seed, task->id)) return SHOAL_OK;
     return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "libcrypto failed");

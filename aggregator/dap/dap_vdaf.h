@@ -25,6 +25,12 @@ typedef struct agg_dap_keys {
 // Returns: the key of an id, or NULL.
 const agg_hpke_key *agg_dap_key_of(const agg_dap_keys *keys, uint8_t id);
 
+// Chooses the instruction set by which shares are made and verified: the one that the environment
+// variable SHOAL_CPU names (agg_cpu.h), if it is less than the machine's best. Call it before
+// anything is sized by *prio3. All sets give the same bytes.
+// Returns: its name.
+const char *agg_dap_choose_cpu(shoal_prio3 *prio3);
+
 // The differences between the versions that clients speak.
 typedef struct agg_dap_wire {
     uint32_t version; // enum shoal_dap_version

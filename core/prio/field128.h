@@ -88,6 +88,26 @@ static inline void field128_fold(uint64_t words[4])
     words[3] = above - top;
 }
 
+// Folds a value below 2^197, so that words[3] < 2^5, to below 2^139.
+static inline void field128_fold_again(uint64_t words[4])
+{
+    wide low28 = field128_28(words[2]);
+    uint64_t borrow = 0, borrow_high = 0, carry = 0;
+    words[0] = wide_sub(words[0], words[2], &borrow);
+    words[1] = wide_add(words[1], low28.low, &carry);
+    words[1] = wide_sub(words[1], words[3] + borrow, &borrow_high);
+    words[2] = low28.high + 28 * words[3] + carry - borrow_high;
+}
+
+// Folds a value below 2^139, so that words[2] < 2^11, to below 2^128 + 2^80.
+static inline void field128_fold_last(uint64_t words[4])
+{
+    uint64_t borrow = 0, carry = 0, above = words[2];
+    words[0] = wide_sub(words[0], above, &borrow);
+    words[1] = wide_add(words[1], 28 * above - borrow, &carry);
+    words[2] = carry;
+}
+
 // Returns: a b mod p. The four words of the product take three folds (256, 197, 138, 128 bits and a
 // carry) and one subtraction.
 static inline shoal_field128 shoal_field128_mul(shoal_field128 a, shoal_field128 b)
@@ -103,8 +123,8 @@ static inline shoal_field128 shoal_field128_mul(shoal_field128 a, shoal_field128
     words[2] = wide_add(words[2], carry1, &carry2);
     words[3] = p11.high + carry2;
     field128_fold(words);
-    field128_fold(words);
-    field128_fold(words);
+    field128_fold_again(words);
+    field128_fold_last(words);
     return field128_reduce_once(words[0], words[1], words[2]);
 }
 
@@ -140,6 +160,12 @@ static inline uint64_t shoal_field128_value(uint64_t *value, shoal_field128 elem
 static inline shoal_field128 shoal_field128_generator(void)
 {
     return (shoal_field128){.low = 0x1f9b2759c5109f06u, .high = 0x6d278fbf4f60228bu};
+}
+
+// Returns: 1/2.
+static inline shoal_field128 shoal_field128_half(void)
+{
+    return (shoal_field128){.low = 1, .high = 0x7ffffffffffffff2u};
 }
 
 #endif

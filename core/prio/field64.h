@@ -83,4 +83,10 @@ static inline shoal_field64 shoal_field64_generator(void)
     return (shoal_field64){0x185629dcda58878cu};
 }
 
+// Returns: 1/2.
+static inline shoal_field64 shoal_field64_half(void)
+{
+    return (shoal_field64){0x7fffffff80000001u};
+}
+
 #endif

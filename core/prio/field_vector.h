@@ -40,6 +40,12 @@ static inline FE F(inverse)(FE value)
     return power;
 }
 
+// Returns: 1 / 2^exponent.
+static inline FE F(half_power)(unsigned exponent)
+{
+    return F(pow)(F(half)(), exponent);
+}
+
 // Returns: sum of a[i] b[i].
 static inline FE F(inner)(const FE *a, const FE *b, size_t n)
 {
@@ -71,13 +77,15 @@ static inline uint64_t F(vector_load)(FE *vector, const uint8_t *bytes, size_t n
     return is_canonical;
 }
 
-// Fills a vector with uniform elements. Bytes that are not canonical are drawn again.
+// Fills a vector with uniform elements. Bytes that are not canonical are drawn again. The bytes are
+// squeezed into the vector's own room, which the accepted elements fill from the front.
 // Timing: depends on the XOF's output, which is independent of every measurement.
 static inline void F(vector_expand)(FE *vector, size_t n, shoal_xof *xof)
 {
-    uint8_t bytes[sizeof(FE)];
     for (size_t i = 0; i < n;) {
-        shoal_xof_squeeze(bytes, sizeof bytes, xof);
-        i += (size_t)F(load)(&vector[i], bytes);
+        size_t drawn = n - i;
+        uint8_t *bytes = (uint8_t *)(vector + i);
+        shoal_xof_squeeze(bytes, drawn * sizeof(FE), xof);
+        for (size_t j = 0; j < drawn; j++) i += (size_t)F(load)(&vector[i], bytes + j * sizeof(FE));
     }
 }

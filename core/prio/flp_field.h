@@ -144,7 +144,7 @@ static inline FE F(flp_last_value)(const FE *values, size_t n, const FE *roots)
 static inline void F(flp_to_coefficients)(FE *gadget, size_t n, unsigned log_n, const FE *roots,
                                           FE *v)
 {
-    FE n_inverse = F(inverse)(F(of)(2 * n));
+    FE n_inverse = F(half_power)(log_n + 1);
     for (size_t i = 0; i < 2 * n - 1; i++) v[i] = gadget[i];
     v[2 * n - 1] = F(flp_last_value)(gadget, n, roots);
     F(ntt_inverse)(v, 2 * n, roots, 1);
@@ -179,7 +179,7 @@ static inline void F(flp_prove)(FE *proof, const shoal_flp *flp, const FE *meas,
     size_t n = flp->wire_len;
     unsigned log_n = F(flp_log)(flp);
     FE *roots = scratch, *scale = roots + 2 * n, *a = scale + n, *b = a + n, *powers = b + n;
-    FE *gadget = proof + flp->arity, n_inverse = F(inverse)(F(of)(n));
+    FE *gadget = proof + flp->arity, n_inverse = F(half_power)(log_n);
     F(ntt_roots)(roots, 2 * n, F(root)(log_n + 1, FIELD_LOG_ORDER));
     for (size_t i = 0; i < n; i++) scale[F(ntt_reversed)(i, log_n)] = F(mul)(roots[i], n_inverse);
     for (uint32_t i = 0; i < flp->arity; i++) proof[i] = prove_rand[i];
@@ -234,6 +234,34 @@ static inline FE F(flp_gadget_at)(const FE *gadget, size_t n, const FE *weights,
     return F(add)(F(inner)(gadget, weights, 2 * n - 1), F(mul)(last, weights[2 * n - 1]));
 }
 
+// Writes the wires of all pairs at the point of the weights. Only inner products with the weights
+// are needed, so the powers of joint randomness are kept times the weights.
+//   wires: room for flp->arity
+//   powers: those of the first pair; overwritten
+static inline void F(flp_query_pairs)(FE *wires, const shoal_flp *flp, const FE *meas,
+                                      const FE *seeds, const FE *joint_rand, const FE *weights,
+                                      FE *powers, FE one)
+{
+    FE calls_weight = F(of)(0);
+    for (uint32_t call = 0; call < flp->calls; call++) {
+        powers[call] = F(mul)(powers[call], weights[call + 1]);
+        calls_weight = F(add)(calls_weight, weights[call + 1]);
+    }
+    FE less = F(mul)(one, calls_weight); // the second wire is an entry less one
+    for (uint32_t pair = 0; pair < flp->chunk; pair++) {
+        FE a = F(mul)(weights[0], seeds[2 * (size_t)pair]),
+           b = F(sub)(F(mul)(weights[0], seeds[2 * (size_t)pair + 1]), less);
+        size_t at = pair;
+        for (uint32_t call = 0; at < flp->meas_len; call++, at += flp->chunk) {
+            a = F(add)(a, F(mul)(powers[call], meas[at]));
+            b = F(add)(b, F(mul)(weights[call + 1], meas[at]));
+        }
+        wires[2 * (size_t)pair] = a;
+        wires[2 * (size_t)pair + 1] = b;
+        F(flp_next_powers)(powers, flp, joint_rand);
+    }
+}
+
 // Writes a verifier, or a share of it.
 //   verifier: room for flp->verifier_len
 //   meas, proof: shares, `shares` of them in all
@@ -250,7 +278,7 @@ static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE
     FE *roots = scratch, *gadget_weights = roots + 2 * n, *weights = gadget_weights + 2 * n,
        *a = weights + n, *b = a + n;
     FE *powers = b + n, *values = powers + n, point = query_rand[flp->query_rand_len - 1],
-       one = F(inverse)(F(of)(shares));
+       one = shares == 2 ? F(half)() : F(inverse)(F(of)(shares));
     const FE *gadget = proof + flp->arity;
     unsigned log_n = F(flp_log)(flp);
     if (F(is_equal)(F(pow)(point, n), F(of)(1))) return 0;
@@ -261,15 +289,16 @@ static inline uint64_t F(flp_query)(FE *verifier, const shoal_flp *flp, const FE
     }
     F(ntt_weights)(gadget_weights, 2 * n, roots, 1, point);
     F(ntt_weights)(weights, n, roots, 2, point);
-    F(flp_first_powers)(powers, flp, joint_rand);
     F(flp_output_weights)(a, flp, query_rand, joint_rand);
     verifier[0] = F(flp_reduced_output)(flp, meas, gadget, a, one);
-    for (uint32_t pair = 0; pair < flp->chunk; pair++) {
-        F(flp_wires)(a, b, flp, pair, meas, powers, proof + 2 * (size_t)pair, one);
+    if (F(flp_is_parallel)(flp)) {
+        F(flp_first_powers)(powers, flp, joint_rand);
+        F(flp_query_pairs)(verifier + 1, flp, meas, proof, joint_rand, weights, powers, one);
+    } else {
+        F(flp_wires)(a, b, flp, 0, meas, powers, proof, one);
         // The wires are zero beyond their calls.
-        verifier[1 + 2 * pair] = F(inner)(a, weights, (size_t)flp->calls + 1);
-        if (flp->arity > 1) verifier[2 + 2 * pair] = F(inner)(b, weights, (size_t)flp->calls + 1);
-        F(flp_next_powers)(powers, flp, joint_rand);
+        verifier[1] = F(inner)(a, weights, (size_t)flp->calls + 1);
+        if (flp->arity > 1) verifier[2] = F(inner)(b, weights, (size_t)flp->calls + 1);
     }
     verifier[1 + flp->arity] = F(flp_gadget_at)(gadget, n, gadget_weights, roots);
     return 1;

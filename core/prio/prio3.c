@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "bytes.h"
+#include "flp128_lanes.h"
 #include "prio3_private.h"
 
 #define PROOF_ELEMENTS_MAX (1u << 22) // in all proofs of a report; keeps every length below 2^32
@@ -22,7 +23,8 @@ shoal_err shoal_prio3_init(shoal_prio3 *prio3, const shoal_prio3_parameters *par
                         .version = SHOAL_PRIO3_VERSION,
                         .seed = SHOAL_XOF_SEED,
                         .share_seeds = 1,
-                        .ctx_max = 65535 - PRIO3_TAG};
+                        .ctx_max = 65535 - PRIO3_TAG,
+                        .cpu = shoal_prio_cpu_best()};
     bool is_multiproof = p->circuit == SHOAL_CIRCUIT_SUM_VEC && p->proofs >= 3 && p->proofs <= 255;
     shoal_err err = shoal_flp_init(&made.flp, p->circuit, p->length, p->max, p->chunk);
     if (err != SHOAL_OK) return err;
@@ -96,7 +98,8 @@ size_t shoal_prio3_scratch_words(const shoal_prio3 *prio3)
         flp->arity + flp->query_rand_len + flp->joint_rand_len + 2 * (size_t)flp->verifier_len;
     size_t elements = flp->meas_len + leader_elements(prio3) + prio3->proofs * of_a_proof +
                       shoal_flp_scratch(flp);
-    return elements * (prio3->element / 8);
+    size_t words = elements * (prio3->element / 8);
+    return prio3->element == 16 ? words + shoal_flp128_lanes_words(flp, prio3->cpu) : words;
 }
 
 static shoal_err check_len(shoal_prio3_bytes message, size_t len)

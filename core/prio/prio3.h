@@ -73,6 +73,8 @@ typedef struct shoal_prio3 {
     uint32_t seed;        // bytes of a seed, a message and the verification key: SHOAL_XOF_SEED
     uint32_t share_seeds; // seeds that a helper's share is made from: 1
     uint32_t ctx_max;     // bytes of the longest context
+    uint32_t cpu; // instruction set (prio_cpu.h): the machine's best, or what the caller sets it to
+                  // before shoal_prio3_scratch_words. Messages do not depend on it
 } shoal_prio3;
 
 // Fills *prio3 for the given parameters.

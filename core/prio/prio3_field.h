@@ -2,8 +2,9 @@
 // Prio3 over one field; see prio3.h. Private to the core.
 // Source: draft-irtf-cfrg-vdaf section "Specification" of Prio3.
 //
-// Include this file after flp_field.h, with the same FE and F. It ends with the table of functions,
-// named PRIO3_FIELD.
+// Include this file after flp_field.h, with the same FE and F, and with PRIO3_PROVE(prio3) and
+// PRIO3_QUERY(prio3), which are flp_prove and flp_query or variants of them. It ends with the table
+// of functions, named PRIO3_FIELD.
 
 #define BLOCK 32 // elements of a share computed at a time; no helper's share is ever whole
 
@@ -124,7 +125,7 @@ uint64_t F(prio3_shard)(uint8_t *leader_share, uint8_t *parts, const shoal_prio3
     F(prio3_joint_rands)(joint_rand, prio3, joint_seed, ctx);
     F(prio3_proofs_xof)(&xof, prio3, PRIO3_PROVE_RANDOMNESS, seeds->prove, ctx);
     F(vector_expand)(prove_rand, rand_len, &xof);
-    for (uint32_t i = 0; i < prio3->proofs; i++) F(flp_prove)
+    for (uint32_t i = 0; i < prio3->proofs; i++) PRIO3_PROVE(prio3)
     (proofs + (size_t)i * flp->proof_len, flp, meas, prove_rand + (size_t)i * flp->arity,
      joint_rand + (size_t)i * flp->joint_rand_len, rest);
     for (uint32_t i = 1; i < prio3->shares; i++) {
@@ -196,10 +197,10 @@ static uint64_t F(prio3_verify)(uint8_t *state, uint8_t *verifier_share, const s
     shoal_xof_absorb(&xof, report->nonce, SHOAL_PRIO3_NONCE);
     F(vector_expand)(query_rand, query_len, &xof);
     for (uint32_t i = 0; i < prio3->proofs; i++)
-        is_valid &= F(flp_query)(verifiers + (size_t)i * flp->verifier_len, flp, meas,
-                                 proofs + (size_t)i * flp->proof_len,
-                                 query_rand + (size_t)i * flp->query_rand_len,
-                                 joint_rand + (size_t)i * flp->joint_rand_len, prio3->shares, rest);
+        is_valid &= PRIO3_QUERY(prio3)(
+            verifiers + (size_t)i * flp->verifier_len, flp, meas,
+            proofs + (size_t)i * flp->proof_len, query_rand + (size_t)i * flp->query_rand_len,
+            joint_rand + (size_t)i * flp->joint_rand_len, prio3->shares, rest);
     F(vector_store)(verifier_share, verifiers, verifiers_len);
     F(flp_truncate)(meas, flp, meas);
     F(vector_store)(state, meas, flp->output_len);

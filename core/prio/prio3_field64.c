@@ -12,4 +12,6 @@
 
 #include "flp_field.h"
 
+#define PRIO3_PROVE(prio3) shoal_field64_flp_prove
+#define PRIO3_QUERY(prio3) shoal_field64_flp_query
 #include "prio3_field.h"

@@ -22,10 +22,11 @@ void shoal_prio3_xof(shoal_xof *xof, const shoal_prio3 *prio3, prio3_usage usage
     tag[7] = (uint8_t)usage;
     if (prio3->version != SHOAL_PRIO3_VERSION) {
         shoal_xof_init_08(xof, seed, tag, sizeof tag);
-        return;
+    } else {
+        shoal_err err = shoal_xof_init(xof, seed, SHOAL_XOF_SEED, tag, sizeof tag, ctx.at, ctx.len);
+        (void)err; // cannot fail: every length is in its range
     }
-    shoal_err err = shoal_xof_init(xof, seed, SHOAL_XOF_SEED, tag, sizeof tag, ctx.at, ctx.len);
-    (void)err; // cannot fail: every length is in its range
+    xof->sponge.cpu = prio3->cpu;
 }
 
 void shoal_prio3_joint_seed(uint8_t *seed, const shoal_prio3 *prio3, shoal_prio3_bytes ctx,

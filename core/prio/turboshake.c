@@ -4,9 +4,10 @@
 #include "turboshake.h"
 
 #include "bytes.h"
+#include "prio_cpu.h"
+#include "turboshake_variant.h"
 
-// Constants of iota in rounds 12 to 23 (FIPS 202 section 3.2.5).
-static const uint64_t ROUND[12] = {
+const uint64_t SHOAL_TURBOSHAKE_ROUND[12] = {
     0x000000008000808b, 0x800000000000008b, 0x8000000000008089, 0x8000000000008003,
     0x8000000000008002, 0x8000000000000080, 0x000000000000800a, 0x800000008000000a,
     0x8000000080008081, 0x8000000000008080, 0x0000000080000001, 0x8000000080008008,
@@ -74,7 +75,7 @@ static inline void mix_rows(uint64_t a[25], const uint64_t b[25])
     }
 }
 
-static void permute(uint64_t lanes[25])
+void shoal_turboshake_permute_portable(uint64_t lanes[25])
 {
     uint64_t a[25], b[25];
     memcpy(a, lanes, sizeof a);
@@ -82,9 +83,22 @@ static void permute(uint64_t lanes[25])
         add_parities(a);
         turn_and_move(b, a);
         mix_rows(a, b);
-        a[0] ^= ROUND[round];
+        a[0] ^= SHOAL_TURBOSHAKE_ROUND[round];
     }
     memcpy(lanes, a, sizeof a);
+}
+
+// Every caller has used up the rate, so the count starts again.
+static void permute(shoal_turboshake *sponge)
+{
+    sponge->used = 0;
+#ifdef SHOAL_X86
+    if (sponge->cpu >= SHOAL_PRIO_AVX2) {
+        shoal_turboshake_permute_avx2(sponge->lanes);
+        return;
+    }
+#endif
+    shoal_turboshake_permute_portable(sponge->lanes);
 }
 
 static void xor_byte(shoal_turboshake *sponge, uint32_t at, uint8_t byte)
@@ -92,26 +106,30 @@ static void xor_byte(shoal_turboshake *sponge, uint32_t at, uint8_t byte)
     sponge->lanes[at / 8] ^= (uint64_t)byte << (8 * (at % 8));
 }
 
+// Returns: the bytes to move next: as many whole lanes as are left, or 1 within a lane.
+static uint32_t some_bytes(const shoal_turboshake *sponge, size_t len)
+{
+    uint32_t left = SHOAL_TURBOSHAKE128_RATE - sponge->used;
+    if (sponge->used % 8 != 0 || len < 8) return 1;
+    return len < left ? (uint32_t)len / 8 * 8 : left;
+}
+
 void shoal_turboshake_init(shoal_turboshake *sponge)
 {
-    *sponge = (shoal_turboshake){.used = 0};
+    *sponge = (shoal_turboshake){.used = 0, .cpu = shoal_prio_cpu_best()};
 }
 
 void shoal_turboshake_absorb(shoal_turboshake *sponge, const uint8_t *bytes, size_t len)
 {
     while (len > 0) {
-        uint32_t n = sponge->used % 8 == 0 && len >= 8 ? 8 : 1;
-        if (n == 8)
-            sponge->lanes[sponge->used / 8] ^= load64_le(bytes);
-        else
-            xor_byte(sponge, sponge->used, *bytes);
+        uint32_t n = some_bytes(sponge, len);
+        for (uint32_t i = 0; n > 1 && i < n; i += 8)
+            sponge->lanes[(sponge->used + i) / 8] ^= load64_le(bytes + i);
+        if (n == 1) xor_byte(sponge, sponge->used, *bytes);
         sponge->used += n;
         bytes += n;
         len -= n;
-        if (sponge->used == SHOAL_TURBOSHAKE128_RATE) {
-            permute(sponge->lanes);
-            sponge->used = 0;
-        }
+        if (sponge->used == SHOAL_TURBOSHAKE128_RATE) permute(sponge);
     }
 }
 
@@ -119,22 +137,17 @@ void shoal_turboshake_end(shoal_turboshake *sponge, uint8_t domain)
 {
     xor_byte(sponge, sponge->used, domain);
     xor_byte(sponge, SHOAL_TURBOSHAKE128_RATE - 1, 0x80);
-    permute(sponge->lanes);
-    sponge->used = 0;
+    permute(sponge);
 }
 
 void shoal_turboshake_squeeze(uint8_t *out, size_t len, shoal_turboshake *sponge)
 {
     while (len > 0) {
-        if (sponge->used == SHOAL_TURBOSHAKE128_RATE) {
-            permute(sponge->lanes);
-            sponge->used = 0;
-        }
-        uint32_t n = sponge->used % 8 == 0 && len >= 8 ? 8 : 1;
-        if (n == 8)
-            store64_le(out, sponge->lanes[sponge->used / 8]);
-        else
-            *out = (uint8_t)(sponge->lanes[sponge->used / 8] >> (8 * (sponge->used % 8)));
+        if (sponge->used == SHOAL_TURBOSHAKE128_RATE) permute(sponge);
+        uint32_t n = some_bytes(sponge, len);
+        for (uint32_t i = 0; n > 1 && i < n; i += 8)
+            store64_le(out + i, sponge->lanes[(sponge->used + i) / 8]);
+        if (n == 1) *out = (uint8_t)(sponge->lanes[sponge->used / 8] >> (8 * (sponge->used % 8)));
         sponge->used += n;
         out += n;
         len -= n;

@@ -16,6 +16,7 @@
 typedef struct shoal_turboshake {
     uint64_t lanes[25];
     uint32_t used; // bytes of the rate absorbed or squeezed since the last permutation
+    uint32_t cpu;  // instruction set (prio_cpu.h); _init chooses the machine's best
 } shoal_turboshake;
 
 // Starts an empty message.

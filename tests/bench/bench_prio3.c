@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg_cpu.h"
 #include "bench.h"
+#include "prio_cpu.h"
 #include "rng.h"
 #include "split.h"
 
@@ -27,8 +29,16 @@ typedef struct two_servers {
 static const uint8_t nonce[SHOAL_PRIO3_NONCE] = {1}, key[SHOAL_PRIO3_VERIFY_KEY] = {2};
 static const shoal_prio3_bytes context = {(const uint8_t *)"bench", 5};
 
+// The instruction set that a variant of the step names.
+static void choose_cpu(party *p)
+{
+    uint32_t chosen = (uint32_t)agg_cpu_chosen(), best = shoal_prio_cpu_best();
+    p->prio3.cpu = chosen < best ? chosen : best;
+}
+
 static void shard(party *p)
 {
+    choose_cpu(p);
     bench_check(shoal_prio3_shard(p->public_share, p->shares, &p->prio3, context, p->measurement,
                                   nonce, p->rand, p->scratch),
                 "sharding");
@@ -36,6 +46,7 @@ static void shard(party *p)
 
 static void verify_init(party *p, uint32_t id)
 {
+    choose_cpu(p);
     const shoal_prio3_report report = {nonce,
                                        {p->public_share, shoal_prio3_public_share_len(&p->prio3)},
                                        {p->shares[id], shoal_prio3_input_share_len(&p->prio3, id)}};
@@ -163,15 +174,15 @@ static void read_share(void *context_of_step)
 static void run(two_servers *s, const char *name, double aim_ns, void (*real)(void *),
                 void (*naive)(void *))
 {
-    bench_run(&(bench_step){name,
-                            "report",
-                            "a gadget's call an entry",
-                            aim_ns,
-                            0,
-                            {real, REPORTS},
-                            {naive, 1},
-                            {read_share, REPORTS},
-                            s});
+    bench_run_variants(&(bench_step){name,
+                                     "report",
+                                     "a gadget's call an entry",
+                                     aim_ns,
+                                     0,
+                                     {real, REPORTS},
+                                     {naive, 1},
+                                     {read_share, REPORTS},
+                                     s});
 }
 
 // The split of a part of 1,024 entries, and a record's measurement.
