@@ -28,6 +28,11 @@ import { TurnGroup } from './turn_group.js';
  * @typedef {import('./config.js').Config} Config
  * @typedef {import('shoal-client/core').Recipe} Recipe
  */
+/**
+ * @typedef {import('node:http').IncomingMessage} IncomingMessage
+ * @typedef {import('node:http').ServerResponse} ServerResponse
+ */
+
 const TIMER_MAX_MS = 2 ** 31 - 1;
 const RETRY_RUN_MS = 30_000;
 
@@ -215,11 +220,17 @@ function only(all, wanted) {
  * @param {Guard} guard
  */
 async function listen(config, edge, guard) {
-  const server = createServer(guard.options, (request, response) => {
+  /** @param {IncomingMessage} request @param {ServerResponse} response */
+  const begin = (request, response) => {
     const limits = guard.follow(request, response);
     if (edge.isDraining) response.shouldKeepAlive = false; // a proxy's next request goes elsewhere
     serve(request, response, edge.handler, limits).catch(() => response.destroy());
-  });
+  };
+  // node:http calls this between the headers and the body. A moment later all of a report that came
+  // in one packet is there, and needs neither listeners nor a deadline.
+  const server = createServer(guard.options, (request, response) =>
+    process.nextTick(begin, request, response),
+  );
   guard.watch(server);
   await new Promise((resolve, reject) => {
     server.once('error', reject);

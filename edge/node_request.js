@@ -59,7 +59,25 @@ function requestOf(incoming) {
   };
   const hasBody = method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
   const body = hasBody ? { getReader: () => readerOf(incoming) } : null;
-  return { method, url: urlOf(incoming), headers, body, arrayBuffer: () => bytesOf(incoming) };
+  const arrayBuffer = () => bytesOf(incoming);
+  return {
+    method,
+    url: urlOf(incoming),
+    headers,
+    body,
+    arrayBuffer,
+    whole: () => wholeOf(incoming),
+  };
+}
+
+/**
+ * Returns the body if all of it has arrived, as that of a report that came in one packet has.
+ * @param {IncomingMessage} incoming
+ */
+function wholeOf(incoming) {
+  if (!incoming.complete || incoming.destroyed || incoming.readableLength === 0) return null;
+  const bytes = incoming.read();
+  return bytes instanceof Uint8Array ? bytes : null;
 }
 
 /** @param {IncomingMessage} incoming */
