@@ -20,10 +20,10 @@ export async function readBody(request, limit, timeoutMs) {
   const stated = request.headers.get('content-length') ?? '';
   if (Number(stated) > limit) throw new EdgeError('body-size');
   if (/^\d+$/.test(stated) && request.arrayBuffer) {
+    const whole = request.whole?.() ?? null;
+    if (whole !== null) return capped(whole, limit); // it needs no deadline
     const read = await inTime(request.arrayBuffer(), timeoutMs);
-    const body = read instanceof Uint8Array ? read : new Uint8Array(read);
-    if (body.length > limit) throw new EdgeError('body-size');
-    return body;
+    return capped(read instanceof Uint8Array ? read : new Uint8Array(read), limit);
   }
   const reader = request.body.getReader();
   try {
@@ -32,6 +32,12 @@ export async function readBody(request, limit, timeoutMs) {
     reader.cancel().catch(() => {});
     throw error;
   }
+}
+
+/** @param {Uint8Array} body @param {number} limit */
+function capped(body, limit) {
+  if (body.length > limit) throw new EdgeError('body-size');
+  return body;
 }
 
 /** @template T @param {Promise<T>} reading @param {number} timeoutMs @returns {Promise<T>} */

@@ -114,6 +114,7 @@ const COUNT_MAX = 1_000_000; // SHOAL_BATCH_COUNT_MAX
 const REPORT_OVERHEAD = 64; // bytes a kept report takes beside its record, about
 const KEY_BYTES = 64; // and its key, at most
 const ADD_BYTES = 1 << 20; // of records at once: SQLite in a Durable Object takes values of 2 MB
+const DRAWS = 256; // random numbers fetched at once
 const BATCHES_A_RUN = 20;
 const BACKOFF_MS = 1000;
 const BACKOFF_MAX_MS = 300_000;
@@ -172,7 +173,11 @@ export class Collector {
     const size = recipe.recordSize;
     if (now() >= this.#expiresAt()) return keys.map(() => 'expired');
     if (this.#isOverProbed(keys.length)) return keys.map(() => 'full');
-    const hashes = await Promise.all(keys.map((key) => this.#hash(key)));
+    const { hmac } = this.#deps.crypto;
+    const { salt } = store.state();
+    const hashes = hmac
+      ? keys.map((key) => hmac(salt, key).subarray(0, HASH_SIZE))
+      : await Promise.all(keys.map((key) => this.#hash(key)));
     /** @type {Outcome[]} */
     const outcomes = [];
     while (outcomes.length < keys.length) {
@@ -367,7 +372,7 @@ export class Collector {
   async #backOff(retryAfterS) {
     const { store, now, crypto } = this.#deps;
     const failures = store.counters().failures_in_a_row ?? 0;
-    const jitter = 0.5 + below(1 << 16, crypto) / (1 << 17);
+    const jitter = 0.5 + below(1 << 16, drawsOf(crypto)) / (1 << 17);
     const delay = Math.ceil(
       jitter * Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.min(failures, 20)),
     );
@@ -423,23 +428,40 @@ export class Collector {
  */
 export function permutation(n, random) {
   const order = Uint32Array.from({ length: n }, (_, i) => i);
+  const draw = drawsOf(random);
   for (let i = n - 1; i > 0; i--) {
-    const j = below(i + 1, random);
+    const j = below(i + 1, draw);
     [order[i], order[j]] = [order[j], order[i]];
   }
   return order;
 }
 
 /**
- * Returns a uniform integer in [0, n), by rejection.
- * @param {number} n  1 .. 2^32
+ * Returns a source of 32-bit numbers that fetches many at once, because a call costs more than they.
  * @param {Pick<Random, 'getRandomValues'>} random
  */
-export function below(n, random) {
+export function drawsOf(random) {
+  const bytes = new Uint8Array(4 * DRAWS);
+  const view = new DataView(bytes.buffer);
+  let next = DRAWS;
+  return () => {
+    if (next === DRAWS) {
+      random.getRandomValues(bytes);
+      next = 0;
+    }
+    return view.getUint32(4 * next++);
+  };
+}
+
+/**
+ * Returns a uniform integer in [0, n), by rejection.
+ * @param {number} n  1 .. 2^32
+ * @param {() => number} draw  of 32 bits
+ */
+export function below(n, draw) {
   const limit = 2 ** 32 - (2 ** 32 % n);
   for (;;) {
-    const bytes = random.getRandomValues(new Uint8Array(4));
-    const value = new DataView(bytes.buffer).getUint32(0);
+    const value = draw();
     if (value < limit) return value % n;
   }
 }

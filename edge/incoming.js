@@ -10,6 +10,7 @@
  * @property {{getReader: () => Reader} | null} body
  * @property {() => Promise<ArrayBuffer | Uint8Array>} [arrayBuffer]  the whole body at once, if the
  *   host ensures that it is no longer than its stated length
+ * @property {() => Uint8Array | null} [whole]  the same at once, or null if it has not arrived yet
  * @property {() => Promise<number>} [wait]  takes the request off its address's rate: 0, or the
  *   seconds that the sender has to wait
  * @property {() => void} [trusted]  says that the sender has shown a valid token of a relay, so

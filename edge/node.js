@@ -10,11 +10,11 @@ import { join } from 'node:path';
 import { freeBytes, processMetrics } from 'shoal-relay/process-metrics';
 import { Collector, batchCap } from './collector.js';
 import { Gateway } from './gateway.js';
-import { answer } from './handler.js';
 import { folderLog } from './log_folder.js';
 import { checkFixed } from 'shoal-relay/reload';
 import { Guard, readLimits } from './node_limits.js';
 import { Refusals } from './metrics.js';
+import { serve } from './node_request.js';
 import { checkTrials, pinRecipes } from './recipes.js';
 import { countsOf, createDapForward } from './dap_forward.js';
 import { flushDir, writeWhole } from './spool_files.js';
@@ -22,6 +22,7 @@ import { lockSpool } from './spool_lock.js';
 import { SpoolStore } from './spool_store.js';
 import { senderOf } from './targets.js';
 import { tokensOf } from './tokens.js';
+import { TurnGroup } from './turn_group.js';
 
 /**
  * @typedef {import('./config.js').Config} Config
@@ -32,8 +33,6 @@ import { tokensOf } from './tokens.js';
  * @typedef {import('node:http').ServerResponse} ServerResponse
  */
 
-const HEADERS = ['content-type', 'content-length', 'origin', 'idempotency-key', 'authorization'];
-const LINGER_MS = 1000;
 const TIMER_MAX_MS = 2 ** 31 - 1;
 const RETRY_RUN_MS = 30_000;
 
@@ -221,11 +220,17 @@ function only(all, wanted) {
  * @param {Guard} guard
  */
 async function listen(config, edge, guard) {
-  const server = createServer(guard.options, (request, response) => {
+  /** @param {IncomingMessage} request @param {ServerResponse} response */
+  const begin = (request, response) => {
     const limits = guard.follow(request, response);
     if (edge.isDraining) response.shouldKeepAlive = false; // a proxy's next request goes elsewhere
     serve(request, response, edge.handler, limits).catch(() => response.destroy());
-  });
+  };
+  // node:http calls this between the headers and the body. A moment later all of a report that came
+  // in one packet is there, and needs neither listeners nor a deadline.
+  const server = createServer(guard.options, (request, response) =>
+    process.nextTick(begin, request, response),
+  );
   guard.watch(server);
   await new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -285,8 +290,12 @@ class CollectionHost {
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #timer;
   #wakeAt = Infinity;
   #closed = false;
-  #arming = false;
   #running = Promise.resolve();
+  #turn = new TurnGroup(async (records, keys) => {
+    const outcomes = await this.#collector.accept(records, keys);
+    this.#arm().catch(() => {});
+    return outcomes;
+  });
 
   /**
    * Use CollectionHost.open.
@@ -329,21 +338,11 @@ class CollectionHost {
     return host;
   }
 
-  /** @param {Uint8Array} record @param {string} key */
-  accept = async (record, key) => {
-    const [outcome] = await this.#collector.accept(record, [key]);
-    if (!this.#arming) this.#armSoon();
-    return outcome;
-  };
-
-  /** Once for the reports of one flush. */
-  #armSoon() {
-    this.#arming = true;
-    setImmediate(() => {
-      this.#arming = false;
-      this.#arm().catch(() => {});
-    });
-  }
+  /**
+   * Takes a report. Those that one turn of the event loop reads go to the collector together.
+   * @param {Uint8Array} record @param {string} key
+   */
+  accept = (record, key) => this.#turn.accept(record, key);
 
   stats = () => this.#collector.stats();
 
@@ -389,98 +388,4 @@ class CollectionHost {
 async function keepRecipe(dir, recipe) {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   await writeWhole(join(dir, 'recipe.json'), Buffer.from(JSON.stringify(recipe.json)));
-}
-
-/**
- * @param {IncomingMessage} incoming
- * @param {ServerResponse} outgoing
- * @param {import('./handler.js').HandlerDeps} deps
- * @param {ReturnType<Guard['follow']>} limits
- */
-async function serve(incoming, outgoing, deps, limits) {
-  const { status, headers, body } = await answer({ ...requestOf(incoming), ...limits }, deps);
-  if (body === null) {
-    outgoing.writeHead(status, headers).end();
-    return;
-  }
-  if (incoming.complete) {
-    outgoing.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }); // with a length head and body are one write
-    outgoing.end(incoming.method === 'HEAD' ? undefined : body);
-    return;
-  }
-  // The body was refused half-way. Closing at once would reset the connection before the answer is
-  // read, so the rest is read and dropped for a moment first.
-  outgoing.writeHead(status, {
-    ...headers,
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-  });
-  outgoing.write(body);
-  incoming.resume();
-  const timer = setTimeout(() => outgoing.end(), LINGER_MS);
-  incoming.once('close', () => clearTimeout(timer));
-  incoming.once('end', () => outgoing.end());
-}
-
-/**
- * Reads a request without Node's Request, which would cost more than all other work on it.
- * @param {IncomingMessage} incoming
- * @returns {import('./incoming.js').Incoming}
- */
-function requestOf(incoming) {
-  const method = incoming.method ?? 'GET';
-  const headers = {
-    /** @param {string} name */
-    get(name) {
-      const value = HEADERS.includes(name) ? incoming.headers[name] : undefined;
-      return typeof value === 'string' ? value : null;
-    },
-  };
-  const hasBody = method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
-  const body = hasBody ? { getReader: () => readerOf(incoming) } : null;
-  return { method, url: urlOf(incoming), headers, body, arrayBuffer: () => bytesOf(incoming) };
-}
-
-/** @param {IncomingMessage} incoming */
-function urlOf({ url = '/', headers: { host = 'localhost' } }) {
-  if (url === '/v1/reports' && /^[\w.-]+(:\d+)?$/.test(host)) return `http://${host}${url}`; // the usual URL needs no parsing
-  return new URL(url, URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost').href;
-}
-
-/**
- * Returns the whole body at once, for a request with a stated length, which bounds it.
- * @param {IncomingMessage} incoming
- * @returns {Promise<Uint8Array>}
- */
-function bytesOf(incoming) {
-  return new Promise((resolve, reject) => {
-    /** @type {Buffer[]} */
-    const pieces = [];
-    incoming.on('data', (piece) => pieces.push(piece));
-    incoming.once('end', () => resolve(pieces.length === 1 ? pieces[0] : Buffer.concat(pieces)));
-    incoming.once('close', () => incoming.complete || reject(new Error('the connection broke')));
-    incoming.once('error', reject);
-  });
-}
-
-/**
- * Returns a reader of a request's body. Cancelling it leaves the connection open for the answer.
- * @param {IncomingMessage} incoming
- * @returns {import('./incoming.js').Reader}
- */
-function readerOf(incoming) {
-  let wake = () => {};
-  const changed = () => wake();
-  for (const event of ['readable', 'end', 'close', 'error']) incoming.on(event, changed);
-  const read = async () => {
-    for (;;) {
-      const value = incoming.read();
-      if (value !== null) return { done: false, value };
-      if (incoming.readableEnded) return { done: true };
-      if (incoming.destroyed) throw new Error('the connection broke');
-      await new Promise((resolve) => (wake = () => resolve(undefined)));
-    }
-  };
-  // A listener for "readable" would prevent the rest of the body from being dropped.
-  return { read, cancel: async () => incoming.off('readable', changed) };
 }

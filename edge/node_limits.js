@@ -81,11 +81,14 @@ export class Guard {
    */
   follow(incoming, outgoing) {
     this.#connections.follow(incoming, outgoing);
+    const buckets = this.#buckets;
     return {
-      wait: async () => {
-        const address = this.#addressOf(incoming);
-        return address === null ? 0 : ((await this.#buckets?.take(address)) ?? 0);
-      },
+      ...(buckets && {
+        wait: async () => {
+          const address = this.#addressOf(incoming);
+          return address === null ? 0 : buckets.take(address);
+        },
+      }),
       trusted: () => this.#connections.trust(incoming.socket),
     };
   }

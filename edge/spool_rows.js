@@ -17,12 +17,18 @@ export class SlotRows {
     this.#perChunk = Math.max(1, Math.floor(CHUNK_BYTES / size));
   }
 
-  /** Adds a row. @param {Uint8Array[]} pieces  that make it up */
-  push(...pieces) {
-    if (this.length === this.#chunks.length * this.#perChunk)
-      this.#chunks.push(Buffer.alloc(this.#perChunk * this.#size));
-    const row = this.at(this.length++);
-    pieces.reduce((at, piece) => (row.set(piece, at), at + piece.length), 0);
+  /**
+   * Adds a row of one or two pieces.
+   * @param {Uint8Array} head
+   * @param {Uint8Array} [tail]
+   */
+  push(head, tail) {
+    const place = this.length % this.#perChunk;
+    if (place === 0) this.#chunks.push(Buffer.alloc(this.#perChunk * this.#size));
+    const chunk = this.#chunks[this.#chunks.length - 1];
+    chunk.set(head, place * this.#size);
+    if (tail !== undefined) chunk.set(tail, place * this.#size + head.length);
+    this.length++;
   }
 
   /** @param {number} i  0 .. length - 1 @returns {Buffer} a view of the row */

@@ -91,35 +91,39 @@ export class Slots {
   }
 
   /**
-   * Writes a report into a random free slot; durable when resolved. A report that could not be
-   * written gives its slot back.
-   * @param {Uint8Array} hash
-   * @param {Uint8Array} record
+   * Writes reports into random free slots, all with one flush; durable when resolved. If one of them
+   * could not be written, all give their slots back.
+   * @param {Uint8Array[]} hashes
+   * @param {Uint8Array[]} records
    * @returns {Promise<void>}
    */
-  put(hash, record) {
-    const writing = this.#put(hash, record);
+  put(hashes, records) {
+    const writing = this.#put(hashes, records);
     this.#writing.add(writing);
     const done = () => this.#writing.delete(writing);
     writing.then(done, done);
     return writing;
   }
 
-  /** @param {Uint8Array} hash @param {Uint8Array} record */
-  async #put(hash, record) {
+  /** @param {Uint8Array[]} hashes @param {Uint8Array[]} records */
+  async #put(hashes, records) {
     if (this.broken) throw new Error('the open batch takes no more');
-    if (this.taken >= this.#capacity) this.#widen(2 * this.#capacity); // more reports came at once than a batch should hold
-    const slot = this.#freeSlot();
-    this.#take(slot);
+    const slots = hashes.map(() => {
+      if (this.taken >= this.#capacity) this.#widen(2 * this.#capacity); // more reports came at once than a batch should hold
+      const slot = this.#freeSlot();
+      this.#take(slot);
+      return slot;
+    });
     try {
       const file = await this.#file;
-      this.#write(file, slot, this.#fill(hash, record));
+      for (let i = 0; i < slots.length; i++)
+        this.#write(file, slots[i], this.#fill(hashes[i], records[i]));
       await this.#sync(file);
     } catch (error) {
-      this.#giveBack(slot);
+      for (const slot of slots) this.#giveBack(slot);
       throw error;
     }
-    this.rows.push(hash, record);
+    for (let i = 0; i < slots.length; i++) this.rows.push(hashes[i], records[i]);
   }
 
   /**

@@ -157,7 +157,7 @@ export class SpoolStore {
     }
     for (let i = 0; i < slots.rows.length; i++) {
       const row = slots.rows.at(i);
-      await this.#add(row.subarray(0, HASH_SIZE), row.subarray(HASH_SIZE), hour);
+      await this.add([row.subarray(0, HASH_SIZE)], row.subarray(HASH_SIZE), hour);
     }
     await slots.close();
     await unlink(path);
@@ -185,45 +185,50 @@ export class SpoolStore {
     return this.#keys.has(hash);
   }
 
-  /** @param {Uint8Array[]} hashes @param {Uint8Array} records @param {number} hour */
+  /**
+   * Adds reports with one flush. A key that is on its way to the disk already waits for that.
+   * @param {Uint8Array[]} hashes @param {Uint8Array} records @param {number} hour
+   */
   async add(hashes, records, hour) {
     const size = this.#options.recordSize;
-    const added = await Promise.all(
-      hashes.map((hash, i) => this.#add(hash, records.subarray(i * size, (i + 1) * size), hour)),
-    );
-    return added.filter(Boolean).length;
-  }
-
-  /** @param {Uint8Array} hash @param {Uint8Array} record @param {number} hour */
-  async #add(hash, record, hour) {
-    const name = hex(hash);
-    for (let pending; (pending = this.#pending.get(name)) !== undefined;)
-      await pending.catch(() => {});
-    if (this.#keys.has(hash)) return false;
-    const written = this.#put(hash, record, hour);
-    this.#pending.set(name, written);
-    try {
-      await written;
-    } finally {
-      this.#pending.delete(name);
+    const names = hashes.map(hex);
+    let added = 0;
+    for (let left = [...names.keys()]; left.length > 0;) {
+      const fresh = new Map();
+      const busy = [];
+      for (const i of left)
+        if (this.#pending.has(names[i]) || fresh.has(names[i])) busy.push(i);
+        else if (!this.#keys.has(hashes[i])) fresh.set(names[i], i);
+      if (fresh.size > 0) {
+        const numbers = [...fresh.values()];
+        const written = this.#put(
+          numbers.map((i) => hashes[i]),
+          numbers.map((i) => records.subarray(i * size, (i + 1) * size)),
+          hour,
+        );
+        for (const name of fresh.keys()) this.#pending.set(name, written);
+        await written.finally(() => fresh.forEach((_, name) => this.#pending.delete(name)));
+        added += fresh.size;
+      } else await Promise.allSettled(busy.map((i) => this.#pending.get(names[i])));
+      left = busy;
     }
-    return true;
+    return added;
   }
 
-  /** @param {Uint8Array} hash @param {Uint8Array} record @param {number} hour */
-  async #put(hash, record, hour) {
+  /** @param {Uint8Array[]} hashes @param {Uint8Array[]} records @param {number} hour */
+  async #put(hashes, records, hour) {
     if (this.#open?.broken) {
       this.#mending ??= this.#inTurn(() => this.#mend()).finally(() => (this.#mending = null));
       await this.#mending;
     }
     const slots = (this.#open ??= this.#openSlots(hour));
     try {
-      await slots.put(hash, record);
+      await slots.put(hashes, records);
     } catch (error) {
       if (slots.unmade && this.#open === slots) this.#open = null; // the next report tries to make the file again
       throw error;
     }
-    this.#keys.add(hash);
+    for (const hash of hashes) this.#keys.add(hash);
   }
 
   /**

@@ -7,7 +7,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile, copyFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Collector, batchCap, below, permutation } from '../collector.js';
+import { Collector, batchCap, below, drawsOf, permutation } from '../collector.js';
 import { SpoolStore } from '../spool_store.js';
 import {
   DAY_MS,
@@ -388,14 +388,25 @@ test('permutation is uniform', () => {
 
 test('below rejects the draws that would bias it', () => {
   const draws = [0xffffffff, 0xfffffffe, 7];
-  const random = {
+  const draw = () => /** @type {number} */ (draws.shift());
+  assert.equal(below(5, draw), 4, '2^32 = 1 mod 5: the last value is rejected');
+  assert.equal(below(5, draw), 2);
+});
+
+test('random numbers that are fetched together are each given out once, in order', () => {
+  const given = Array.from({ length: 1000 }, (_, i) => 0xfff00000 + i);
+  let next = 0;
+  const draw = drawsOf({
     getRandomValues: (bytes) => {
-      new DataView(bytes.buffer).setUint32(0, draws.shift());
+      const view = new DataView(bytes.buffer);
+      for (let at = 0; at < bytes.length; at += 4) view.setUint32(at, given[next++] ?? 0);
       return bytes;
     },
-  };
-  assert.equal(below(5, random), 4, '2^32 = 1 mod 5: the last value is rejected');
-  assert.equal(below(5, random), 2);
+  });
+  assert.deepEqual(
+    given.map(() => draw()),
+    given,
+  );
 });
 
 test('a restart after every step loses nothing and sends nothing twice under another id', async (t) => {

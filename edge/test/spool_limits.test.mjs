@@ -31,13 +31,14 @@ async function folder(t) {
 /** A store whose disk is full while `disk.full`. */
 async function setUp(t, { capacity = 20 } = {}) {
   const dir = await folder(t);
-  const disk = { full: null };
+  const disk = { full: null, after: Infinity }; // after: how many more writes succeed
   const options = {
     recordSize: RECORD_SIZE,
     capacity,
     crypto: fixedCrypto(),
     writeSync: (...given) => {
-      if (disk.full === 'refuses') throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+      if (disk.full === 'refuses' || disk.after-- <= 0)
+        throw Object.assign(new Error('full'), { code: 'ENOSPC' });
       if (disk.full !== 'cuts') return writeSync(...given);
       const [fd, bytes, from, size, at] = given;
       return writeSync(fd, bytes, from, size - 9, at);
@@ -108,10 +109,10 @@ test('a device that is full refuses slots for as long as it is, and no longer', 
     async () => target,
   );
   for (let i = 0; i < 100; i++)
-    await assert.rejects(() => slots.put(newHash(), newRecord()), { code: 'ENOSPC' });
+    await assert.rejects(() => slots.put([newHash()], [newRecord()]), { code: 'ENOSPC' });
   assert.equal(slots.taken, 0);
   target.fd = spare.fd;
-  for (let i = 0; i < 4; i++) await slots.put(newHash(), newRecord());
+  for (let i = 0; i < 4; i++) await slots.put([newHash()], [newRecord()]);
   assert.deepEqual([slots.taken, slots.rows.length], [4, 4]);
   await full.close();
   await spare.close();
@@ -184,6 +185,50 @@ test('after a flush failed, the batch goes on in a new file with all that was ac
   await w.open();
   await w.add(newHash(), kept[2]);
   assert.deepEqual(await w.seal(), hexes(kept));
+});
+
+test('reports that come together share one flush, and a key among them counts once', async (t) => {
+  const w = await setUp(t, { capacity: 1000 });
+  await w.add();
+  const flush = await takeFlushes(t, w.dir);
+  const hashes = Array.from({ length: 100 }, newHash);
+  hashes.push(hashes[3], hashes[99]);
+  const records = Buffer.concat(hashes.map(newRecord));
+  assert.equal(await w.store.add(hashes, records, HOUR), 100);
+  assert.equal(flush.begun, 1);
+  const kept = hexes(
+    Array.from({ length: 100 }, (_, i) => records.subarray(i * RECORD_SIZE, (i + 1) * RECORD_SIZE)),
+  );
+  const sealed = await w.seal();
+  assert.equal(sealed.length, 101);
+  assert.ok(kept.every((record) => sealed.includes(record)));
+});
+
+test('if one of a group cannot be written, none counts, and each may come again', async (t) => {
+  const w = await setUp(t);
+  await w.add();
+  const { bytes } = w.store.state();
+  const hashes = Array.from({ length: 5 }, newHash);
+  const records = Buffer.concat(hashes.map(newRecord));
+  w.disk.after = 3;
+  const other = w.store.add([hashes[4]], records.subarray(4 * RECORD_SIZE), HOUR);
+  const again = w.store.add(hashes, records, HOUR); // waits for the key that is under way
+  await Promise.all([other, assert.rejects(again, { code: 'ENOSPC' })]);
+  assert.equal(w.store.state().openCount, 2);
+  assert.equal(w.store.state().bytes, 2 * bytes, 'what failed is charged for nothing');
+  assert.deepEqual(await Promise.all(hashes.map((hash) => w.store.has(hash))), [
+    false,
+    false,
+    false,
+    false,
+    true,
+  ]);
+  w.disk.after = Infinity;
+  assert.equal(await w.store.add(hashes, records, HOUR), 4);
+  assert.equal(w.store.state().openCount, 6);
+  await w.store.close();
+  await w.open();
+  assert.equal(w.store.state().openCount, 6);
 });
 
 test('a batch that is closed while it moves to a new file is sealed once', async (t) => {

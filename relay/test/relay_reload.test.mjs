@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../tests/ports.mjs';
+import { Reloads, readFile } from '../reload.js';
 
 const command = fileURLToPath(new URL('../bin/shoal-relay.js', import.meta.url));
 
@@ -89,4 +90,39 @@ test('routes come and go; what is wrong changes nothing', async (t) => {
   await until(async () => (await fetch(`${url}/healthz`)).status === 503);
   assert.deepEqual(await (await fetch(`${url}/healthz`)).json(), { status: 'draining' });
   assert.deepEqual(await exit, [0, null]);
+});
+
+test('after a reading, promises cost what they cost before', () => {
+  // While hooks are on, every promise has an id of its own; this test runner switches them on, too.
+  const script = `
+    import { executionAsyncId } from 'node:async_hooks';
+    import { Reloads, readFile } from ${JSON.stringify(new URL('../reload.js', import.meta.url))};
+    const ids = async () => new Set(await Promise.all([1, 2].map(async () => (await null, executionAsyncId()))));
+    const read = async () => [await readFile(${JSON.stringify(command)}, 'utf8'), await ids()];
+    const before = await ids();
+    await new Reloads('test', read).first();
+    console.log(JSON.stringify([before.size, (await ids()).size]));`;
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script]);
+  assert.equal(String(said).trim(), '[1,1]');
+});
+
+test('of readings that overlap, each notes its files', async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), 'shoal-relay-'));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  const path = join(dir, 'file');
+  await writeFile(path, 'one');
+  let goOn;
+  const firstEnded = new Promise((resolve) => (goOn = resolve));
+  const late = new Reloads('late', async () => (await firstEnded, readFile(path, 'utf8')), {
+    write() {},
+  });
+  const reading = late.first();
+  await new Reloads('first', async () => 'nothing').first();
+  goOn();
+  assert.equal(await reading, 'one');
+  let taken;
+  const stop = late.start(async (text) => (taken = text), { isWatched: true, everyMs: 10 });
+  t.after(stop);
+  await writeFile(path, 'two');
+  await until(() => taken === 'two');
 });

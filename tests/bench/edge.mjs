@@ -13,28 +13,26 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { answer } from '../../edge/handler.js';
 import { framesOf, readByFrame } from '../../edge/frame.js';
-import { load } from '../../wasm/bindings/node.js';
+import {
+  ORIGIN,
+  REPORTS,
+  makeReports,
+  startCeilingWorker,
+  started,
+  tests,
+} from './edge_ceilings.mjs';
 
-const REPORTS = 256;
 const UNITS = 5000;
 const ROUNDS = 9;
 const TURNS = 5;
 const TURN_S = 1.5;
 const CONNECTIONS = 64;
-const ORIGIN = 'https://site.example';
 const here = fileURLToPath(import.meta.url);
-// The edge's tests start both runtimes already; they are JavaScript without types.
-const tests = (/** @type {string} */ name) =>
-  import(new URL(`../../edge/test/${name}`, import.meta.url).href);
-
 /** @typedef {'node' | 'workerd'} Runtime */
 /** @type {readonly Runtime[]} */
 const RUNTIMES = ['node', 'workerd'];
@@ -46,74 +44,12 @@ const CEILING_TEXT = {
   answers: 'the ceiling: a server that answers 202',
   stores: 'the ceiling: a Durable Object that stores, unchecked',
 };
-// As an edge's run_worker.mjs wants them.
-const CEILING_WORKERS = {
-  answers: `export class ShoalCollection {}
-    const headers = { 'Content-Type': 'application/json' };
-    export default { async fetch(request) { await request.arrayBuffer(); return new Response('{"status":"accepted"}', { status: 202, headers }); } };`,
-  stores: `import { DurableObject } from 'cloudflare:workers';
-    export class ShoalCollection extends DurableObject {
-      #waiting = [];
-      #isBusy = false;
-      constructor(ctx, env) {
-        super(ctx, env);
-        ctx.storage.sql.exec('CREATE TABLE IF NOT EXISTS reports (key TEXT PRIMARY KEY, record BLOB)');
-      }
-      accept(record, key) {
-        return new Promise((resolve) => {
-          this.#waiting.push([key, record, resolve]);
-          if (!this.#isBusy) void this.#store();
-        });
-      }
-      async #store() {
-        this.#isBusy = true;
-        await null;
-        for (let all; (all = this.#waiting.splice(0)).length > 0; ) {
-          this.ctx.storage.transactionSync(() => {
-            for (const [key, record] of all) this.ctx.storage.sql.exec('INSERT OR IGNORE INTO reports VALUES (?, ?)', key, record);
-          });
-          await this.ctx.storage.sync();
-          for (const [, , resolve] of all) resolve('accepted');
-        }
-        this.#isBusy = false;
-      }
-    }
-    const headers = { 'Content-Type': 'application/json' };
-    export default {
-      async fetch(request, { COLLECTIONS }) {
-        const record = new Uint8Array(await request.arrayBuffer()).slice(0, 132);
-        await COLLECTIONS.get(COLLECTIONS.idFromName('one')).accept(record, request.headers.get('Idempotency-Key'));
-        return new Response('{"status":"accepted"}', { status: 202, headers });
-      },
-    };`,
-};
-
 const [mode, ...args] = process.argv.slice(2);
 if (mode === 'load') await generate(Number(args[0]), Number(args[1]), Number(args[2]));
 else if (mode === 'ceiling') serveNothing(Number(args[0]));
 else if (mode === 'servers')
   await servers(RUNTIMES.filter((runtime) => !args[0] || runtime === args[0]));
 else await main();
-
-async function makeReports() {
-  const recipe = (await load()).recipe({
-    recipe: 'bench',
-    analysis: 'bench',
-    stream: 'words',
-    value: 'word',
-    mechanism: 'cms',
-    parameters: { epsilon: 4, k: 65536, m: 1024 },
-    hash: 'poly1',
-    seed: '00112233445566778899aabbccddeeff'.repeat(2),
-    limit: { per_day: 1 },
-    batch: { minimum: 1000, max_age_s: 3600 },
-    expires: '2099-12-31',
-  });
-  const bodies = Array.from({ length: REPORTS }, (_, i) =>
-    JSON.stringify(recipe.report(recipe.randomize(`word${i}`, randomBytes(32)))),
-  );
-  return { recipe, bodies };
-}
 
 /** @param {readonly Runtime[]} runtimes */
 async function servers(runtimes) {
@@ -505,28 +441,10 @@ async function loadAll(runtime, recipe, bodies, connections) {
 
 /** Returns: its port. @param {Runtime} runtime @param {Ceiling} name @param {(() => unknown)[]} ends */
 async function startCeiling(runtime, name, ends) {
+  if (runtime === 'workerd') return (await startCeilingWorker(name, ends)).port;
   const free = await (await tests('support.mjs')).freePort();
-  const dir = await mkdtemp(join(tmpdir(), 'shoal-ceiling-'));
-  let command = [here, 'ceiling', String(free)];
-  if (runtime === 'workerd') {
-    const script = join(dir, 'worker', 'worker.js');
-    await mkdir(join(dir, 'worker'));
-    await writeFile(script, CEILING_WORKERS[name]);
-    const runner = fileURLToPath(new URL('../../edge/test/run_worker.mjs', import.meta.url));
-    command = [
-      runner,
-      JSON.stringify({ script, store: join(dir, 'store'), port: free, bindings: {} }),
-    ];
-  }
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
-  ends.push(async () => {
-    const gone = once(child, 'exit');
-    child.kill('SIGTERM');
-    await gone;
-    await rm(dir, { recursive: true, force: true, maxRetries: 5 });
-  });
-  await once(child.stdout, 'data');
-  return free;
+  const { port } = await started([here, 'ceiling', String(free)], free, ends);
+  return port;
 }
 
 /** Of a generator in a process of its own. @param {number} to port @param {string[]} bodies @param {number} connections @returns {Promise<Load>} */
