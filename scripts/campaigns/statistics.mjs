@@ -106,6 +106,19 @@ const pValues = (mechanism) => ({
   },
 });
 
+/** A script of tests/aggregator/accuracy in full, from a text that the seed names. @param {string} name @returns {Part} */
+const accuracy = (name) => ({
+  name: `accuracy: ${name}`,
+  unit: 'runs',
+  wanted: 5,
+  async step({ log, seed, signal }) {
+    const args = [`tests/aggregator/accuracy/${name}.mjs`, '--long', '--base', `campaign ${seed}`];
+    const { code, output } = await runProgram(log, signal, {}, process.execPath, args);
+    const again = `node ${args.slice(0, -1).join(' ')} "${args.at(-1)}", ${log}`;
+    return { done: 1, findings: code === 0 ? [] : [`${whyOf(output)}: ${again}`] };
+  },
+});
+
 const programs = ['alarms', 'track_simulation', 'window_accuracy', 'joint_covariance']
   .concat(['joint_wald', 'audit', 'retention', 'funnel'])
   .map((name) => `test_agg_${name}`);
@@ -117,10 +130,11 @@ export const statistics = {
   async parts() {
     await build(join(root, 'build/campaigns/statistics/build.log'), [
       ['cmake', '--preset', 'release'],
-      ['cmake', '--build', '--preset', 'release', '--target', ...programs],
+      ['cmake', '--build', '--preset', 'release', '--target', 'shoal', ...programs],
     ]);
     return [
       ...MECHANISMS.map(pValues),
+      ...['accuracy', 'plan_accuracy', 'refinement', 'ngrams'].map(accuracy),
       judgedAlone(
         'long runs of track',
         'runs',
