@@ -186,6 +186,13 @@ test('another seed needs a fresh start, a part has a name, and time ends a run',
   assert.deepEqual(JSON.parse(run({ minutes: 0.001 }).said), { nFindings: 0, isWhole: false });
   run({ isFresh: true, seed: 3, only: 'quick' });
   assert.deepEqual(steps()[2], first, 'a seed says what is drawn');
+  run();
+  run({ isFresh: true, only: 'slow' });
+  assert.deepEqual(
+    ['quick', 'slow'].map((part) => steps().filter(([name]) => name === part).length),
+    [4, 10],
+    'only the named parts are forgotten',
+  );
 });
 
 test('what is not there is refused, and the campaigns are listed', () => {

@@ -72,7 +72,7 @@ import { countText, timeText, writeRows } from './rows.mjs';
  * @typedef {object} Options
  * @property {number} [seed] default: 1, or that of the run before
  * @property {number} [minutes] of this run; default: until all is done
- * @property {boolean} [isFresh] forgets the run before
+ * @property {boolean} [isFresh] forgets the run before; with `only`, that of those parts
  * @property {string} [only] the parts whose names contain it
  * @property {AbortSignal} [signal] ends the run after its rows are written
  */
@@ -114,12 +114,14 @@ function takeLock(folder) {
 }
 
 /** @param {Place} place @param {Campaign} campaign @param {Options} options @returns {State} */
-function startState(place, campaign, { seed, isFresh }) {
-  const before = isFresh ? null : stateOf(place, campaign.name);
+function startState(place, campaign, { seed, isFresh, only }) {
+  const before = isFresh && !only ? null : stateOf(place, campaign.name);
   if (before && seed !== undefined && before.seed !== seed)
     throw new BadUse(
       `${campaign.name} is under way with seed ${before.seed}; FRESH=1 begins anew with seed ${seed}`,
     );
+  for (const name of Object.keys(before?.parts ?? {}))
+    if (before && isFresh && name.includes(only ?? '')) delete before.parts[name];
   return before ?? { seed: seed ?? 1, commits: [], parts: {} };
 }
 
