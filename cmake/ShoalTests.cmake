@@ -8,11 +8,11 @@ if(at GREATER -1)
     set(SHOAL_THREAD_SANITIZER TRUE)
 endif()
 
-# Tests with these labels are run by make test-long alone, or never (threads). Their programs are
-# not part of `all`, which is what make test builds.
+# Tests with these labels are run by make test-long alone (whole), or never. Their programs are not
+# part of `all`, which is what make test builds.
 set(SHOAL_LABELS_OF_LONG "")
 if(SHOAL_THREAD_SANITIZER)
-    set(SHOAL_LABELS_OF_LONG one_thread statistics simulation)
+    set(SHOAL_LABELS_OF_LONG one_thread statistics simulation whole)
 elseif(CMAKE_C_FLAGS MATCHES "-fsanitize")
     set(SHOAL_LABELS_OF_LONG statistics)
 endif()
@@ -26,7 +26,9 @@ function(shoal_label label)
             set_property(TEST native.${name} APPEND PROPERTY LABELS ${label})
             if(label IN_LIST SHOAL_LABELS_OF_LONG)
                 set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
-                add_dependencies(long_tests test_${name})
+                if(label STREQUAL whole)
+                    add_dependencies(long_tests test_${name})
+                endif()
             endif()
         endif()
     endforeach()

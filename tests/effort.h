@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much a test tries. `make test-long` tries everything (SHOAL_LONG), `make test` less, and a
-// sanitizer, under which the same code takes five to twenty times as long, less again.
+// How much a test tries. `make test-long` tries more (SHOAL_LONG) than `make test`, and a
+// sanitizer, under which the same code takes five to twenty times as long, less. Statistics that
+// take longer than that are campaigns (SHOAL_CAMPAIGN, see scripts/campaign.mjs).
 #ifndef EFFORT_H
 #define EFFORT_H
 
@@ -38,6 +39,19 @@ static inline bool effort_is_long(void)
 static inline bool effort_is_small(void)
 {
     return EFFORT_SANITIZED && !effort_is_long();
+}
+
+// Returns: how many times to try natively in a campaign; otherwise what the tier has.
+static inline uint32_t effort_of_campaign(uint32_t campaign, uint32_t otherwise)
+{
+    return getenv("SHOAL_CAMPAIGN") != NULL && !EFFORT_SANITIZED ? campaign : otherwise;
+}
+
+// The seed of a campaign's step, or the test's own.
+static inline uint64_t effort_seed(uint64_t own)
+{
+    const char *text = getenv("SHOAL_SEED");
+    return text != NULL ? strtoull(text, NULL, 10) : own;
 }
 
 // Returns: how many times to try. `all` in make test-long, `some` in make test; a sanitizer has

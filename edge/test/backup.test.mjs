@@ -16,7 +16,7 @@ import { RealAggregator } from './real_aggregator.mjs';
 import { SECRET, eventually, makeRecipe, newKey, newReport, reportInit } from './support.mjs';
 
 const command = fileURLToPath(new URL('../bin/shoal-edge.js', import.meta.url));
-const KILLS = process.env.SHOAL_LONG === '1' ? 40 : 2;
+const KILLS = Number(process.env.SHOAL_KILLS ?? (process.env.SHOAL_LONG === '1' ? 40 : 2));
 
 /** Batches are sealed when they are full, with 32 reports, and else never while a test runs. */
 const recipe = await makeRecipe({

@@ -21,8 +21,8 @@ const DEVICES = 1000;
 const CROWDS = 10; // devices that come together are stored together
 const CROWD_MS = 400;
 const isLong = process.env.SHOAL_LONG === '1';
-const ROUNDS = isLong ? 10 : 1;
-const KILLS = 4;
+const ROUNDS = isLong ? 2 : 1; // `make campaign NAME=crash` has a thousand kills
+const KILLS = Number(process.env.SHOAL_KILLS ?? 4);
 const MINIMUM = 7;
 const PATIENCE_MS = 400_000; // the longest pause between two tries to send is 300 s: so far it grows where the machine is slow to start servers
 

@@ -22,7 +22,7 @@ import {
 } from './support.mjs';
 
 const command = fileURLToPath(new URL('../bin/shoal-edge.js', import.meta.url));
-const RELOADS = process.env.SHOAL_LONG === '1' ? 300 : 10;
+const RELOADS = process.env.SHOAL_LONG === '1' ? 60 : 10;
 const A_RELOAD = 20; // reports, about
 
 const one = await makeRecipe();

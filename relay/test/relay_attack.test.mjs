@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relay under slow headers, half-open bodies and pipelined requests: honest requests meanwhile, and its memory. SHOAL_LONG=1: 2,000 of each.
+// The relay under slow headers, half-open bodies and pipelined requests: honest requests meanwhile, and its memory. SHOAL_LONG=1: 1,000 of each, and 2,000 in the campaign.
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -14,9 +14,10 @@ import { memoryOf } from '../node.js';
 import { join } from 'node:path';
 import { StubGateway, startRelay } from './relay_runtimes.mjs';
 
-const isLong = process.env.SHOAL_LONG === '1';
-const CROWD = isLong ? 2000 : 300;
-const LOAD = isLong ? { seconds: 30, lines: 8 } : { seconds: 3, lines: 4 };
+const isCampaign = process.env.SHOAL_CAMPAIGN === '1';
+const isLong = isCampaign || process.env.SHOAL_LONG === '1';
+const CROWD = isCampaign ? 2000 : isLong ? 1000 : 300;
+const LOAD = { seconds: isCampaign ? 30 : isLong ? 10 : 3, lines: isLong ? 8 : 4 };
 
 /** @param {import('node:test').TestContext} t @param {object} more @param {object} attack */
 async function underAttack(t, more, attack) {
@@ -40,15 +41,17 @@ async function underAttack(t, more, attack) {
   assert.equal(gateway.requests.length, 20 + times.length, 'each once');
 }
 
-test(`${CROWD} connections that send headers a byte in four seconds`, { timeout: 200_000 }, (t) =>
-  underAttack(t, {}, { slow: CROWD }),
+test(
+  `${CROWD} connections that send headers a byte in four seconds`,
+  { timeout: isLong ? 3_600_000 : 200_000 },
+  (t) => underAttack(t, {}, { slow: CROWD }),
 );
 
-test(`${CROWD} half-open bodies`, { timeout: 200_000 }, (t) =>
+test(`${CROWD} half-open bodies`, { timeout: isLong ? 3_600_000 : 200_000 }, (t) =>
   underAttack(t, {}, { halfOpen: CROWD }),
 );
 
-test('more of both than there are places', { timeout: 200_000 }, (t) =>
+test('more of both than there are places', { timeout: isLong ? 3_600_000 : 200_000 }, (t) =>
   underAttack(
     t,
     { connections: CROWD / 2, held_bytes: 1 << 20 },
@@ -58,7 +61,7 @@ test('more of both than there are places', { timeout: 200_000 }, (t) =>
 
 test(
   '60 connections that send requests without an end and read no answer',
-  { timeout: 200_000 },
+  { timeout: isLong ? 3_600_000 : 200_000 },
   (t) => underAttack(t, {}, { pipelined: 60 }),
 );
 

@@ -5,7 +5,7 @@
 //   node tests/bench/track_study.mjs [--items] [--seed S]      about a minute of one core; with --items five minutes more and 400 MB
 //
 // Every run is by the command ($SHOAL_BIN or build/release/shoal) and, for the rivals, by shoal_track_rivals beside it. The hundred runs of 1,000 epochs are test_hundred_runs of
-// tests/aggregator/simulate/test_track_simulation.c, under SHOAL_LONG=1.
+// tests/aggregator/simulate/test_track_simulation.c, in the campaign `statistics`.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -70,7 +70,7 @@ function pageOf(context) {
   /** @type {Promise<void>} */
   const first = new Promise((resolve) => {
     page.begin = resolve;
-    context.signal.addEventListener('abort', () => resolve());
+    context.signal.addEventListener('abort', () => resolve(undefined));
   });
   page.fetching = first;
   pages.set(context, page);

@@ -13,6 +13,8 @@ export const program =
   process.env.SHOAL_BIN ?? fileURLToPath(new URL('../../../build/release/shoal', import.meta.url));
 export const secret = 'a-secret-for-tests-0123456789';
 export const isLong = process.env.SHOAL_LONG === '1';
+/** The longest settings, which take an hour: `make campaign NAME=floods`. */
+export const isCampaign = process.env.SHOAL_CAMPAIGN === '1';
 
 // A sender needs an end to its patience: Node's fetch never settles when its very first connection dies while it is made.
 export const PATIENCE_MS = 10000;

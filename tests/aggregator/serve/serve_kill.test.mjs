@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `shoal serve` killed with SIGKILL again and again while many clients post: every batch that was ever acknowledged counts
 // exactly once, with records on the disk and with sums only. Clients retry as the edge does, and also deliver acknowledged
-// batches again. 30 kills, 300 with SHOAL_LONG=1.
+// batches again. 30 kills, 100 with SHOAL_LONG=1, or SHOAL_KILLS; SHOAL_SEED draws other delays.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import {
 } from './serve_helpers.mjs';
 
 const SHORT = process.env.SHOAL_SANITIZED === '1' ? 10 : 30;
-const KILLS = Number(process.env.SHOAL_KILLS ?? (isLong ? 300 : SHORT));
+const KILLS = Number(process.env.SHOAL_KILLS ?? (isLong ? 100 : SHORT));
 const CLIENTS = 8;
 const DEVICES = 60000;
 const PER_BATCH = 40;
@@ -44,7 +44,7 @@ async function killAgainAndAgain(t, changes, settings) {
   });
   const recipe = join(folder, 'recipe-0.json');
   const batches = simulate(recipe, 'the\t5\nof\t3\nand\t2\n', DEVICES, PER_BATCH);
-  const next = random(1);
+  const next = random(Number(process.env.SHOAL_SEED ?? 1));
   const acknowledged = new Set();
   let url = '';
   let sent = 0;

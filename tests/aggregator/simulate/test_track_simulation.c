@@ -320,37 +320,28 @@ static void test_changes(void **state)
     }
 }
 
-static int is_long(void)
-{
-    const char *text = getenv("SHOAL_LONG");
-    return text != NULL && text[0] != '\0' && text[0] != '0';
-}
-
-// 100,000 devices and 1,000 epochs: three seeds, two minutes of a processor each. It shows that the
-// promises hold at this size; test_changes tries more seeds. SHOAL_LONG=100 runs the hundred whose
-// figures docs/track.md gives. The sanitizers see the same code in test_changes.
+// 100,000 devices and 1,000 epochs: one seed, two minutes of a processor. It shows that the
+// promises hold at this size; test_changes tries more seeds. A campaign runs the hundred whose
+// figures docs/track.md gives, SHOAL_RUN by SHOAL_RUN. The sanitizers see the same code in
+// test_changes.
 static void test_long_runs(void **state)
 {
     char recipe[1024], counts[256], seed[32];
     const unsigned epochs[3] = {251, 501, 751};
     (void)state;
-    if (!is_long() || EFFORT_SANITIZED) skip();
-    const long asked = strtol(getenv("SHOAL_LONG"), NULL, 10);
-    const long n_runs = asked > 3 ? asked : 3;
+    if (!effort_is_long() || EFFORT_SANITIZED) skip();
+    const char *asked = getenv("SHOAL_RUN");
+    const long i = asked != NULL ? strtol(asked, NULL, 10) : 0;
     thresh_recipe(recipe, 4, 100000, 1000, 100000, 100000, 1);
     three_changes(counts, epochs[0], epochs[1], epochs[2]);
-    for (long i = 0; i < n_runs; i++) {
-        run r;
-        double rms, largest;
-        snprintf(seed, sizeof seed, "long %ld", i);
-        run_it(&r, recipe, counts, seed, 100000, agg_parallel_cores());
-        check_changes(&r, epochs);
-        agg_track_error(&rms, &largest, &r.track, r.truth);
-        printf("run %ld: rms %.4f, largest %.4f, spent %.4f\n", i, rms, largest,
-               r.spent.privacy[999]);
-        fflush(stdout);
-        end(&r);
-    }
+    run r;
+    double rms, largest;
+    snprintf(seed, sizeof seed, "long %ld", i);
+    run_it(&r, recipe, counts, seed, 100000, agg_parallel_cores());
+    check_changes(&r, epochs);
+    agg_track_error(&rms, &largest, &r.track, r.truth);
+    printf("run %ld: rms %.4f, largest %.4f, spent %.4f\n", i, rms, largest, r.spent.privacy[999]);
+    end(&r);
 }
 
 static void test_threads(void **state)
@@ -545,7 +536,7 @@ static void test_thousand_items(void **state)
     agg_track_items items;
     run r;
     (void)state;
-    if (!is_long()) skip();
+    if (!effort_is_long()) skip();
     heavy_recipe(recipe, 4, 20000, 64, 100000, 2048);
     char *estimate = strstr(recipe, "\"epsilon_estimate\":2}");
     assert_non_null(estimate);
