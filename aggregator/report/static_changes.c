@@ -143,10 +143,9 @@ static void put_changes(FILE *out, const agg_compare *c, const agg_static_report
                                           : "each value alone");
 }
 
-agg_err agg_static_changes_write(FILE *out, agg_error *error, const agg_static_report *r)
+agg_err agg_static_changes_make(agg_compare *changes, agg_error *error, const agg_static_report *r)
 {
     agg_accumulator first, last;
-    agg_compare compare;
     agg_err err = r->load(r->context, &first, error, 0);
     if (err != SHOAL_OK) return err;
     err = r->load(r->context, &last, error, r->n - 1);
@@ -159,16 +158,20 @@ agg_err agg_static_changes_write(FILE *out, agg_error *error, const agg_static_r
     const agg_compare_options options = {.confidence = r->options.confidence,
                                          .multiple = r->options.multiple,
                                          .n_threads = r->options.n_threads};
-    err = agg_compare_run(&compare, error, &a, &b, &options);
+    err = agg_compare_run(changes, error, &a, &b, &options);
     agg_accumulator_release(&first);
     agg_accumulator_release(&last);
-    if (err != SHOAL_OK) return err;
-    size_t n = 0;
-    ordered *rows = pick_rows(&compare, r->order, &n);
-    err = rows == NULL ? agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory") : err;
-    if (err == SHOAL_OK)
-        put_changes(out, &compare, r, rows, n < AGG_STATIC_CHANGES ? n : AGG_STATIC_CHANGES);
-    free(rows);
-    agg_compare_release(&compare);
+    if (err != SHOAL_OK) *changes = (agg_compare){0};
     return err;
+}
+
+agg_err agg_static_changes_write(FILE *out, agg_error *error, const agg_static_report *r,
+                                 const agg_compare *changes)
+{
+    size_t n = 0;
+    ordered *rows = pick_rows(changes, r->order, &n);
+    if (rows == NULL) return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "out of memory");
+    put_changes(out, changes, r, rows, n < AGG_STATIC_CHANGES ? n : AGG_STATIC_CHANGES);
+    free(rows);
+    return SHOAL_OK;
 }

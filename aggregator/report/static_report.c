@@ -28,6 +28,14 @@ typedef struct trends {
     bool is_mean;
 } trends;
 
+struct agg_static_made {
+    agg_estimate estimate; // of all periods together; no more rows than the page tells apart
+    agg_guarantee guarantee;
+    trends trends;
+    agg_compare changes; // the first period against the last; used with several periods
+    size_t n_periods;
+};
+
 static bool counts_a_mean(const agg_static_report *r)
 {
     return r->recipe->recipe->n_parts > 0 &&
@@ -257,21 +265,86 @@ static void put_trends(FILE *out, const trends *t, const agg_static_report *r)
     fputs("</section>\n", out);
 }
 
-static agg_err write_trends(FILE *out, agg_error *error, const agg_static_report *r,
-                            const agg_estimate *e)
+static void write_trends(FILE *out, const agg_static_report *r, const trends *t)
 {
-    trends t = {.is_mean = counts_a_mean(r)};
-    pick(&t, e);
-    if (t.n_values == 0) {
+    if (t->n_values > 0)
+        put_trends(out, t, r);
+    else
         fputs("<section><h2>Over time</h2><p class=\"note\">No value can be told from zero, so "
               "there is none to follow.</p></section>\n",
               out);
-        return SHOAL_OK;
-    }
-    agg_err err = fill_trends(&t, error, r);
-    if (err == SHOAL_OK) put_trends(out, &t, r);
-    release_trends(&t);
+}
+
+// ---- what the page is made of ----
+
+// Keeps as many rows as the page shows, and one more, which says that there are others.
+static void cut_estimate(agg_estimate *e, size_t top)
+{
+    if (top == 0 || e->n_rows <= top + 1) return;
+    agg_estimate_row *rows = realloc(e->rows, (top + 1) * sizeof *rows);
+    if (rows == NULL) return;
+    e->rows = rows;
+    e->n_rows = top + 1;
+}
+
+static agg_err fill_estimate(agg_static_made *made, agg_error *error, const agg_static_report *r)
+{
+    agg_accumulator sum;
+    agg_estimate_options options = r->options;
+    options.top = 0; // the trends pick among all rows, and then the page cuts them
+    agg_err err = load_sum(&sum, error, r);
+    if (err != SHOAL_OK) return err;
+    err = agg_estimate_run(&made->estimate, error, r->recipe, &sum, r->dictionary, &options);
+    agg_accumulator_release(&sum);
+    if (err != SHOAL_OK) made->estimate = (agg_estimate){0};
     return err;
+}
+
+static agg_err fill(agg_static_made *made, agg_error *error, const agg_static_report *r)
+{
+    agg_err err = fill_estimate(made, error, r);
+    if (err != SHOAL_OK) return err;
+    err = agg_guarantee_run(&made->guarantee, error, r->recipe->recipe, made->estimate.n,
+                            &r->release);
+    made->estimate.guarantee = &made->guarantee;
+    if (err != SHOAL_OK || r->n < 2) return err;
+    made->trends.is_mean = counts_a_mean(r);
+    pick(&made->trends, &made->estimate);
+    cut_estimate(&made->estimate, r->options.top);
+    if (made->trends.n_values > 0) err = fill_trends(&made->trends, error, r);
+    if (err != SHOAL_OK) return err;
+    err = agg_static_changes_make(&made->changes, error, r);
+    if (err == SHOAL_OK) made->n_periods = r->n;
+    return err;
+}
+
+void agg_static_report_release(agg_static_made *made)
+{
+    if (made == NULL) return;
+    agg_estimate_release(&made->estimate);
+    release_trends(&made->trends);
+    if (made->n_periods > 1) agg_compare_release(&made->changes);
+    free(made);
+}
+
+agg_err agg_static_report_make(agg_static_made **made, agg_error *error,
+                               const agg_static_report *report)
+{
+    *made = agg_alloc(error, 1, sizeof **made);
+    if (*made == NULL) return AGG_ERR_MEMORY;
+    agg_err err = fill(*made, error, report);
+    if (err == SHOAL_OK) return err;
+    agg_static_report_release(*made);
+    *made = NULL;
+    return err;
+}
+
+size_t agg_static_report_size(const agg_static_made *made)
+{
+    const trends *t = &made->trends;
+    return sizeof *made + made->estimate.n_rows * sizeof *made->estimate.rows +
+           made->changes.n_rows * sizeof *made->changes.rows +
+           (t->n_values + 1) * t->n_periods * sizeof *t->points + t->n_periods * sizeof *t->reports;
 }
 
 // ---- the page ----
@@ -287,13 +360,14 @@ static void put_limits(FILE *out)
           out);
 }
 
-static agg_err write_page(FILE *out, agg_error *error, const agg_static_report *r,
-                          const agg_estimate *e)
+agg_err agg_static_report_print(FILE *out, agg_error *error, const agg_static_report *r,
+                                const agg_static_made *made)
 {
     char period[96];
+    agg_err err = SHOAL_OK;
     snprintf(period, sizeof period, "%zu periods", r->n);
     const agg_page_section section = {.recipe = r->recipe,
-                                      .estimate = e,
+                                      .estimate = &made->estimate,
                                       .period = r->n == 1 ? r->names[0] : period,
                                       .top = r->options.top};
     const agg_page page = {.title = r->title,
@@ -303,30 +377,19 @@ static agg_err write_page(FILE *out, agg_error *error, const agg_static_report *
                            .more_style = trend_style};
     agg_page_open(out, &page);
     agg_page_section_write(out, &section);
-    agg_err err = SHOAL_OK;
-    if (r->n > 1) err = write_trends(out, error, r, e);
-    if (err == SHOAL_OK && r->n > 1) err = agg_static_changes_write(out, error, r);
+    if (r->n > 1) write_trends(out, r, &made->trends);
+    if (r->n > 1) err = agg_static_changes_write(out, error, r, &made->changes);
     put_limits(out);
     return err == SHOAL_OK ? agg_page_close(out, error) : err;
 }
 
 agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static_report *report)
 {
-    agg_accumulator sum;
-    agg_estimate estimate;
-    agg_guarantee guarantee;
-    agg_estimate_options options = report->options;
-    options.top = 0; // the page cuts the rows
-    agg_err err = load_sum(&sum, error, report);
+    agg_static_made *made;
+    agg_err err = agg_static_report_make(&made, error, report);
     if (err != SHOAL_OK) return err;
-    err = agg_estimate_run(&estimate, error, report->recipe, &sum, report->dictionary, &options);
-    agg_accumulator_release(&sum);
-    if (err != SHOAL_OK) return err;
-    err =
-        agg_guarantee_run(&guarantee, error, report->recipe->recipe, estimate.n, &report->release);
-    estimate.guarantee = &guarantee;
-    if (err == SHOAL_OK) err = write_page(stream, error, report, &estimate);
-    agg_estimate_release(&estimate);
+    err = agg_static_report_print(stream, error, report, made);
+    agg_static_report_release(made);
     return err;
 }
 

@@ -37,10 +37,32 @@ typedef struct agg_static_report {
 #define AGG_STATIC_TRENDS 6u   // values that are drawn over time
 #define AGG_STATIC_CHANGES 12u // values of the comparison
 
-// Prints the page.
+// What a page is made of: everything that takes time. It points into the report's recipe,
+// dictionary and accumulators' values, not into its names.
+typedef struct agg_static_made agg_static_made;
+
+// Makes what the page needs, which agg_static_report_release frees.
 // Returns: as agg_estimate_run and agg_compare_run for each accumulator, of which none may be below
-// the minimum cohort, with its name in front; SHOAL_ERR_DUPLICATE if two count the same reports;
-// AGG_ERR_IO if the stream fails.
+// the minimum cohort, with its name in front; SHOAL_ERR_DUPLICATE if two count the same reports.
+// *made is NULL then.
+agg_err agg_static_report_make(agg_static_made **made, agg_error *error,
+                               const agg_static_report *report) SHOAL_MUST_CHECK;
+
+// Prints the page. It loads no accumulator, so that a server prints it again in another order.
+//   report: that of agg_static_report_make, of the same recipe, dictionary, accumulators and
+//   options; title, home, account, links and order are free
+// Returns: AGG_ERR_IO if the stream fails.
+agg_err agg_static_report_print(FILE *stream, agg_error *error, const agg_static_report *report,
+                                const agg_static_made *made) SHOAL_MUST_CHECK;
+
+// Returns: the bytes of memory that it holds.
+size_t agg_static_report_size(const agg_static_made *made);
+
+// made may be NULL.
+void agg_static_report_release(agg_static_made *made);
+
+// Makes and prints the page.
+// Returns: as the two above.
 // Privacy: post-processing of private records. Whoever gets the page can subtract its accumulators
 // from one another: it is for people who may see each of them.
 agg_err agg_static_report_write(FILE *stream, agg_error *error,

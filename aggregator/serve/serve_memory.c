@@ -16,6 +16,7 @@
 #include "input_memory.h"
 #include "recipe.h"
 #include "serve_access.h"
+#include "serve_periods.h"
 #include "serve_result.h"
 
 #define STEPS 8 // between the usual amount and the least
@@ -135,6 +136,7 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
     plan->kept_bytes = between(estimate, (size_t)more_of(KEPT_LEAST, KEPT_TIMES * estimate), step);
     if (plan->kept_bytes > 8 * estimate)
         plan->kept_bytes = 8 * estimate; // the results thread keeps 8 at most
+    plan->kept_bytes += SERVE_PERIODS_LEAST;
     agg_err err = find_fold(&fold, error, collections, plan->fold_bytes, agg_parallel_cores());
     uint64_t folding = fold + 2 * (uint64_t)config->max_body; // a batch and the database's copy
     uint64_t summing = s->sums * (SUMS_OF_THREAD * config->threads + SUMS_OF_STORE);

@@ -188,7 +188,7 @@ void serve_metrics_answer(serve_request *r)
 {
     agg_error error = {.text = "out of memory"};
     agg_store_stats *stats = NULL;
-    agg_err err = serve_request_statistics(r, &stats, &error);
+    agg_err err = serve_request_statistics(r, &stats, true, &error);
     if (err != SHOAL_OK) {
         fprintf(stderr, "shoal: serve: metrics: %s\n", error.text);
         agg_http_answer_error(&r->x.answer, 503, agg_err_name(err), (int)err,

@@ -20,6 +20,25 @@ typedef struct period {
     char name[NAME_MAX];
 } period;
 
+// What a page is made of, and of which blocks.
+typedef struct shelved {
+    agg_static_made *made; // NULL: the slot is free
+    serve_set *set;        // that the collection and the dictionary belong to; held
+    const serve_collection *collection;
+    const serve_dictionary *dictionary;
+    size_t top, n, bytes;
+    agg_released blocks[SERVE_PERIODS_MAX];
+    uint64_t used; // number of the question that used it last
+} shelved;
+
+enum { SHELVED_MAX = 4 };
+
+struct serve_periods_shelf {
+    serve_sets *sets;
+    shelved slots[SHELVED_MAX];
+    uint64_t questions;
+};
+
 typedef struct periods {
     agg_store *store;
     const serve_collection *collection;
@@ -92,7 +111,98 @@ static agg_err load(void *context, agg_accumulator *acc, agg_error *error, size_
                           all->collection->recipe.recipe, all->list[i].span);
 }
 
-static agg_err write_report(serve_job *job, agg_error *error, periods *all, unsigned n_threads)
+// ---- what is kept ----
+
+serve_periods_shelf *serve_periods_shelf_make(agg_error *error, serve_sets *sets)
+{
+    serve_periods_shelf *shelf = agg_alloc(error, 1, sizeof *shelf);
+    if (shelf != NULL) shelf->sets = sets;
+    return shelf;
+}
+
+static void forget(serve_periods_shelf *shelf, shelved *one)
+{
+    if (one->made == NULL) return;
+    agg_static_report_release(one->made);
+    serve_sets_release(shelf->sets, one->set);
+    *one = (shelved){0};
+}
+
+void serve_periods_shelf_settle(serve_periods_shelf *shelf, const serve_set *set)
+{
+    for (int i = 0; i < SHELVED_MAX; i++)
+        if (shelf->slots[i].set != set) forget(shelf, &shelf->slots[i]);
+}
+
+void serve_periods_shelf_release(serve_periods_shelf *shelf)
+{
+    if (shelf == NULL) return;
+    serve_periods_shelf_settle(shelf, NULL);
+    free(shelf);
+}
+
+size_t serve_periods_shelf_shrink(serve_periods_shelf *shelf, size_t bytes)
+{
+    for (;;) {
+        size_t held = 0;
+        shelved *oldest = NULL;
+        for (int i = 0; i < SHELVED_MAX; i++) {
+            shelved *one = &shelf->slots[i];
+            if (one->made == NULL) continue;
+            held += one->bytes;
+            if (oldest == NULL || one->used < oldest->used) oldest = one;
+        }
+        if (oldest == NULL || held <= bytes) return held;
+        forget(shelf, oldest);
+    }
+}
+
+static bool is_same(const shelved *one, const serve_job *job, const periods *all, size_t top)
+{
+    bool is_same = one->made != NULL && one->collection == job->collection &&
+                   one->dictionary == job->dictionary && one->top == top && one->n == all->n;
+    for (size_t i = 0; is_same && i < all->n; i++) {
+        const agg_released *kept = &one->blocks[i], *now = &all->list[i].released;
+        is_same = kept->n == now->n && kept->first_number == now->first_number &&
+                  kept->last_number == now->last_number;
+    }
+    return is_same;
+}
+
+// Finds what a page is made of, or makes it. Its blocks are those of `all`, each of which anybody
+// who sees this page may ask for.
+static agg_err find_made(serve_periods_shelf *shelf, const shelved **found, agg_error *error,
+                         const serve_job *job, const periods *all, const agg_static_report *report)
+{
+    shelved *slot = &shelf->slots[0];
+    for (int i = 0; i < SHELVED_MAX; i++) {
+        shelved *one = &shelf->slots[i];
+        bool is_kept = is_same(one, job, all, report->options.top);
+        if (is_kept || one->used < slot->used) slot = one;
+        if (is_kept) break;
+    }
+    if (!is_same(slot, job, all, report->options.top)) {
+        forget(shelf, slot);
+        agg_err err = agg_static_report_make(&slot->made, error, report);
+        if (err != SHOAL_OK) return err;
+        slot->set = job->set;
+        serve_sets_hold_again(shelf->sets, job->set);
+        slot->collection = job->collection;
+        slot->dictionary = job->dictionary;
+        slot->top = report->options.top;
+        slot->n = all->n;
+        for (size_t i = 0; i < all->n; i++) slot->blocks[i] = all->list[i].released;
+        slot->bytes = sizeof *slot + agg_static_report_size(slot->made);
+    }
+    slot->used = ++shelf->questions;
+    *found = slot;
+    return SHOAL_OK;
+}
+
+// ---- the page ----
+
+static agg_err write_report(serve_job *job, agg_error *error, periods *all,
+                            serve_periods_shelf *shelf, unsigned n_threads)
 {
     const serve_collection *one = all->collection;
     char home[SHOAL_NAME_MAX + 16];
@@ -114,8 +224,12 @@ static agg_err write_report(serve_job *job, agg_error *error, periods *all, unsi
         .links = serve_links(job->rights),
         .account = job->account,
         .order = &job->order};
+    const shelved *found = NULL;
+    agg_err err = find_made(shelf, &found, error, job, all, &report);
+    if (err != SHOAL_OK) return err;
     FILE *stream = agg_http_answer_open(&job->answer);
-    agg_err err = stream == NULL ? AGG_ERR_MEMORY : agg_static_report_write(stream, error, &report);
+    err = stream == NULL ? AGG_ERR_MEMORY
+                         : agg_static_report_print(stream, error, &report, found->made);
     agg_http_answer_close(&job->answer, stream, err == SHOAL_OK ? 200 : 500, AGG_HTTP_TYPE_HTML);
     return err;
 }
@@ -135,7 +249,8 @@ static void refuse(serve_job *job, const agg_error *error)
     }
 }
 
-void serve_periods_answer(serve_job *job, agg_store *store, unsigned n_threads)
+void serve_periods_answer(serve_job *job, agg_store *store, serve_periods_shelf *shelf,
+                          unsigned n_threads)
 {
     agg_error error = {.code = SHOAL_OK};
     periods *all = agg_alloc(&error, 1, sizeof *all);
@@ -146,7 +261,7 @@ void serve_periods_answer(serve_job *job, agg_store *store, unsigned n_threads)
         err = find_periods(all, &error, job->span);
     }
     if (err == SHOAL_OK && all->n == 0) err = error.code = AGG_ERR_COHORT;
-    if (err == SHOAL_OK) err = write_report(job, &error, all, n_threads);
+    if (err == SHOAL_OK) err = write_report(job, &error, all, shelf, n_threads);
     error.code = err;
     if (err != SHOAL_OK) {
         refuse(job, &error);

@@ -8,9 +8,28 @@
 #include "serve_job.h"
 
 #define SERVE_PERIODS_MAX 60u // the newest ones; older blocks are left out, and the page says so
+#define SERVE_PERIODS_LEAST ((size_t)256 << 10) // bytes that are always kept of pages
+
+typedef struct serve_periods_shelf serve_periods_shelf;
+
+// Makes the place where what pages are made of is kept. Closed blocks never change, so it stands
+// for every question that gets the same blocks. Only the results thread may touch it.
+//   sets: outlives the shelf
+// Returns: NULL where memory is short.
+serve_periods_shelf *serve_periods_shelf_make(agg_error *error, serve_sets *sets);
+void serve_periods_shelf_release(serve_periods_shelf *shelf); // may be NULL
+
+// Forgets what belongs to other sets than this one; all for NULL.
+void serve_periods_shelf_settle(serve_periods_shelf *shelf, const serve_set *set);
+
+// Forgets pages, those that were used least recently first, until they hold so many bytes at most.
+// Returns: the bytes that they hold.
+size_t serve_periods_shelf_shrink(serve_periods_shelf *shelf, size_t bytes);
 
 // Answers a job that shows periods. The page of a span has the blocks of the span.
-// Cost: reads the accumulator of each period up to three times.
-void serve_periods_answer(serve_job *job, agg_store *store, unsigned n_threads);
+// Cost: reads the accumulator of each period up to three times, unless what the page is made of is
+// kept. The caller shrinks the shelf afterwards.
+void serve_periods_answer(serve_job *job, agg_store *store, serve_periods_shelf *shelf,
+                          unsigned n_threads);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg_size.h"
+
 unsigned serve_request_role(const serve_request *r)
 {
     return r->person == NULL ? 0 : r->person->rights;
@@ -99,14 +101,18 @@ void serve_request_answer_text(serve_request *r, unsigned status, const char *ty
     agg_http_answer_close(&r->x.answer, stream, status, type);
 }
 
-agg_err serve_request_statistics(const serve_request *r, agg_store_stats **stats, agg_error *error)
+agg_err serve_request_statistics(const serve_request *r, agg_store_stats **stats, bool with_batches,
+                                 agg_error *error)
 {
     const serve_collections *all = &r->set->collections;
-    agg_store_stats *made = calloc(all->n, sizeof *made);
-    agg_err err = made == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
-    for (size_t i = 0; err == SHOAL_OK && i < all->n; i++)
-        err = agg_store_statistics(r->state->parts.store, &made[i], error, all->list[i].number);
-    *stats = made;
+    int64_t *numbers = agg_alloc(error, all->n, sizeof *numbers);
+    *stats = numbers == NULL ? NULL : agg_alloc(error, all->n, sizeof **stats);
+    agg_err err = *stats == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    for (size_t i = 0; err == SHOAL_OK && i < all->n; i++) numbers[i] = all->list[i].number;
+    if (err == SHOAL_OK)
+        err = agg_store_statistics_of(r->state->parts.store, *stats, error, numbers, all->n,
+                                      with_batches);
+    free(numbers);
     return err;
 }
 

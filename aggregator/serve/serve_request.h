@@ -86,7 +86,8 @@ void serve_request_answer_text(serve_request *r, unsigned status, const char *ty
 
 // Reads the counts of every collection from the store.
 //   stats: by the collection's number in the list; free it, also after an error
-agg_err serve_request_statistics(const serve_request *r, agg_store_stats **stats,
+//   with_batches: as in agg_store_statistics_of
+agg_err serve_request_statistics(const serve_request *r, agg_store_stats **stats, bool with_batches,
                                  agg_error *error) SHOAL_MUST_CHECK;
 
 // Answers 303.

@@ -46,6 +46,7 @@ struct serve_results {
     unsigned n_waiting;
     bool is_stopping;
     kept kept[KEPT_MAX];
+    serve_periods_shelf *periods; // what pages over time are made of; within kept_bytes too
     uint64_t questions;
 };
 
@@ -65,21 +66,30 @@ static bool is_same(const kept *k, const serve_job *job, const serve_collection 
            k->made.released.last_number == released->last_number;
 }
 
-// Forgets the estimates that were used least recently, until there is room for one of n more rows.
-static void make_room(serve_results *results, const kept *but, size_t n)
+// Forgets the estimates that were used least recently, until there is room for more bytes.
+// Returns: the bytes of the estimates that are left, and of what there is room for.
+static size_t make_room(serve_results *results, const kept *but, size_t more)
 {
     for (;;) {
-        size_t rows = n;
+        size_t bytes = more;
         kept *oldest = NULL;
         for (int i = 0; i < KEPT_MAX; i++) {
             kept *k = &results->kept[i];
             if (k == but || k->collection == NULL) continue;
-            rows += k->made.estimate.n_dictionary;
+            bytes += k->made.estimate.n_dictionary * sizeof(agg_estimate_row);
             if (oldest == NULL || k->used < oldest->used) oldest = k;
         }
-        if (oldest == NULL || rows <= results->kept_bytes / sizeof(agg_estimate_row)) return;
+        if (oldest == NULL || bytes <= results->kept_bytes) return bytes;
         forget(results, oldest);
     }
+}
+
+// Makes room for one more estimate of n rows, beside which pages over time stay if they fit.
+static void make_room_for_rows(serve_results *results, const kept *but, size_t n)
+{
+    size_t bytes = make_room(results, but, n * sizeof(agg_estimate_row));
+    size_t left = bytes < results->kept_bytes ? results->kept_bytes - bytes : 0;
+    serve_periods_shelf_shrink(results->periods, left);
 }
 
 // Returns: the estimate of a question, kept or made anew. Its error's code tells whether there is
@@ -103,7 +113,7 @@ static const kept *answer_of(serve_results *results, const serve_job *job,
     }
     if (!is_kept) {
         forget(results, slot);
-        make_room(results, slot, dictionary->dictionary.n);
+        make_room_for_rows(results, slot, dictionary->dictionary.n);
         *slot = (kept){.collection = collection,
                        .set = job->set,
                        .dictionary = dictionary,
@@ -320,6 +330,15 @@ static void answer_page(serve_results *results, serve_job *job)
     free(made);
 }
 
+// Answers, and gives what the page is made of a place beside the estimates: the ones that were used
+// least recently go, unless the page alone is larger than all that may be kept.
+static void answer_periods(serve_results *results, serve_job *job)
+{
+    serve_periods_answer(job, results->store, results->periods, results->n_threads);
+    size_t held = serve_periods_shelf_shrink(results->periods, results->kept_bytes);
+    make_room(results, NULL, held);
+}
+
 static void answer_stopping(serve_job *job)
 {
     agg_http_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
@@ -343,6 +362,7 @@ static void watch_collections(serve_results *results)
     for (int i = 0; i < KEPT_MAX; i++) // nobody asks for those of an older set any more
         if (results->kept[i].set != NULL && results->kept[i].set != set)
             forget(results, &results->kept[i]);
+    serve_periods_shelf_settle(results->periods, set);
     for (size_t i = 0; i < set->collections.n; i++) {
         bool is_tested = serve_alarms_watch(&set->collections.list[i], results->store);
         if (is_tested && is_asked(results)) break; // the rest comes after the next question
@@ -387,7 +407,7 @@ static void *work(void *context)
         if (is_stopping) {
             answer_stopping(job);
         } else if (job->shows_periods) {
-            serve_periods_answer(job, results->store, results->n_threads);
+            answer_periods(results, job);
         } else if (job->is_page) {
             answer_page(results, job);
         } else {
@@ -409,6 +429,11 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     made->n_threads = agg_parallel_cores();
     made->kept_bytes = kept_bytes;
     made->last = &made->first;
+    made->periods = serve_periods_shelf_make(error, sets);
+    if (made->periods == NULL) {
+        free(made);
+        return AGG_ERR_MEMORY;
+    }
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -416,6 +441,7 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     pthread_cond_init(&made->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     if (pthread_create(&made->thread, NULL, work, made) != 0) {
+        serve_periods_shelf_release(made->periods);
         free(made);
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
                         "cannot start the thread for results");
@@ -453,6 +479,7 @@ void serve_results_release(serve_results *results)
 {
     if (results == NULL) return;
     for (int i = 0; i < KEPT_MAX; i++) forget(results, &results->kept[i]);
+    serve_periods_shelf_release(results->periods);
     pthread_mutex_destroy(&results->mutex);
     pthread_cond_destroy(&results->wake);
     free(results);

@@ -16,7 +16,8 @@
 typedef struct serve_results serve_results;
 
 // Starts the thread. Estimates of a set that was replaced are forgotten within a second or two.
-//   kept_bytes: most bytes of estimates that are kept for later questions; one is always kept
+//   kept_bytes: most bytes of estimates, and of what pages over time are made of, that are kept for
+//   later questions; one estimate is always kept
 agg_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
                             serve_sets *sets, size_t kept_bytes) SHOAL_MUST_CHECK;
 

@@ -50,22 +50,13 @@
 #include "store_fold.h"
 #include "store_import.h"
 #include "store_merge.h"
+#include "store_statistics.h"
 
 #define AGG_STORE_SUM_MAX ((uint64_t)16 << 20) // bytes of the largest sum that a recipe may have
 
 typedef struct agg_store agg_store;
 
 typedef enum agg_put { AGG_PUT_STORED = 1, AGG_PUT_KNOWN = 2 } agg_put;
-
-typedef struct agg_store_stats {
-    uint64_t batches;         // ids known: every batch ever acknowledged
-    uint64_t waiting_batches; // not folded yet
-    uint64_t waiting_bytes;
-    uint64_t waiting_records;
-    uint64_t records;  // folded, in all blocks
-    uint64_t blocks;   // closed
-    uint64_t released; // records in closed blocks
-} agg_store_stats;
 
 // Opens or creates the store in a folder (created with mode 0700) and removes what a crash left
 // behind. All files get mode 0600. A store of an older version is upgraded.
@@ -126,11 +117,5 @@ typedef struct agg_removed {
 //   removed: zeros when the store has no such recipe, or got no batch of it since the last removal
 agg_err agg_store_remove(agg_store *store, agg_removed *removed, agg_error *error,
                          const char *name) SHOAL_MUST_CHECK;
-
-// Counts a collection's batches, records and blocks.
-// Privacy: batches, waiting and folded records are live counts: whoever sees two of them sees what
-// came between. Only `blocks` and `released` are for readers.
-agg_err agg_store_statistics(agg_store *store, agg_store_stats *stats, agg_error *error,
-                             int64_t collection) SHOAL_MUST_CHECK;
 
 #endif

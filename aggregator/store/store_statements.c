@@ -133,6 +133,14 @@ static const char *const statement_sql[STATEMENT_COUNT] = {
         "SELECT ifnull(sum(records), 0) FROM blocks WHERE collection = ?1",
     [STATEMENT_STATISTICS_RELEASED] =
         "SELECT ifnull(sum(records), 0), count(*) FROM blocks WHERE collection = ?1 AND is_closed",
+    [STATEMENT_STATISTICS_BATCHES_OF_ALL] =
+        "SELECT collection, count(*) FROM known GROUP BY collection ORDER BY collection",
+    [STATEMENT_STATISTICS_WAITING_OF_ALL] =
+        "SELECT collection, count(*), sum(length(body)) FROM waiting GROUP BY collection"
+        " ORDER BY collection",
+    [STATEMENT_STATISTICS_BLOCKS_OF_ALL] =
+        "SELECT collection, sum(records), sum(is_closed), sum(iif(is_closed, records, 0))"
+        " FROM blocks GROUP BY collection ORDER BY collection",
     [STATEMENT_RELEASED_OF_ALL] = "SELECT collection, count(*), sum(records), max(last_day)"
                                   " FROM blocks WHERE is_closed GROUP BY collection"
                                   " ORDER BY collection",

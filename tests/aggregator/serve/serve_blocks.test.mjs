@@ -67,6 +67,7 @@ const questions = () => [
   '/v1/sums/words',
   `/v1/sums/words?period=${day(0)}`,
   '/recipes/words',
+  '/recipes/words?view=periods',
   '/',
   '/metrics',
 ];

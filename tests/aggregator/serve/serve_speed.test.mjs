@@ -26,6 +26,9 @@ test(
       '/recipes/words?sort=value&order=desc',
       '/recipes/words?sort=interval&order=desc&find=7',
       '/recipes/words?top=1000',
+      '/recipes/words?view=periods',
+      '/recipes/words?view=periods&sort=difference&order=desc&find=7',
+      '/operations',
       '/books',
       '/books/recipes/words',
     ]) {
