@@ -3,6 +3,7 @@
 #include "ngram_plan.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "account.h"
 #include "normal_law.h"
@@ -26,4 +27,13 @@ double agg_ngram_plan_share(const shoal_recipe *recipe, double n)
     double pieces = share_of(&recipe->parts[0], speak, 1 / ngrams);
     double whole = share_of(&recipe->parts[recipe->grams], n, FALSE_ROW / CANDIDATES);
     return fmax(pieces, whole);
+}
+
+void agg_ngram_plan_say(char text[AGG_NGRAM_PLAN_TEXT], const shoal_recipe *recipe, double n)
+{
+    double share = agg_ngram_plan_share(recipe, n);
+    if (share < 1)
+        snprintf(text, AGG_NGRAM_PLAN_TEXT, "only what %.2g %% or more send", 100 * share);
+    else
+        snprintf(text, AGG_NGRAM_PLAN_TEXT, "nothing");
 }

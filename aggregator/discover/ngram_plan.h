@@ -17,4 +17,10 @@
 //   n: devices, 1 or more
 double agg_ngram_plan_share(const shoal_recipe *recipe, double n);
 
+#define AGG_NGRAM_PLAN_TEXT 64u // bytes that every text has room in, NUL included
+
+// Says in words which strings n devices can show: "only what 2.3 % or more send", or "nothing".
+// Everything that states the share takes its words from here.
+void agg_ngram_plan_say(char text[AGG_NGRAM_PLAN_TEXT], const shoal_recipe *recipe, double n);
+
 #endif

@@ -23,6 +23,7 @@
 #include "ngram_clique.h"
 #include "ngram_joint.h"
 #include "ngram_nodes.h"
+#include "ngram_plan.h"
 #include "ngram_strings.h"
 #include "normal_law.h"
 #include "rappor.h"
@@ -370,6 +371,18 @@ static agg_err decode(decoder *d, agg_error *error)
     return err;
 }
 
+// Says of an empty result what these reports could have shown: nothing found is then no sign that
+// nothing is there.
+static void note_nothing(const decoder *d)
+{
+    char least[AGG_NGRAM_PLAN_TEXT];
+    double n = (double)d->round->acc->n;
+    if (d->discovery->n_rows > 0) return;
+    agg_ngram_plan_say(least, d->recipe, n);
+    agg_discovery_note(d->discovery, "nothing was found: with %.0f reports n-grams find %s", n,
+                       least);
+}
+
 static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discover_round *round,
                    size_t n_rounds, const agg_discover_options *options)
 {
@@ -388,6 +401,7 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
     d->n_positions = shoal_ngram_positions(recipe);
     d->n_pairs = d->n_positions * (d->n_positions - 1) / 2;
     agg_err err = decode(d, error);
+    if (err == SHOAL_OK) note_nothing(d);
     for (uint32_t i = 0; i < d->n_positions; i++) agg_ngram_nodes_release(&d->nodes[i]);
     agg_clique_graph_release(&d->graph);
     free(d->starts);

@@ -106,11 +106,10 @@ static void say_trie(const agg_recipe *recipe, const recipe_options *options)
 static void say_ngrams(const shoal_recipe *r, const recipe_options *options)
 {
     double n = options->devices != NULL ? strtod(options->devices, NULL) : DEVICES_MANY;
-    double share = agg_ngram_plan_share(r, n);
     agg_sfp_plan other;
     agg_error unused;
-    char text[320], least[64] = "nothing";
-    if (share < 1) snprintf(least, sizeof least, "only what %.2g %% or more send", 100 * share);
+    char text[320], least[AGG_NGRAM_PLAN_TEXT];
+    agg_ngram_plan_say(least, r, n);
     if (agg_sfp_plan_run(&other, &unused, SHOAL_ORACLE_OLH, n, r->cost_micro,
                          r->length + r->length % 2) != SHOAL_OK)
         other.least = n;

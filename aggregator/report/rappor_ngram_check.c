@@ -1,13 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recipes of rappor-ngram in print.
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "call_streams.h"
 #include "compound_check.h"
+#include "ngram_plan.h"
 #include "part_print.h"
+#include "print_text.h"
 #include "rappor_ngram.h"
 #include "recipe.h"
+
+#define REPORTS_MANY 1e6 // beside the fewest reports that may give a result
+
+// The number of devices does not stand in a recipe: the fewest reports that it allows are one end,
+// a large collection is the other.
+static void print_found(const shoal_recipe *r)
+{
+    char few[AGG_NGRAM_PLAN_TEXT], many[AGG_NGRAM_PLAN_TEXT];
+    double least = fmax(1, (double)r->cohort_minimum);
+    if (r->alphabet_len == 0) return;
+    agg_ngram_plan_say(few, r, least);
+    agg_ngram_plan_say(many, r, REPORTS_MANY);
+    agg_print("found               with %s reports %s", agg_whole((uint64_t)least).text, few);
+    if (least < REPORTS_MANY)
+        agg_print("; with %s %s", agg_whole((uint64_t)REPORTS_MANY).text, many);
+    agg_print("\n");
+}
 
 static void print(const shoal_recipe *r)
 {
@@ -25,6 +45,7 @@ static void print(const shoal_recipe *r)
         agg_part_print(&r->parts[i], label, is_gram ? "n-gram" : "whole string",
                        is_gram ? r->cohorts : 0);
     }
+    print_found(r);
 }
 
 // Positions are drawn afresh for each report: sooner or later all of them are answered, and the

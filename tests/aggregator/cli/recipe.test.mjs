@@ -315,6 +315,14 @@ test('new writes recipes of compounds by what is planned, and simulate takes the
   };
   const [few, many] = [least('100000'), least('10000000')];
   assert.ok(Math.abs(few / many - 10) < 1.5, 'the share falls by the root of the devices');
+  // The recipe itself says it too, in the same figures, for its minimum cohort and for a million.
+  const million = least('1000000');
+  const [, fewest, most] =
+    /^found +with 1,000 reports (?:only what ([\d.]+) % or more send|nothing); with 1,000,000 only what ([\d.]+) % or more send$/m.exec(
+      good('recipe', 'check', 'grams.json').text,
+    ) ?? [];
+  assert.equal(Number(most), million);
+  assert.ok(fewest === undefined || Number(fewest) > 20 * million);
 
   const ngram = fresh(
     'rappor-ngram',

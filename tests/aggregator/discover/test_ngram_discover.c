@@ -9,6 +9,7 @@
 
 #include "bytes.h"
 #include "discover.h"
+#include "ngram_plan.h"
 #include "permanent.h"
 
 // Host names of two lengths, one with letters of two bytes.
@@ -282,6 +283,76 @@ static void dense_graphs_give_nothing_false(void **state)
     agg_recipe_release(&recipe);
 }
 
+// Returns: whether the string that `share` of N devices have is found. No two of the others have
+// the same string. Where nothing is found, the note states the planned share in the planner's
+// words.
+static bool is_found(const agg_recipe *recipe, uint8_t seed, double share)
+{
+    enum { N = 8000 };
+    agg_accumulator acc;
+    agg_discovery found;
+    agg_error error;
+    char least[AGG_NGRAM_PLAN_TEXT];
+    const uint32_t n_alike = (uint32_t)(share * N);
+    bool is_there = false;
+    assert_ok(agg_accumulator_init(&acc, &error, recipe->recipe));
+    fill(&acc, recipe, seed, 0, n_alike, "kelp.net");
+    for (uint32_t i = n_alike; i < N; i++) {
+        char word[11] = "";
+        uint32_t x = i * 2654435761u + seed;
+        for (int c = 0; c < 10; c++, x = x * 1664525u + 1013904223u)
+            word[c] = (char)('a' + (x >> 24) % 26);
+        fill(&acc, recipe, seed, i, 1, word);
+    }
+    run(&found, recipe, &acc, 2);
+    for (size_t i = 0; i < found.n_rows; i++)
+        is_there = is_there || (found.rows[i].value.len == 8 &&
+                                memcmp(found.rows[i].value.bytes, "kelp.net", 8) == 0);
+    agg_ngram_plan_say(least, recipe->recipe, N);
+    const char *last = found.n_notes > 0 ? found.notes[found.n_notes - 1] : "";
+    bool says_nothing = strncmp(last, "nothing was found: with 8000 reports", 36) == 0;
+    assert_int_equal(says_nothing, found.n_rows == 0);
+    if (says_nothing) assert_non_null(strstr(last, least));
+    agg_discovery_release(&found);
+    agg_accumulator_release(&acc);
+    return is_there;
+}
+
+// The planned share is a lower bound: a string at half of it is found by chance only, one at twice
+// the share in most runs. Of 12 runs each.
+static void planned_share_divides_found_from_not(void **state)
+{
+    agg_recipe recipe;
+    unsigned above = 0, below = 0;
+    (void)state;
+    make_recipe(&recipe, "0.75", 2, 2);
+    const double share = agg_ngram_plan_share(recipe.recipe, 8000);
+    const uint32_t n_runs = effort(12, 12, 2);
+    assert_true(share > 0.02 && share < 0.25);
+    for (uint8_t i = 0; i < n_runs; i++) {
+        above += is_found(&recipe, (uint8_t)(71 + i), 2 * share);
+        below += is_found(&recipe, (uint8_t)(91 + i), share / 2);
+    }
+    print_message("share %.4f: above %u, below %u of %u\n", share, above, below, n_runs);
+    assert_true(above > n_runs / 2);
+    assert_true(below <= n_runs / 6);
+    agg_recipe_release(&recipe);
+}
+
+// n-grams of a crowd of ten show nothing at all, whatever their share.
+static void few_devices_are_told_nothing(void **state)
+{
+    agg_recipe recipe;
+    char text[AGG_NGRAM_PLAN_TEXT];
+    (void)state;
+    make_recipe(&recipe, "0.6", 2, 2);
+    agg_ngram_plan_say(text, recipe.recipe, 10);
+    assert_string_equal(text, "nothing");
+    agg_ngram_plan_say(text, recipe.recipe, 1e6);
+    assert_non_null(strstr(text, "% or more send"));
+    agg_recipe_release(&recipe);
+}
+
 static void what_cannot_be_decoded_is_said(void **state)
 {
     agg_recipe recipe;
@@ -310,6 +381,8 @@ int main(int argc, char *argv[])
                                        cmocka_unit_test(noise_is_not_a_word),
                                        cmocka_unit_test(hostile_reports_have_bounded_effect),
                                        cmocka_unit_test(dense_graphs_give_nothing_false),
+                                       cmocka_unit_test(planned_share_divides_found_from_not),
+                                       cmocka_unit_test(few_devices_are_told_nothing),
                                        cmocka_unit_test(what_cannot_be_decoded_is_said)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
