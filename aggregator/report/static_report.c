@@ -8,6 +8,7 @@
 
 #include "agg_size.h"
 #include "compare.h"
+#include "distribution.h"
 #include "page_text.h"
 #include "print_text.h"
 #include "recipe.h"
@@ -54,6 +55,20 @@ static agg_err load_sum(agg_accumulator *sum, agg_error *error, const agg_static
     }
     if (err != SHOAL_OK) agg_accumulator_release(sum);
     return err;
+}
+
+// Adds how the numbers are spread. On a server it is on the collection's own page.
+static agg_err add_spread(agg_estimate *e, agg_distribution *spread, agg_error *error,
+                          const agg_static_report *r, const agg_accumulator *sum)
+{
+    if (r->home != NULL || !agg_distribution_is_told(r->recipe)) return SHOAL_OK;
+    agg_distribution_options options = agg_distribution_of_pages(r->recipe);
+    options.confidence = r->options.confidence;
+    options.n_threads = r->options.n_threads;
+    agg_err err = agg_distribution_run(spread, error, r->recipe, sum, &options);
+    if (err == SHOAL_OK) e->distribution = spread;
+    // The reports fit no distribution, or are of windows that a distribution cannot be told from.
+    return err == SHOAL_ERR_RANGE || err == AGG_ERR_USAGE ? SHOAL_OK : err;
 }
 
 // ---- over time ----
@@ -124,10 +139,13 @@ static agg_err fill_trends(trends *t, agg_error *error, const agg_static_report 
     t->reports = agg_alloc(error, r->n, sizeof *t->reports);
     if (t->points == NULL || t->reports == NULL) return AGG_ERR_MEMORY;
     agg_err err = SHOAL_OK;
-    if (!t->is_mean)
+    // The labels of a closed domain's items, such as buckets, need not be values of the recipe.
+    bool is_closed =
+        r->recipe->recipe->n_parts > 0 && r->recipe->recipe->parts[0].domain != SHOAL_DOMAIN_OPEN;
+    if (!is_closed)
         err = agg_dictionary_of_texts(&picked, places, error, r->recipe, t->values, t->n_values);
     for (size_t i = 0; err == SHOAL_OK && i < r->n; i++)
-        err = fill_period(t, error, r, t->is_mean ? r->dictionary : &picked, i);
+        err = fill_period(t, error, r, is_closed ? r->dictionary : &picked, i);
     agg_dictionary_release(&picked);
     return err;
 }
@@ -315,17 +333,24 @@ agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static
     agg_accumulator sum;
     agg_estimate estimate;
     agg_guarantee guarantee;
+    agg_distribution spread = {0};
     agg_estimate_options options = report->options;
     options.top = 0; // the page cuts the rows
     agg_err err = load_sum(&sum, error, report);
     if (err != SHOAL_OK) return err;
     err = agg_estimate_run(&estimate, error, report->recipe, &sum, report->dictionary, &options);
+    if (err != SHOAL_OK) {
+        agg_accumulator_release(&sum);
+        return err;
+    }
+    err = add_spread(&estimate, &spread, error, report, &sum);
     agg_accumulator_release(&sum);
-    if (err != SHOAL_OK) return err;
-    err =
-        agg_guarantee_run(&guarantee, error, report->recipe->recipe, estimate.n, &report->release);
+    if (err == SHOAL_OK)
+        err = agg_guarantee_run(&guarantee, error, report->recipe->recipe, estimate.n,
+                                &report->release);
     estimate.guarantee = &guarantee;
     if (err == SHOAL_OK) err = write_page(stream, error, report, &estimate);
+    agg_distribution_release(&spread);
     agg_estimate_release(&estimate);
     return err;
 }

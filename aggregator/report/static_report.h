@@ -2,8 +2,9 @@
 // A result as one self-contained page, to send to somebody: no script, nothing that is fetched, and
 // a Content-Security-Policy that forbids both. It is made of accumulators alone.
 //
-// The page has all accumulators together, as `shoal estimate` counts them; with several, each value
-// over them in their order, and the first against the last, as `shoal compare` does.
+// The page has all accumulators together, as `shoal estimate` counts them, and how their numbers
+// are spread (distribution_picture.h) if they tell a distribution; with several, each value over
+// them in their order, and the first against the last, as `shoal compare` does.
 #ifndef STATIC_REPORT_H
 #define STATIC_REPORT_H
 
