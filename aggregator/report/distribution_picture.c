@@ -159,12 +159,11 @@ void agg_distribution_rise(FILE *out, const agg_distribution *distribution, cons
 
 // ---- tables ----
 
-static void open_table(FILE *out, const char *name)
+static void open_table(FILE *out, const char *name, const char *among)
 {
-    fprintf(out,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">"
-            "<table class=\"figures\"><caption>",
-            name);
+    fprintf(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s", name);
+    agg_page_of(out, among);
+    fputs("\"><table class=\"figures\"><caption>", out);
 }
 
 static void put_span(FILE *out, double low, double high, int decimals)
@@ -174,9 +173,9 @@ static void put_span(FILE *out, double low, double high, int decimals)
     agg_page_number(out, high, decimals);
 }
 
-static void put_quantiles(FILE *out, const agg_distribution *d)
+static void put_quantiles(FILE *out, const agg_distribution *d, const char *among)
 {
-    open_table(out, "Quantiles");
+    open_table(out, "Quantiles", among);
     fprintf(out,
             "Quantiles, with their %g\xe2\x80\xaf%% intervals</caption><thead><tr><th "
             "scope=\"col\">share of numbers up to</th><th scope=\"col\">value</th><th "
@@ -214,11 +213,11 @@ static void put_bin_row(FILE *out, const agg_distribution_bin *b, int decimals)
     fputs(is_unsure(b) ? " (cannot be told from zero)</td></tr>\n" : "</td></tr>\n", out);
 }
 
-static void put_bins(FILE *out, const agg_distribution *d)
+static void put_bins(FILE *out, const agg_distribution *d, const char *among)
 {
     int decimals = edge_decimals(d);
     fputs("<details><summary>Every figure of the histogram</summary>\n", out);
-    open_table(out, "Histogram");
+    open_table(out, "Histogram", among);
     fprintf(
         out,
         "Shares of all numbers, in percent, with their %g\xe2\x80\xaf%% intervals</caption>"
@@ -231,12 +230,12 @@ static void put_bins(FILE *out, const agg_distribution *d)
 
 #define STEP_ROWS 16u // rows of the distribution function's table at most
 
-static void put_steps(FILE *out, const agg_distribution *d)
+static void put_steps(FILE *out, const agg_distribution *d, const char *among)
 {
     int decimals = edge_decimals(d);
     size_t by = stride(d, STEP_ROWS);
     fputs("<details><summary>Figures of the distribution function</summary>\n", out);
-    open_table(out, "Distribution function");
+    open_table(out, "Distribution function", among);
     fprintf(out,
             "Shares of numbers up to each value, in percent, with their %g\xe2\x80\xaf%% "
             "intervals</caption><thead><tr><th scope=\"col\">up to</th><th scope=\"col\">share"
@@ -296,7 +295,7 @@ static void put_note(FILE *out, const agg_distribution *d)
     fputs("</p>\n", out);
 }
 
-void agg_distribution_page_write(FILE *out, const agg_distribution *distribution)
+void agg_distribution_page_write(FILE *out, const agg_distribution *distribution, const char *among)
 {
     const agg_distribution *d = distribution;
     char label[LABEL_MAX];
@@ -309,8 +308,8 @@ void agg_distribution_page_write(FILE *out, const agg_distribution *distribution
     put_edges(out, d);
     put_note(out, d);
     if (d->n_steps > 0) put_rise(out, d);
-    if (d->n_quantiles > 0) put_quantiles(out, d);
-    put_bins(out, d);
-    if (d->n_steps > 0) put_steps(out, d);
+    if (d->n_quantiles > 0) put_quantiles(out, d, among);
+    put_bins(out, d, among);
+    if (d->n_steps > 0) put_steps(out, d, among);
     fputs("</div>\n", out);
 }

@@ -27,6 +27,8 @@ void agg_distribution_rise(FILE *out, const agg_distribution *distribution, cons
 // Prints the figures, their range and its tables. It is for a part of a page that has a title
 // already. The distribution function is left out where it is withheld.
 //   distribution: with one bin at least
-void agg_distribution_page_write(FILE *out, const agg_distribution *distribution);
+//   among: a name for the labels of its tables, if the page has several distributions; or NULL
+void agg_distribution_page_write(FILE *out, const agg_distribution *distribution,
+                                 const char *among);
 
 #endif

@@ -198,8 +198,9 @@ static void put_trend_head(FILE *out, const trends *t, const agg_static_report *
 {
     static const agg_table_column period = {"period", "period", NULL, true},
                                   reports = {"reports", "reports", NULL, true};
-    fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figures over time\">"
-          "<table class=\"plain\"><caption>Every figure, with half the width of its interval"
+    fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figures over time", out);
+    agg_page_of(out, r->among);
+    fputs("\"><table class=\"plain\"><caption>Every figure, with half the width of its interval"
           "</caption><thead><tr>",
           out);
     agg_table_title(out, r->order, &period, false);
@@ -263,7 +264,9 @@ static void put_trend_table(FILE *out, const trends *t, const agg_static_report 
 
 static void put_trends(FILE *out, const trends *t, const agg_static_report *r)
 {
-    fputs("<section><h2>Over time</h2>\n<p class=\"note\">", out);
+    fputs("<section><h2>Over time", out);
+    agg_page_of(out, r->among);
+    fputs("</h2>\n<p class=\"note\">", out);
     fputs(t->is_mean ? "The mean in each period, with its interval.</p>\n"
                      : "The share of each period's reports, with its interval. The values were "
                        "picked because they are the largest of all periods together.</p>\n",
@@ -281,7 +284,9 @@ static agg_err write_trends(FILE *out, agg_error *error, const agg_static_report
     trends t = {.is_mean = counts_a_mean(r)};
     pick(&t, e);
     if (t.n_values == 0) {
-        fputs("<section><h2>Over time</h2><p class=\"note\">No value can be told from zero, so "
+        fputs("<section><h2>Over time", out);
+        agg_page_of(out, r->among);
+        fputs("</h2><p class=\"note\">No value can be told from zero, so "
               "there is none to follow.</p></section>\n",
               out);
         return SHOAL_OK;
@@ -305,30 +310,25 @@ static void put_limits(FILE *out)
           out);
 }
 
-static agg_err write_page(FILE *out, agg_error *error, const agg_static_report *r,
-                          const agg_estimate *e)
+static agg_err write_sections(FILE *out, agg_error *error, const agg_static_report *r,
+                              const agg_estimate *e)
 {
     char period[96];
     snprintf(period, sizeof period, "%zu periods", r->n);
     const agg_page_section section = {.recipe = r->recipe,
                                       .estimate = e,
                                       .period = r->n == 1 ? r->names[0] : period,
-                                      .top = r->options.top};
-    const agg_page page = {.title = r->title,
-                           .home = r->home,
-                           .links = r->links,
-                           .account = r->account,
-                           .more_style = trend_style};
-    agg_page_open(out, &page);
+                                      .top = r->options.top,
+                                      .among = r->among};
     agg_page_section_write(out, &section);
     agg_err err = SHOAL_OK;
     if (r->n > 1) err = write_trends(out, error, r, e);
     if (err == SHOAL_OK && r->n > 1) err = agg_static_changes_write(out, error, r);
-    put_limits(out);
-    return err == SHOAL_OK ? agg_page_close(out, error) : err;
+    return err;
 }
 
-agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static_report *report)
+// Writes all sections of one recipe.
+static agg_err write_part(FILE *out, agg_error *error, const agg_static_report *report)
 {
     agg_accumulator sum;
     agg_estimate estimate;
@@ -349,10 +349,57 @@ agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static
         err = agg_guarantee_run(&guarantee, error, report->recipe->recipe, estimate.n,
                                 &report->release);
     estimate.guarantee = &guarantee;
-    if (err == SHOAL_OK) err = write_page(stream, error, report, &estimate);
+    if (err == SHOAL_OK) err = write_sections(out, error, report, &estimate);
     agg_distribution_release(&spread);
     agg_estimate_release(&estimate);
     return err;
+}
+
+agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static_report *report)
+{
+    const agg_page page = {.title = report->title,
+                           .home = report->home,
+                           .links = report->links,
+                           .account = report->account,
+                           .more_style = trend_style};
+    agg_page_open(stream, &page);
+    agg_err err = write_part(stream, error, report);
+    if (err != SHOAL_OK) return err;
+    put_limits(stream);
+    return agg_page_close(stream, error);
+}
+
+static void put_contents(FILE *out, const agg_static_set *set)
+{
+    fputs("<nav aria-label=\"Contents\">", out);
+    for (size_t i = 0; i < set->n; i++) {
+        fprintf(out, "<a href=\"#part-%zu\">", i + 1);
+        agg_page_string(out, set->reports[i].among);
+        fputs("</a>", out);
+    }
+    fputs("</nav>\n", out);
+}
+
+agg_err agg_static_set_write(FILE *stream, agg_error *error, const agg_static_set *set)
+{
+    char title[64];
+    snprintf(title, sizeof title, "Results of %zu collections", set->n);
+    const agg_page page = {.title = set->title != NULL ? set->title : title,
+                           .more_style = trend_style};
+    if (set->n == 1) return agg_static_report_write(stream, error, set->reports);
+    agg_page_open(stream, &page);
+    put_contents(stream, set);
+    for (size_t i = 0; i < set->n; i++) {
+        fprintf(stream, "<div id=\"part-%zu\">\n", i + 1);
+        agg_err err = write_part(stream, error, &set->reports[i]);
+        if (err != SHOAL_OK) {
+            agg_error_prefix(error, "recipe %s", set->reports[i].among);
+            return err;
+        }
+        fputs("</div>\n", stream);
+    }
+    put_limits(stream);
+    return agg_page_close(stream, error);
 }
 
 bool agg_static_report_sorts_by(const char *column)

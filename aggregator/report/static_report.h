@@ -28,6 +28,7 @@ typedef struct agg_static_report {
     void *context;
     agg_estimate_options options; // by and post: zeros
     agg_release release;
+    const char *among; // its name in headings and labels, distinct, if a page has several; or NULL
     // On a server; NULL in a file, as in agg_page.
     const char *home, *account;
     const agg_page_link *links;
@@ -46,6 +47,18 @@ typedef struct agg_static_report {
 // from one another: it is for people who may see each of them.
 agg_err agg_static_report_write(FILE *stream, agg_error *error,
                                 const agg_static_report *report) SHOAL_MUST_CHECK;
+
+// Reports of different recipes for one page. Their home, account and links are NULL.
+typedef struct agg_static_set {
+    const char *title; // NULL: that of the only report, or how many there are
+    const agg_static_report *reports;
+    size_t n; // 1 or more
+} agg_static_set;
+
+// Prints a page with a table of contents and the reports as parts, each with its own facts,
+// guarantees and figures. Returns: as agg_static_report_write.
+agg_err agg_static_set_write(FILE *stream, agg_error *error,
+                             const agg_static_set *set) SHOAL_MUST_CHECK;
 
 // Returns: whether one of the page's tables has a column of this name.
 bool agg_static_report_sorts_by(const char *column);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of shoal report that have more than counts: how numbers are spread. Their figures are those of the commands, what is below the
+// Pages of shoal report that have more than counts: how numbers are spread, and several recipes. Their figures are those of the commands, what is below the
 // release threshold stays away, and each page is right in a browser on a phone and a screen, light and dark, without a finding of axe.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import { launchBrowser } from '../../../wasm/test/fixtures.mjs';
-import { keep, tooWide, violations } from '../serve/dashboard_site.mjs';
-import { list, makeCli } from './cli_helpers.mjs';
+import { HOSTILE, keep, tooWide, violations } from '../serve/dashboard_site.mjs';
+import { list, makeCli, sketch } from './cli_helpers.mjs';
 
 const { bad, good, has, path, read, release, write } = makeCli('report-pages');
 after(release);
@@ -45,6 +45,17 @@ before(() => {
   write('secret.json', numbers('secret', 'grr', { size: 8 }, { release: { threshold: 400 } }));
   for (const name of ['places', 'pieces', 'buckets', 'secret'])
     for (const day of [0, 1]) collect(name, AGES, 4000, day);
+  write('fish.json', sketch());
+  write('fish.txt', [...HOSTILE, 'cod', 'hake', 'sole'].map((name) => `${name}\n`).join(''));
+  for (const day of [0, 1])
+    collect(
+      'fish',
+      read('fish.txt')
+        .replace(/$/gm, '\t1')
+        .replace(/\n\t1$/, '\n'),
+      8000,
+      day,
+    );
 });
 
 /** Rows of the table in a region. @param {string} html @param {string} name @returns {string[][]} */
@@ -146,4 +157,121 @@ test('numbers in a browser', async (t) => {
   const options = ['--title', 'ages', '-o', 'ages.html'];
   good('report', '--recipe', 'places.json', ...options, 'places-0.acc', 'places-1.acc');
   await look(t, 'ages.html', 'report-numbers');
+});
+
+/** The sections of a page of one recipe, without the last. @param {string} name @param {string[]} more */
+function alone(name, more) {
+  good('report', '--recipe', `${name}.json`, ...more, '-o', 'alone.html', ...filesOf(name));
+  const sections = read('alone.html').match(/<section>.*?<\/section>/gs) ?? [];
+  assert.equal(sections.length, 4);
+  return sections.slice(0, 3);
+}
+
+/** @param {string} name */
+const filesOf = (name) => [0, 1].map((day) => `${name}-${day}.acc`);
+const THREE = ['fish', 'places', 'buckets'];
+const RECIPES = THREE.flatMap((name) => ['--recipe', `${name}.json`]);
+const WORDS = ['--dictionary', 'fish=fish.txt'];
+
+test('several recipes are parts of one page, each with the sections that it has alone', () => {
+  // The order of accumulators of different recipes does not matter.
+  const mixed = [0, 1].flatMap((day) => THREE.map((name) => `${name}-${day}.acc`));
+  good('report', ...RECIPES, ...WORDS, '-o', 'three.html', ...mixed);
+  const html = read('three.html');
+  const contents = /<nav aria-label="Contents">(.*?)<\/nav>/.exec(html)?.[1];
+  assert.equal(contents, THREE.map((name, i) => `<a href="#part-${i + 1}">${name}</a>`).join(''));
+  const parts = html.split(/<div id="part-\d">/).slice(1);
+  assert.equal(parts.length, 3);
+  for (const [i, name] of THREE.entries()) {
+    const sections = alone(name, i === 0 ? ['--dictionary', 'fish.txt'] : []);
+    const mine = (parts[i].match(/<section>.*?<\/section>/gs) ?? []).slice(0, 3);
+    assert.deepEqual(
+      mine.map((one) => one.replaceAll(`: ${name}"`, '"').replaceAll(`: ${name}</h2>`, '</h2>')),
+      sections,
+    );
+  }
+  assert.equal((html.match(/What this does not say/g) ?? []).length, 1);
+  assert.match(html, /<title>Results of 3 collections<\/title>/);
+});
+
+test('what cannot be one page is refused by name', () => {
+  const page = ['-o', 'never.html'];
+  const all = THREE.flatMap(filesOf);
+  bad(
+    2,
+    /same recipe as fish.json/,
+    'report',
+    ...RECIPES,
+    '--recipe',
+    'fish.json',
+    ...page,
+    ...all,
+  );
+  bad(2, /secret-0.acc is of none of the 3/, 'report', ...RECIPES, ...page, ...all, 'secret-0.acc');
+  bad(
+    2,
+    /none of the accumulators is of recipe buckets.json/,
+    'report',
+    ...RECIPES,
+    ...page,
+    ...all.slice(0, 4),
+  );
+  bad(
+    2,
+    /fish.txt: with several recipes it is ID=FILE/,
+    'report',
+    ...RECIPES,
+    '--dictionary',
+    'fish.txt',
+    ...page,
+    ...all,
+  );
+  bad(
+    2,
+    /--variable x: .* ID=NAME/,
+    'report',
+    ...RECIPES,
+    ...WORDS,
+    '--variable',
+    'x',
+    ...page,
+    ...all,
+  );
+  bad(2, /twice for recipe fish/, 'report', ...RECIPES, ...WORDS, ...WORDS, ...page, ...all);
+  bad(2, /recipe fish: .*dictionary/, 'report', ...RECIPES, ...page, ...all);
+  bad(5, /none.acc/, 'report', ...RECIPES, ...WORDS, ...page, ...all, 'none.acc');
+  bad(1, /fish.txt is no accumulator/, 'report', ...RECIPES, ...WORDS, ...page, ...all, 'fish.txt');
+  bad(
+    1,
+    /recipe places: places-0: .*both/,
+    'report',
+    ...RECIPES,
+    ...WORDS,
+    ...page,
+    ...all,
+    'places-0.acc',
+  );
+  // One part below its minimum leaves no page at all.
+  write('strict.json', { ...sketch(), recipe: 'strict', cohort: { minimum: 50000 } });
+  collect('strict', 'cod\t1\n', 4000);
+  const strict = ['--recipe', 'strict.json', '--dictionary', 'strict=fish.txt'];
+  bad(
+    3,
+    /recipe strict: .*minimum/,
+    'report',
+    ...RECIPES,
+    ...WORDS,
+    ...strict,
+    ...page,
+    ...all,
+    'strict-0.acc',
+  );
+  assert.ok(!has('never.html'));
+});
+
+test('several recipes in a browser, with hostile values', async (t) => {
+  const options = [...RECIPES, ...WORDS, '--title', 'several', '-o', 'several.html'];
+  good('report', ...options, ...THREE.flatMap(filesOf));
+  assert.ok(!read('several.html').includes('<img'));
+  await look(t, 'several.html', 'report-several');
 });

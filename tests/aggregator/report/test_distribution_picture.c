@@ -31,7 +31,7 @@ static char *print(const agg_distribution *d, const char *label)
     if (label != NULL)
         agg_distribution_figure(stream, d, label);
     else
-        agg_distribution_page_write(stream, d);
+        agg_distribution_page_write(stream, d, NULL);
     fclose(stream);
     return text;
 }
