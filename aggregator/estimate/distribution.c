@@ -269,6 +269,12 @@ bool agg_distribution_is_told(const agg_recipe *recipe)
     return part->domain != SHOAL_DOMAIN_NUMBER || agg_distribution_is_asked(recipe);
 }
 
+agg_distribution_options agg_distribution_of_pages(const agg_recipe *recipe)
+{
+    return (agg_distribution_options){.n_quantiles = recipe->recipe->release_threshold > 0 ? 0 : 5,
+                                      .quantiles = {0.25, 0.5, 0.75, 0.9, 0.99}};
+}
+
 agg_err agg_distribution_run(agg_distribution *distribution, agg_error *error,
                              const agg_recipe *recipe, const agg_accumulator *acc,
                              const agg_distribution_options *options)

@@ -69,6 +69,10 @@ typedef struct agg_distribution_options {
 // Returns: whether the part is of a mechanism whose recipes ask for a distribution.
 bool agg_distribution_is_asked(const agg_recipe *recipe);
 
+// Returns: the options for a page: the quartiles, 0.9 and 0.99, and no quantiles where the recipe
+// has a release threshold. Quantiles are points of the distribution function, which it withholds.
+agg_distribution_options agg_distribution_of_pages(const agg_recipe *recipe);
+
 // Returns: whether a recipe's reports tell a distribution: its values are numbers, by places or by
 // the buckets of a range, and the mechanism does not estimate a mean only.
 bool agg_distribution_is_told(const agg_recipe *recipe);

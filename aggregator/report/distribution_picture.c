@@ -107,14 +107,63 @@ void agg_distribution_figure(FILE *out, const agg_distribution *distribution, co
     fputs("</svg></div>\n", out);
 }
 
+// ---- the distribution function ----
+
+// Returns: every how many steps one is taken, so that there are `most` of them or fewer.
+static size_t stride(const agg_distribution *d, size_t most)
+{
+    return (d->n_steps + most - 1) / most;
+}
+
+// Returns: the step after `at` among those taken, with the last one in any case; n_steps at the
+// end.
+static size_t next_step(const agg_distribution *d, size_t at, size_t by)
+{
+    if (at + 1 >= d->n_steps) return d->n_steps;
+    return at + by < d->n_steps ? at + by : d->n_steps - 1;
+}
+
+static void put_point(FILE *out, const agg_distribution *d, double value, double share)
+{
+    fprintf(out, "%.1f,%.1f ", x_of(d, value), HEIGHT * (1 - fmin(fmax(share, 0), 1)));
+}
+
+void agg_distribution_rise(FILE *out, const agg_distribution *distribution, const char *label)
+{
+    const agg_distribution *d = distribution;
+    const agg_quantile *median = median_of(d);
+    size_t by = stride(d, AGG_RISE_MAX), last = d->n_steps - 1;
+    fputs("<div class=\"shape\" role=\"img\" aria-label=\"", out);
+    agg_page_string(out, label);
+    fprintf(out,
+            "\"><svg aria-hidden=\"true\" viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"none\">"
+            "<polygon class=\"within\" points=\"0.0,%.1f ",
+            WIDTH, HEIGHT, HEIGHT);
+    for (size_t i = by - 1; i < d->n_steps; i = next_step(d, i, by))
+        put_point(out, d, d->steps[i].to, d->steps[i].high);
+    // Back the same way: the steps that lie `by` apart, after the last one.
+    put_point(out, d, d->steps[last].to, d->steps[last].low);
+    for (size_t i = d->n_steps / by; i-- > 0;)
+        put_point(out, d, d->steps[i * by + by - 1].to, d->steps[i * by + by - 1].low);
+    fprintf(out, "\"/><polyline class=\"rise\" points=\"0.0,%.1f ", HEIGHT);
+    for (size_t i = by - 1; i < d->n_steps; i = next_step(d, i, by))
+        put_point(out, d, d->steps[i].to, d->steps[i].share);
+    fputs("\"/>", out);
+    if (median != NULL)
+        fprintf(out,
+                "<line class=\"middle\" x1=\"0\" x2=\"%.2f\" y1=\"50\" y2=\"50\"/><line "
+                "class=\"middle\" x1=\"%.2f\" x2=\"%.2f\" y1=\"50\" y2=\"%.0f\"/>",
+                x_of(d, median->value), x_of(d, median->value), x_of(d, median->value), HEIGHT);
+    fputs("</svg></div>\n", out);
+}
+
 // ---- tables ----
 
-static void open_table(FILE *out, const char *name)
+static void open_table(FILE *out, const char *name, const char *among)
 {
-    fprintf(out,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">"
-            "<table class=\"figures\"><caption>",
-            name);
+    fprintf(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s", name);
+    agg_page_of(out, among);
+    fputs("\"><table class=\"figures\"><caption>", out);
 }
 
 static void put_span(FILE *out, double low, double high, int decimals)
@@ -124,9 +173,9 @@ static void put_span(FILE *out, double low, double high, int decimals)
     agg_page_number(out, high, decimals);
 }
 
-static void put_quantiles(FILE *out, const agg_distribution *d)
+static void put_quantiles(FILE *out, const agg_distribution *d, const char *among)
 {
-    open_table(out, "Quantiles");
+    open_table(out, "Quantiles", among);
     fprintf(out,
             "Quantiles, with their %g\xe2\x80\xaf%% intervals</caption><thead><tr><th "
             "scope=\"col\">share of numbers up to</th><th scope=\"col\">value</th><th "
@@ -164,11 +213,11 @@ static void put_bin_row(FILE *out, const agg_distribution_bin *b, int decimals)
     fputs(is_unsure(b) ? " (cannot be told from zero)</td></tr>\n" : "</td></tr>\n", out);
 }
 
-static void put_bins(FILE *out, const agg_distribution *d)
+static void put_bins(FILE *out, const agg_distribution *d, const char *among)
 {
     int decimals = edge_decimals(d);
     fputs("<details><summary>Every figure of the histogram</summary>\n", out);
-    open_table(out, "Histogram");
+    open_table(out, "Histogram", among);
     fprintf(
         out,
         "Shares of all numbers, in percent, with their %g\xe2\x80\xaf%% intervals</caption>"
@@ -177,6 +226,55 @@ static void put_bins(FILE *out, const agg_distribution *d)
         100 * d->confidence);
     for (size_t i = 0; i < d->n_bins; i++) put_bin_row(out, &d->bins[i], decimals);
     fputs("</tbody></table></div></details>\n", out);
+}
+
+#define STEP_ROWS 16u // rows of the distribution function's table at most
+
+static void put_steps(FILE *out, const agg_distribution *d, const char *among)
+{
+    int decimals = edge_decimals(d);
+    size_t by = stride(d, STEP_ROWS);
+    fputs("<details><summary>Figures of the distribution function</summary>\n", out);
+    open_table(out, "Distribution function", among);
+    fprintf(out,
+            "Shares of numbers up to each value, in percent, with their %g\xe2\x80\xaf%% "
+            "intervals</caption><thead><tr><th scope=\"col\">up to</th><th scope=\"col\">share"
+            "</th><th scope=\"col\">interval</th></tr></thead><tbody>\n",
+            100 * d->confidence);
+    for (size_t i = by - 1; i < d->n_steps; i = next_step(d, i, by)) {
+        const agg_distribution_bin *b = &d->steps[i];
+        int of_share = limit(agg_error_decimals(100 * b->stderr_), 4);
+        fputs("<tr><th scope=\"row\">", out);
+        agg_page_number(out, b->to, decimals);
+        fputs("</th><td>", out);
+        agg_page_number(out, 100 * b->share, of_share);
+        fputs("\xe2\x80\xaf%</td><td>", out);
+        put_span(out, 100 * b->low, 100 * b->high, of_share);
+        fputs("</td></tr>\n", out);
+    }
+    fputs("</tbody></table></div></details>\n", out);
+}
+
+static void put_edges(FILE *out, const agg_distribution *d)
+{
+    int decimals = edge_decimals(d);
+    fputs("<figcaption class=\"edges\"><span>", out);
+    agg_page_number(out, low_end(d), decimals);
+    fputs("</span><span>", out);
+    agg_page_number(out, high_end(d), decimals);
+    fputs("</span></figcaption></figure>\n", out);
+}
+
+static void put_rise(FILE *out, const agg_distribution *d)
+{
+    fputs("<h3>The share of numbers up to each value</h3>\n<figure>", out);
+    agg_distribution_rise(
+        out, d, "Distribution function, rising from 0 to 100 percent; the tables have its figures");
+    put_edges(out, d);
+    fputs(
+        "<p class=\"note\">The line rises from 0 to 100\xe2\x80\xaf%; its band is the interval of "
+        "each share alone.</p>\n",
+        out);
 }
 
 static void put_note(FILE *out, const agg_distribution *d)
@@ -197,7 +295,7 @@ static void put_note(FILE *out, const agg_distribution *d)
     fputs("</p>\n", out);
 }
 
-void agg_distribution_page_write(FILE *out, const agg_distribution *distribution)
+void agg_distribution_page_write(FILE *out, const agg_distribution *distribution, const char *among)
 {
     const agg_distribution *d = distribution;
     char label[LABEL_MAX];
@@ -207,13 +305,11 @@ void agg_distribution_page_write(FILE *out, const agg_distribution *distribution
              agg_grouped(low_end(d), decimals).text, agg_grouped(high_end(d), decimals).text);
     fputs("<div class=\"spread\"><h3>How the numbers are spread</h3>\n<figure>", out);
     agg_distribution_figure(out, d, label);
-    fputs("<figcaption class=\"edges\"><span>", out);
-    agg_page_number(out, low_end(d), decimals);
-    fputs("</span><span>", out);
-    agg_page_number(out, high_end(d), decimals);
-    fputs("</span></figcaption></figure>\n", out);
+    put_edges(out, d);
     put_note(out, d);
-    if (d->n_quantiles > 0) put_quantiles(out, d);
-    put_bins(out, d);
+    if (d->n_steps > 0) put_rise(out, d);
+    if (d->n_quantiles > 0) put_quantiles(out, d, among);
+    put_bins(out, d, among);
+    if (d->n_steps > 0) put_steps(out, d, among);
     fputs("</div>\n", out);
 }

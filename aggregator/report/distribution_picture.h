@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a number is spread, for pages: a histogram whose bins have bands, a table of quantiles with
-// their intervals, and a table with every figure of the histogram. SVG within HTML, without a style
-// of its own: each page that agg_page_open begins has distribution_style.h. Pure.
+// their intervals, the distribution function with its band, and tables with their figures. SVG
+// within HTML, without a style of its own: each page that agg_page_open begins has
+// distribution_style.h. Pure.
 #ifndef DISTRIBUTION_PICTURE_H
 #define DISTRIBUTION_PICTURE_H
 
@@ -15,8 +16,19 @@
 //   label: what a screen reader says of it; UTF-8 or not, escaped here
 void agg_distribution_figure(FILE *out, const agg_distribution *distribution, const char *label);
 
-// Prints the figure, its range and its tables. It is for a part of a page that has a title already.
+// Draws the distribution function from 0 at the foot to 1 at the top, with the band of its
+// intervals. At most AGG_RISE_MAX of its steps are drawn.
+//   distribution: with one step at least
+//   label: as of agg_distribution_figure
+void agg_distribution_rise(FILE *out, const agg_distribution *distribution, const char *label);
+
+#define AGG_RISE_MAX 256u
+
+// Prints the figures, their range and its tables. It is for a part of a page that has a title
+// already. The distribution function is left out where it is withheld.
 //   distribution: with one bin at least
-void agg_distribution_page_write(FILE *out, const agg_distribution *distribution);
+//   among: a name for the labels of its tables, if the page has several distributions; or NULL
+void agg_distribution_page_write(FILE *out, const agg_distribution *distribution,
+                                 const char *among);
 
 #endif

@@ -12,6 +12,8 @@ static const char distribution_style[] =
     ".spread .unsure .bin,.spread .unsure .range{fill:var(--mute-whisker)}"
     ".spread .middle{stroke:var(--warn);stroke-width:2;stroke-dasharray:5 4;"
     "vector-effect:non-scaling-stroke}"
+    ".spread .within{fill:var(--bar);opacity:.25}.spread .rise{fill:none;stroke:var(--bar);"
+    "stroke-width:2;vector-effect:non-scaling-stroke}"
     ".spread .edges{display:flex;justify-content:space-between;color:var(--soft);"
     "font-size:.85rem;margin:.25rem 0 0;font-variant-numeric:tabular-nums}"
     ".spread .scroll{overflow-x:auto}.spread .scroll:focus-visible{outline:2px solid var(--bar)}"
@@ -23,7 +25,8 @@ static const char distribution_style[] =
     "@media(max-width:40rem){.figures thead tr,.figures tbody tr{display:table-row}"
     ".figures th,.figures td{padding-right:.6rem}.figures thead th,.figures "
     "caption{white-space:normal}}"
-    "@media(forced-colors:active){.spread .bin,.spread .range{fill:CanvasText}}"
+    "@media(forced-colors:active){.spread .bin,.spread .range,.spread .within{fill:CanvasText}"
+    ".spread .rise{stroke:CanvasText}}"
     "@media print{.spread .scroll{overflow:visible}}";
 
 #endif

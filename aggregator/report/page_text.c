@@ -71,3 +71,10 @@ void agg_page_count(FILE *out, double x)
 {
     agg_page_number(out, x, 0);
 }
+
+void agg_page_of(FILE *out, const char *name)
+{
+    if (name == NULL) return;
+    fputs(": ", out);
+    agg_page_string(out, name);
+}

@@ -17,4 +17,7 @@ void agg_page_string(FILE *out, const char *text);
 void agg_page_number(FILE *out, double x, int decimals);
 void agg_page_count(FILE *out, double x);
 
+// Prints ": " and a name, escaped, that tells one of several parts of a page; nothing for NULL.
+void agg_page_of(FILE *out, const char *name);
+
 #endif

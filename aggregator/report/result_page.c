@@ -371,7 +371,7 @@ void agg_page_section_write(FILE *out, const agg_page_section *section)
         agg_page_string(out, section->link);
         fputs("\">", out);
     }
-    agg_page_string(out, section->recipe->id);
+    agg_page_string(out, section->among != NULL ? section->among : section->recipe->id);
     fputs(section->link != NULL ? "</a></h2>\n" : "</h2>\n", out);
     if (section->estimate != NULL) put_alarms(out, &section->estimate->alarms);
     if (section->estimate != NULL) put_facts(out, section);
@@ -389,7 +389,7 @@ void agg_page_section_write(FILE *out, const agg_page_section *section)
     if (section->asked != NULL && section->asked[0] != '\0')
         put_chance(out, section->estimate);
     else if (section->estimate->distribution != NULL)
-        agg_distribution_page_write(out, section->estimate->distribution);
+        agg_distribution_page_write(out, section->estimate->distribution, section->among);
     if (section->estimate->alarms.is_measured) put_tested(out, &section->estimate->alarms);
     if (section->estimate->guarantee != NULL) put_guarantee(out, section->estimate->guarantee);
     fputs("</section>\n", out);

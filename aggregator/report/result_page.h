@@ -29,7 +29,8 @@ typedef struct agg_page_section {
     // The order of the rows, which the page offers to change; NULL for neither. The estimate has
     // the rows in this order already, unless it is the table's own.
     const agg_table_order *order;
-    size_t n_found; // rows that hold what the order searches for
+    const char *among; // its name in labels, distinct, if a page has several with figures; or NULL
+    size_t n_found;    // rows that hold what the order searches for
 } agg_page_section;
 
 // A link from each page of a server to another one.

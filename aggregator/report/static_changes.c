@@ -126,7 +126,9 @@ static void put_changes(FILE *out, const agg_compare *c, const agg_static_report
         agg_scale_hold(&scale, rows[i].row->b);
     }
     agg_scale_finish(&scale);
-    fputs("<section><h2>What changed</h2>\n<p class=\"note\">From ", out);
+    fputs("<section><h2>What changed", out);
+    agg_page_of(out, r->among);
+    fputs("</h2>\n<p class=\"note\">From ", out);
     agg_page_string(out, r->names[0]);
     fputs(" (ring) to ", out);
     agg_page_string(out, r->names[r->n - 1]);

@@ -8,6 +8,7 @@
 
 #include "agg_size.h"
 #include "compare.h"
+#include "distribution.h"
 #include "page_text.h"
 #include "print_text.h"
 #include "recipe.h"
@@ -29,7 +30,8 @@ typedef struct trends {
 } trends;
 
 struct agg_static_made {
-    agg_estimate estimate; // of all periods together; no more rows than the page tells apart
+    agg_estimate estimate;   // of all periods together; no more rows than the page tells apart
+    agg_distribution spread; // of the estimate, if that points to it
     agg_guarantee guarantee;
     trends trends;
     agg_compare changes; // the first period against the last; used with several periods
@@ -62,6 +64,20 @@ static agg_err load_sum(agg_accumulator *sum, agg_error *error, const agg_static
     }
     if (err != SHOAL_OK) agg_accumulator_release(sum);
     return err;
+}
+
+// Adds how the numbers are spread. On a server it is on the collection's own page.
+static agg_err add_spread(agg_estimate *e, agg_distribution *spread, agg_error *error,
+                          const agg_static_report *r, const agg_accumulator *sum)
+{
+    if (r->home != NULL || !agg_distribution_is_told(r->recipe)) return SHOAL_OK;
+    agg_distribution_options options = agg_distribution_of_pages(r->recipe);
+    options.confidence = r->options.confidence;
+    options.n_threads = r->options.n_threads;
+    agg_err err = agg_distribution_run(spread, error, r->recipe, sum, &options);
+    if (err == SHOAL_OK) e->distribution = spread;
+    // The reports fit no distribution, or are of windows that a distribution cannot be told from.
+    return err == SHOAL_ERR_RANGE || err == AGG_ERR_USAGE ? SHOAL_OK : err;
 }
 
 // ---- over time ----
@@ -132,10 +148,13 @@ static agg_err fill_trends(trends *t, agg_error *error, const agg_static_report 
     t->reports = agg_alloc(error, r->n, sizeof *t->reports);
     if (t->points == NULL || t->reports == NULL) return AGG_ERR_MEMORY;
     agg_err err = SHOAL_OK;
-    if (!t->is_mean)
+    // The labels of a closed domain's items, such as buckets, need not be values of the recipe.
+    bool is_closed =
+        r->recipe->recipe->n_parts > 0 && r->recipe->recipe->parts[0].domain != SHOAL_DOMAIN_OPEN;
+    if (!is_closed)
         err = agg_dictionary_of_texts(&picked, places, error, r->recipe, t->values, t->n_values);
     for (size_t i = 0; err == SHOAL_OK && i < r->n; i++)
-        err = fill_period(t, error, r, t->is_mean ? r->dictionary : &picked, i);
+        err = fill_period(t, error, r, is_closed ? r->dictionary : &picked, i);
     agg_dictionary_release(&picked);
     return err;
 }
@@ -188,8 +207,9 @@ static void put_trend_head(FILE *out, const trends *t, const agg_static_report *
 {
     static const agg_table_column period = {"period", "period", NULL, true},
                                   reports = {"reports", "reports", NULL, true};
-    fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figures over time\">"
-          "<table class=\"plain\"><caption>Every figure, with half the width of its interval"
+    fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figures over time", out);
+    agg_page_of(out, r->among);
+    fputs("\"><table class=\"plain\"><caption>Every figure, with half the width of its interval"
           "</caption><thead><tr>",
           out);
     agg_table_title(out, r->order, &period, false);
@@ -253,7 +273,9 @@ static void put_trend_table(FILE *out, const trends *t, const agg_static_report 
 
 static void put_trends(FILE *out, const trends *t, const agg_static_report *r)
 {
-    fputs("<section><h2>Over time</h2>\n<p class=\"note\">", out);
+    fputs("<section><h2>Over time", out);
+    agg_page_of(out, r->among);
+    fputs("</h2>\n<p class=\"note\">", out);
     fputs(t->is_mean ? "The mean in each period, with its interval.</p>\n"
                      : "The share of each period's reports, with its interval. The values were "
                        "picked because they are the largest of all periods together.</p>\n",
@@ -267,12 +289,15 @@ static void put_trends(FILE *out, const trends *t, const agg_static_report *r)
 
 static void write_trends(FILE *out, const agg_static_report *r, const trends *t)
 {
-    if (t->n_values > 0)
+    if (t->n_values > 0) {
         put_trends(out, t, r);
-    else
-        fputs("<section><h2>Over time</h2><p class=\"note\">No value can be told from zero, so "
-              "there is none to follow.</p></section>\n",
-              out);
+        return;
+    }
+    fputs("<section><h2>Over time", out);
+    agg_page_of(out, r->among);
+    fputs("</h2><p class=\"note\">No value can be told from zero, so "
+          "there is none to follow.</p></section>\n",
+          out);
 }
 
 // ---- what the page is made of ----
@@ -295,8 +320,11 @@ static agg_err fill_estimate(agg_static_made *made, agg_error *error, const agg_
     agg_err err = load_sum(&sum, error, r);
     if (err != SHOAL_OK) return err;
     err = agg_estimate_run(&made->estimate, error, r->recipe, &sum, r->dictionary, &options);
+    if (err == SHOAL_OK)
+        err = add_spread(&made->estimate, &made->spread, error, r, &sum);
+    else
+        made->estimate = (agg_estimate){0};
     agg_accumulator_release(&sum);
-    if (err != SHOAL_OK) made->estimate = (agg_estimate){0};
     return err;
 }
 
@@ -321,6 +349,7 @@ static agg_err fill(agg_static_made *made, agg_error *error, const agg_static_re
 void agg_static_report_release(agg_static_made *made)
 {
     if (made == NULL) return;
+    agg_distribution_release(&made->spread);
     agg_estimate_release(&made->estimate);
     release_trends(&made->trends);
     if (made->n_periods > 1) agg_compare_release(&made->changes);
@@ -360,8 +389,9 @@ static void put_limits(FILE *out)
           out);
 }
 
-agg_err agg_static_report_print(FILE *out, agg_error *error, const agg_static_report *r,
-                                const agg_static_made *made)
+// Prints all sections of one recipe.
+static agg_err put_part(FILE *out, agg_error *error, const agg_static_report *r,
+                        const agg_static_made *made)
 {
     char period[96];
     agg_err err = SHOAL_OK;
@@ -369,16 +399,35 @@ agg_err agg_static_report_print(FILE *out, agg_error *error, const agg_static_re
     const agg_page_section section = {.recipe = r->recipe,
                                       .estimate = &made->estimate,
                                       .period = r->n == 1 ? r->names[0] : period,
-                                      .top = r->options.top};
+                                      .top = r->options.top,
+                                      .among = r->among};
+    agg_page_section_write(out, &section);
+    if (r->n > 1) write_trends(out, r, &made->trends);
+    if (r->n > 1) err = agg_static_changes_write(out, error, r, &made->changes);
+    return err;
+}
+
+// Makes and prints them.
+static agg_err make_part(FILE *out, agg_error *error, const agg_static_report *report)
+{
+    agg_static_made *made;
+    agg_err err = agg_static_report_make(&made, error, report);
+    if (err != SHOAL_OK) return err;
+    err = put_part(out, error, report, made);
+    agg_static_report_release(made);
+    return err;
+}
+
+agg_err agg_static_report_print(FILE *out, agg_error *error, const agg_static_report *r,
+                                const agg_static_made *made)
+{
     const agg_page page = {.title = r->title,
                            .home = r->home,
                            .links = r->links,
                            .account = r->account,
                            .more_style = trend_style};
     agg_page_open(out, &page);
-    agg_page_section_write(out, &section);
-    if (r->n > 1) write_trends(out, r, &made->trends);
-    if (r->n > 1) err = agg_static_changes_write(out, error, r, &made->changes);
+    agg_err err = put_part(out, error, r, made);
     put_limits(out);
     return err == SHOAL_OK ? agg_page_close(out, error) : err;
 }
@@ -391,6 +440,39 @@ agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static
     err = agg_static_report_print(stream, error, report, made);
     agg_static_report_release(made);
     return err;
+}
+
+static void put_contents(FILE *out, const agg_static_set *set)
+{
+    fputs("<nav aria-label=\"Contents\">", out);
+    for (size_t i = 0; i < set->n; i++) {
+        fprintf(out, "<a href=\"#part-%zu\">", i + 1);
+        agg_page_string(out, set->reports[i].among);
+        fputs("</a>", out);
+    }
+    fputs("</nav>\n", out);
+}
+
+agg_err agg_static_set_write(FILE *stream, agg_error *error, const agg_static_set *set)
+{
+    char title[64];
+    snprintf(title, sizeof title, "Results of %zu collections", set->n);
+    const agg_page page = {.title = set->title != NULL ? set->title : title,
+                           .more_style = trend_style};
+    if (set->n == 1) return agg_static_report_write(stream, error, set->reports);
+    agg_page_open(stream, &page);
+    put_contents(stream, set);
+    for (size_t i = 0; i < set->n; i++) {
+        fprintf(stream, "<div id=\"part-%zu\">\n", i + 1);
+        agg_err err = make_part(stream, error, &set->reports[i]);
+        if (err != SHOAL_OK) {
+            agg_error_prefix(error, "recipe %s", set->reports[i].among);
+            return err;
+        }
+        fputs("</div>\n", stream);
+    }
+    put_limits(stream);
+    return agg_page_close(stream, error);
 }
 
 bool agg_static_report_sorts_by(const char *column)

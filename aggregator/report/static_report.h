@@ -2,8 +2,9 @@
 // A result as one self-contained page, to send to somebody: no script, nothing that is fetched, and
 // a Content-Security-Policy that forbids both. It is made of accumulators alone.
 //
-// The page has all accumulators together, as `shoal estimate` counts them; with several, each value
-// over them in their order, and the first against the last, as `shoal compare` does.
+// The page has all accumulators together, as `shoal estimate` counts them, and how their numbers
+// are spread (distribution_picture.h) if they tell a distribution; with several, each value over
+// them in their order, and the first against the last, as `shoal compare` does.
 #ifndef STATIC_REPORT_H
 #define STATIC_REPORT_H
 
@@ -27,6 +28,7 @@ typedef struct agg_static_report {
     void *context;
     agg_estimate_options options; // by and post: zeros
     agg_release release;
+    const char *among; // its name in headings and labels, distinct, if a page has several; or NULL
     // On a server; NULL in a file, as in agg_page.
     const char *home, *account;
     const agg_page_link *links;
@@ -67,6 +69,18 @@ void agg_static_report_release(agg_static_made *made);
 // from one another: it is for people who may see each of them.
 agg_err agg_static_report_write(FILE *stream, agg_error *error,
                                 const agg_static_report *report) SHOAL_MUST_CHECK;
+
+// Reports of different recipes for one page. Their home, account and links are NULL.
+typedef struct agg_static_set {
+    const char *title; // NULL: that of the only report, or how many there are
+    const agg_static_report *reports;
+    size_t n; // 1 or more
+} agg_static_set;
+
+// Prints a page with a table of contents and the reports as parts, each with its own facts,
+// guarantees and figures. Returns: as agg_static_report_write.
+agg_err agg_static_set_write(FILE *stream, agg_error *error,
+                             const agg_static_set *set) SHOAL_MUST_CHECK;
 
 // Returns: whether one of the page's tables has a column of this name.
 bool agg_static_report_sorts_by(const char *column);

@@ -29,6 +29,7 @@ static const char trend_style[] =
     ".changes tbody tr{grid-template-columns:minmax(0,1fr) auto}"
     ".changes .verdict{grid-column:2;grid-row:1}.changes .count{text-align:left}"
     "th.verdict{position:absolute;clip-path:inset(50%)}}"
-    "@media print{.wide{overflow:visible}}";
+    "@media print{.wide{overflow:visible}.plain{table-layout:fixed}.plain th,.plain "
+    "td{white-space:normal;overflow-wrap:anywhere;font-size:.8rem;padding-right:.5rem}}";
 
 #endif

@@ -51,16 +51,13 @@ static agg_err compare_growth(serve_estimate *made, const serve_collection *coll
 }
 
 // Adds how the numbers are spread. It is made of the same closed blocks as the estimate, so it says
-// nothing about fewer reports. Quantiles are points of the distribution function, which a release
-// threshold withholds.
+// nothing about fewer reports.
 static agg_err spread(serve_estimate *made, const serve_collection *collection,
                       const agg_accumulator *acc, unsigned n_threads)
 {
-    const agg_distribution_options options = {
-        .n_quantiles = collection->recipe.recipe->release_threshold > 0 ? 0 : 5,
-        .quantiles = {0.25, 0.5, 0.75, 0.9, 0.99},
-        .n_threads = n_threads};
+    agg_distribution_options options = agg_distribution_of_pages(&collection->recipe);
     agg_error error;
+    options.n_threads = n_threads;
     agg_err err = agg_distribution_run(&made->spread, &error, &collection->recipe, acc, &options);
     if (err == SHOAL_OK) made->estimate.distribution = &made->spread;
     if (err == SHOAL_OK || err == SHOAL_ERR_RANGE) return SHOAL_OK;

@@ -31,7 +31,7 @@ static char *print(const agg_distribution *d, const char *label)
     if (label != NULL)
         agg_distribution_figure(stream, d, label);
     else
-        agg_distribution_page_write(stream, d);
+        agg_distribution_page_write(stream, d, NULL);
     fclose(stream);
     return text;
 }
@@ -91,6 +91,40 @@ static void labels_stay_text(void **state)
     free(text);
 }
 
+// Three steps over 40 units: the line starts at zero, the band goes up by the high ends and back by
+// the low ones, and the last step is drawn once.
+static void distribution_function_rises(void **state)
+{
+    (void)state;
+    agg_distribution_bin steps[600] = {
+        {0, 10, 0.5, 0.05, 0.4, 0.6}, {0, 20, 0.75, 0.05, 0.7, 0.8}, {0, 40, 1, 0, 1, 1}};
+    agg_distribution d = spread();
+    char *text = print(&d, NULL);
+    assert_null(strstr(text, "Distribution function"));
+    free(text);
+    d.steps = steps;
+    d.n_steps = 3;
+    text = print(&d, NULL);
+    assert_non_null(strstr(text, "class=\"rise\" points=\"0.0,100.0 250.0,50.0 500.0,25.0 "
+                                 "1000.0,0.0 \""));
+    assert_non_null(strstr(text, "class=\"within\" points=\"0.0,100.0 250.0,40.0 500.0,20.0 "
+                                 "1000.0,0.0 1000.0,0.0 1000.0,0.0 500.0,30.0 250.0,60.0 \""));
+    assert_non_null(strstr(text, "20.0</th><td>75.0\xe2\x80\xaf%</td><td>70.0 to 80.0<"));
+    free(text);
+    // Many steps are thinned, and the last one stays.
+    for (size_t i = 0; i < 600; i++) {
+        double at = (double)(i + 1) / 600;
+        steps[i] = (agg_distribution_bin){0, 40 * at, at, 0.01, at - 0.01, at + 0.01};
+    }
+    d.n_steps = 600;
+    text = print(&d, NULL);
+    assert_non_null(strstr(text, "1000.0,0.0 \"/>"));
+    assert_true(count_of(text, ",50.0 ") < 10);
+    assert_true(strlen(text) < 3 * 12 * AGG_RISE_MAX + 8192);
+    assert_int_equal(count_of(text, "40.0</th><td>100"), 1);
+    free(text);
+}
+
 // Nothing is above the threshold: the picture is empty, and no figure is made up.
 static void all_bins_may_be_withheld(void **state)
 {
@@ -110,9 +144,8 @@ static void all_bins_may_be_withheld(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bars_lie_on_their_scale),
-        cmocka_unit_test(tables_have_every_figure),
-        cmocka_unit_test(labels_stay_text),
+        cmocka_unit_test(bars_lie_on_their_scale),  cmocka_unit_test(tables_have_every_figure),
+        cmocka_unit_test(labels_stay_text),         cmocka_unit_test(distribution_function_rises),
         cmocka_unit_test(all_bins_may_be_withheld),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
