@@ -58,28 +58,29 @@ static void rows(void)
     }
 }
 
-// The law of one step in 16 g-ths, all its coins forced through the code: weight[y][z] of the
-// answer z where y is the truth.
+// The law of one step, all its coins forced through the code: chance[y][z] of the answer z where y
+// is the truth.
 typedef struct step {
-    uint64_t weight[G_MAX][G_MAX];
+    double chance[G_MAX][G_MAX];
 } step;
 
-static void enumerate_step(step *s, const shoal_part *part, uint64_t sixteenths)
+static void enumerate_step(step *s, const shoal_part *part, uint64_t f)
 {
+    double lies = ldexp((double)f, -64), g = part->m;
     memset(s, 0, sizeof *s);
     for (uint32_t y = 0; y < part->m; y++)
         for (uint64_t noise = 0; noise < part->m; noise++)
             for (int is_noise = 0; is_noise < 2; is_noise++) {
                 shoal_rng rng;
                 script(&rng, 0, 0);
-                script_word(&rng, 0, is_noise ? (sixteenths << 60) - 1 : sixteenths << 60);
+                script_word(&rng, 0, is_noise ? f - 1 : f);
                 script_word(&rng, 1, noise | (uint64_t)0x5a << 32); // its low bits alone count
-                uint32_t z = shoal_loloha_noisy(part, sixteenths << 60, y, &rng);
-                s->weight[y][z] += is_noise ? sixteenths : 16 - sixteenths;
+                uint32_t z = shoal_loloha_noisy(part, f, y, &rng);
+                s->chance[y][z] += (is_noise ? lies : 1 - lies) / g;
             }
     for (uint32_t y = 0; y < part->m; y++)
         for (uint32_t z = 0; z < part->m; z++)
-            CHECK(s->weight[y][z] == (y == z ? part->m * (16 - sixteenths) : 0) + sixteenths);
+            CHECK(fabs(s->chance[y][z] - (y == z ? 1 - lies : 0) - lies / g) < 1e-15);
 }
 
 // The claim is the loss of the enumerated law: not below it, and above it by rounding only.
@@ -105,21 +106,20 @@ static void law_of_one_report(uint32_t size, uint32_t g)
     for (size_t i = 0; i < sizeof coins / sizeof coins[0]; i++) {
         shoal_part part = with_thresholds(size, g, coins[i][0], coins[i][1]);
         step first, second;
-        enumerate_step(&first, &part, coins[i][0]);
-        enumerate_step(&second, &part, coins[i][1]);
-        double largest = 0;
-        uint64_t report[G_MAX][G_MAX] = {{0}};
+        enumerate_step(&first, &part, coins[i][0] << 60);
+        enumerate_step(&second, &part, coins[i][1] << 60);
+        double largest = 0, report[G_MAX][G_MAX] = {{0}};
         for (uint32_t y = 0; y < g; y++)
             for (uint32_t o = 0; o < g; o++)
                 for (uint32_t m = 0; m < g; m++)
-                    report[y][o] += first.weight[y][m] * second.weight[m][o];
+                    report[y][o] += first.chance[y][m] * second.chance[m][o];
         for (uint32_t j = 0; j < part.k; j++)
             for (uint32_t a = 0; a <= size; a++)
                 for (uint32_t b = 0; b <= size; b++)
                     for (uint32_t o = 0; o < g; o++) {
-                        uint64_t x = report[shoal_loloha_answer(&part, j, a)][o],
-                                 y = report[shoal_loloha_answer(&part, j, b)][o];
-                        largest = fmax(largest, log((double)x / (double)y));
+                        double x = report[shoal_loloha_answer(&part, j, a)][o],
+                               y = report[shoal_loloha_answer(&part, j, b)][o];
+                        largest = fmax(largest, log(x / y));
                     }
         uint32_t claimed = 0;
         shoal_err err = shoal_loloha_mechanism.epsilon(&claimed, &part);
@@ -147,8 +147,7 @@ static void add_table(paths *p, const step *second, const uint32_t *table, doubl
         for (uint32_t o = 0; o < p->n; o++) {
             double product = chance;
             for (uint32_t t = 0; t < p->length; t++)
-                product *= (double)second->weight[table[digit(s, p->g, t)]][digit(o, p->g, t)] /
-                           (16.0 * p->g);
+                product *= second->chance[table[digit(s, p->g, t)]][digit(o, p->g, t)];
             p->law[(size_t)s * p->n + o] += product;
         }
 }
@@ -164,7 +163,7 @@ static void enumerate_paths(paths *p, const step *first, const step *second)
         double chance = 1;
         for (uint32_t y = 0; y < p->g; y++) {
             table[y] = digit(i, p->g, y);
-            chance *= (double)first->weight[y][table[y]] / (16.0 * p->g);
+            chance *= first->chance[y][table[y]];
         }
         add_table(p, second, table, chance);
     }
@@ -221,17 +220,22 @@ static double step_loss(uint32_t g, uint64_t sixteenths)
     return log1p(g * (16.0 - (double)sixteenths) / (double)sixteenths);
 }
 
-static losses enumerate_losses(uint32_t g, uint32_t length, uint64_t f1, uint64_t f2)
+static losses losses_of_part(const shoal_part *part, uint32_t length)
 {
-    shoal_part part = with_thresholds(2, g, f1, f2);
     step first, second;
-    paths p = {.g = g, .length = length};
-    enumerate_step(&first, &part, f1);
-    enumerate_step(&second, &part, f2);
+    paths p = {.g = part->m, .length = length};
+    enumerate_step(&first, part, part->pqf_threshold[SHOAL_LOLOHA_PERMANENT]);
+    enumerate_step(&second, part, part->threshold);
     enumerate_paths(&p, &first, &second);
     losses l = losses_of(&p);
     free(p.law);
     return l;
+}
+
+static losses enumerate_losses(uint32_t g, uint32_t length, uint64_t f1, uint64_t f2)
+{
+    shoal_part part = with_thresholds(2, g, f1, f2);
+    return losses_of_part(&part, length);
 }
 
 // Any two sequences of values: no more than `epsilon` a report. Two whose reports share permanent
@@ -253,10 +257,10 @@ static void claims_are_reached(void)
     for (uint32_t g = 2; g <= 4; g += 2) {
         shoal_part part = with_thresholds(2, g, 4, 0);
         step first;
-        enumerate_step(&first, &part, 4);
+        enumerate_step(&first, &part, (uint64_t)4 << 60);
         step shown = {{{0}}};
         for (uint32_t y = 0; y < g; y++)
-            for (uint32_t z = 0; z < g; z++) shown.weight[y][z] = y == z ? 16 * g : 0;
+            for (uint32_t z = 0; z < g; z++) shown.chance[y][z] = y == z;
         paths p = {.g = g, .length = g};
         enumerate_paths(&p, &first, &shown);
         for (uint32_t d = 1; d <= g; d++) {
@@ -296,6 +300,30 @@ static void where_claims_end(void)
     losses one = enumerate_losses(2, 1, f1, f2);
     CHECK(fabs(one.any - first) < 1e-12);
     CHECK(l.any > 6 * first);
+}
+
+// The losses of docs/mechanisms/loloha.md, of real recipes with g = 2: between any two histories of
+// 1 to 4 reports, and between two whose answers change at the same reports.
+static void documented_losses(void)
+{
+    static const struct {
+        uint32_t eps, permanent;
+        double any[4], alike[4];
+    } rows_[] = {
+        {1000000, 2000000, {0.735, 1.471, 2.060, 2.650}, {0.735, 1.471, 2.060, 2.650}},
+        {1000000, 1000000, {0.434, 0.868, 1.169, 1.711}, {0.434, 0.868, 1.169, 1.471}},
+        {2000000, 1000000, {0.735, 1.471, 2.429, 3.387}, {0.735, 1.471, 1.693, 1.916}},
+        {4000000, 2000000, {1.876, 3.751, 5.749, 7.746}, {1.876, 3.751, 3.873, 3.995}},
+    };
+    for (size_t i = 0; i < sizeof rows_ / sizeof rows_[0]; i++) {
+        shoal_part part = loloha_part(2, 2, rows_[i].eps, rows_[i].permanent);
+        for (uint32_t t = 1; t <= 4; t++) {
+            losses l = losses_of_part(&part, t);
+            CHECK(fabs(l.any - rows_[i].any[t - 1]) < 6e-4);
+            CHECK(fabs(fmax(l.alike[1], l.alike[2]) - rows_[i].alike[t - 1]) < 6e-4);
+            CHECK(l.any <= t * (rows_[i].eps / 1e6) * (1 + 1e-12));
+        }
+    }
 }
 
 static void real_epsilon(void)
@@ -459,6 +487,7 @@ int main(void)
     law_of_changing_values(4, 4, 12, 4);
     claims_are_reached();
     where_claims_end();
+    documented_losses();
     real_epsilon();
     what_is_permanent();
     real_draws();
