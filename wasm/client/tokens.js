@@ -67,10 +67,12 @@ function pageOf(context) {
   if (known) return known;
   /** @type {any} */
   const page = {};
-  page.fetching = new Promise((resolve) => {
+  /** @type {Promise<void>} */
+  const fetching = new Promise((resolve) => {
     page.begin = resolve;
     context.signal.addEventListener('abort', () => resolve());
   });
+  page.fetching = fetching;
   pages.set(context, page);
   return page;
 }

@@ -9,8 +9,8 @@
 #include "account.h"
 #include "estimator.h"
 
-#define TRIALS 400u
-#define N 1200u
+#define TRIALS 800u
+#define N 600u
 
 typedef struct law {
     double epsilon, permanent;
@@ -29,9 +29,9 @@ static void read_law(agg_recipe *recipe, const law *l)
     read_recipe(recipe, text);
 }
 
-// The first four values: 600, 300 and 150 devices and none; 150 devices hold no listed value.
+// The first four values: 300, 150 and 75 devices and none; 75 devices hold no listed value.
 static const uint64_t held[5] = {0, 1, 2, 3, SHOAL_ITEM_NONE};
-static const uint32_t devices[5] = {600, 300, 150, 0, 150};
+static const uint32_t devices[5] = {300, 150, 75, 0, 75};
 
 // One report of each of N new devices.
 static void fold(agg_sketch *sketch, const agg_recipe *recipe, uint64_t first)
@@ -66,8 +66,9 @@ static double expected(const law *l, double f)
     return (f * p * (1 - p) + (N - f) * q * (1 - q)) / ((p - q) * (p - q));
 }
 
-// Of 400 collections: bias 4 sd of a mean; variance, whose estimate has sd 7 %, 4 of them;
-// coverage, sd 0.011, 4 of them. The stated variance moves with the count and averages out.
+// Of 800 collections: bias 4 sd of a mean; variance, whose estimate has sd 5 %, 4 of them;
+// coverage, sd 0.0077, 4 of them. The stated variance moves with the count and averages out, but
+// for counts below 0, which it takes for 0: of a value that nobody holds that is 0.4 sd on average.
 static void check_law(const law *l)
 {
     agg_recipe recipe;
@@ -91,22 +92,24 @@ static void check_law(const law *l)
         }
         agg_sketch_release(&sketch);
     }
+    double slope = expected(l, 1) - expected(l, 0);
     for (int i = 0; i < 4; i++) {
         double variance = expected(l, devices[i]);
         assert_true(fabs(agg_loloha_account.variance(part, N, devices[i], 0) / variance - 1) <
                     1e-9);
         assert_true(fabs(all[i].mean) < 4 * sqrt(variance / TRIALS));
         assert_true(fabs(all[i].square / variance - 1) < 4 * sqrt(2.0 / TRIALS));
-        assert_true(fabs(all[i].claimed / variance - 1) < 0.02);
-        assert_true(fabs(all[i].covered - 0.95) < 4 * 0.011);
+        double extra = devices[i] == 0 ? 0.4 * slope / sqrt(variance) : 0;
+        assert_true(fabs(all[i].claimed / variance - 1 - extra) < 0.01);
+        assert_true(fabs(all[i].covered - 0.95) < 4 * 0.0077);
     }
     agg_recipe_release(&recipe);
 }
 
 static void counts_follow_their_formula(void **state)
 {
-    static const law laws[] = {
-        {2, 4, 2, 12}, {1, 2, 2, 3}, {2, 3, 4, 15}, {2, 2, 8, 40}, {3, 3, 16, 200}};
+    static const law laws[] = {{2, 4, 2, 12}, {1, 2, 2, 4},  {2, 3, 4, 15},
+                               {2, 2, 8, 7},  {2, 2, 8, 40}, {3, 3, 16, 200}};
     (void)state;
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) check_law(&laws[i]);
 }
