@@ -91,6 +91,15 @@ static shoal_err reveal(shoal_part *part)
     return SHOAL_OK;
 }
 
+// The table has g permanent answers, and each is about one hashed answer.
+static shoal_err changing(uint64_t *eps_micro, const shoal_part *part)
+{
+    uint32_t one = 0;
+    shoal_err err = shoal_loloha_unlimited(&one, part);
+    if (err == SHOAL_OK) *eps_micro = (uint64_t)one * part->m;
+    return err;
+}
+
 const agg_account agg_loloha_account = {
     .id = shoal_loloha_id,
     .propose = propose,
@@ -103,4 +112,5 @@ const agg_account agg_loloha_account = {
     .columns = "answers",
     .draft = draft,
     .reveal = reveal,
+    .changing = changing,
 };

@@ -32,9 +32,9 @@ static void print_report_cost(const shoal_recipe *r)
 // A reader who knows when a device's answer changed learns no more about any number of values.
 static void print_changing(const shoal_part *part)
 {
-    const shoal_mechanism *mechanism = shoal_mechanism_by_id(part->mechanism);
+    const agg_account *account = agg_account_of(part->mechanism);
     uint64_t all = 0;
-    if (mechanism->changing == NULL || mechanism->changing(&all, part) != SHOAL_OK) return;
+    if (account->changing == NULL || account->changing(&all, part) != SHOAL_OK) return;
     agg_print("epsilon of changes  %.8g (of any values, but not of when they change)\n",
               (double)all / 1e6);
     agg_print("linked by           one of %u rows, which a device keeps (%.1f bits)\n", part->k,

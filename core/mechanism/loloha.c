@@ -171,15 +171,6 @@ shoal_err shoal_loloha_unlimited(uint32_t *eps_micro, const shoal_part *part)
     return epsilon_of(eps_micro, part->pqf_threshold[SHOAL_LOLOHA_PERMANENT], part->m);
 }
 
-// The table has g permanent answers, and each is about one hashed answer.
-static shoal_err changing(uint64_t *eps_micro, const shoal_part *part)
-{
-    uint32_t one = 0;
-    shoal_err err = shoal_loloha_unlimited(&one, part);
-    if (err == SHOAL_OK) *eps_micro = (uint64_t)one * part->m;
-    return err;
-}
-
 const shoal_mechanism shoal_loloha_mechanism = {
     .id = shoal_loloha_id,
     .name = "loloha",
@@ -193,5 +184,4 @@ const shoal_mechanism shoal_loloha_mechanism = {
     .parse = SHOAL_READS(parse),
     .epsilon = epsilon,
     .unlimited = shoal_loloha_unlimited,
-    .changing = changing,
 };

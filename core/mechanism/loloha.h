@@ -29,7 +29,7 @@
 //                              the stated epsilon, which is what a device debits
 //     any number, one value    epsilon_permanent: `unlimited`
 //     any number, any values   g epsilon_permanent, of a reader who knows at which reports the
-//                              hashed answer was which earlier one: `changing`
+//                              hashed answer was which earlier one
 //
 // Any number of reports show, in the end, when a hashed answer changed and when it came back; no
 // permanent answer hides that. Only the fresh coins do, at `epsilon` a report. The first report's

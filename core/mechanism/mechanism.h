@@ -81,24 +81,26 @@ typedef struct shoal_takes {
 
 // Parameters of one part; read-only once prepared.
 typedef struct shoal_part {
-    uint32_t mechanism;           // id of mechanisms.def
-    uint32_t domain;              // shoal_domain
-    uint32_t hash;                // shoal_hash_family
-    uint32_t eps_micro;           // stated epsilon of this part, replacement model; if 0,
-                                  // prepare derives it (rappor)
-    uint32_t eps_permanent_micro; // loloha: epsilon of any number of reports of one value
-    uint32_t k; // rows (cms, hcms, olh, loloha), cohorts (rappor), subset size d, blocks
-                // (hadamard), places of a window (piecewise); else 1
+    uint32_t mechanism; // id of mechanisms.def
+    uint32_t domain;    // shoal_domain
+    uint32_t hash;      // shoal_hash_family
+    uint32_t eps_micro; // stated epsilon of this part, replacement model; if 0,
+                        // prepare derives it (rappor)
+    uint32_t k;         // rows (cms, hcms, olh, loloha), cohorts (rappor), subset size d, blocks
+                        // (hadamard), places of a window (piecewise); else 1
     uint32_t m; // columns (cms, hcms), g (olh, loloha), bits (rappor, onehot), outputs (grr,
                 // subset, piecewise), columns of a block (hadamard)
-    uint32_t first_row;    // first of the part's k rows in its sketch; 0 except while a
-                           // compound randomizes
-    uint32_t size;         // listed values of a closed domain; 0 in the others
-    uint32_t hashes;       // rappor: bits that one value sets
-    uint32_t pqf_micro[3]; // rappor: p, q, f
-    uint8_t seed[32];      // source of the keys of hash rows and fingerprint
-    uint8_t item_key[16];  // SipHash key of strings; derived from seed
-    uint64_t threshold;    // probability * 2^64 of the coin that lies, as the mechanism defines it
+    uint32_t first_row; // first of the part's k rows in its sketch; 0 except while a
+                        // compound randomizes
+    uint32_t size;      // listed values of a closed domain; 0 in the others
+    uint32_t hashes;    // rappor: bits that one value sets
+    union {
+        uint32_t pqf_micro[3];        // rappor: p, q, f
+        uint32_t eps_permanent_micro; // loloha: epsilon of any number of reports of one value
+    };
+    uint8_t seed[32];     // source of the keys of hash rows and fingerprint
+    uint8_t item_key[16]; // SipHash key of strings; derived from seed
+    uint64_t threshold;   // probability * 2^64 of the coin that lies, as the mechanism defines it
     uint64_t pqf_threshold[3]; // of those; of piecewise: a place, the flip of a bit; of loloha:
                                // the permanent coin
     uint32_t record_size;      // bytes of the binary form
@@ -141,9 +143,6 @@ typedef struct shoal_mechanism {
     // Computes the epsilon of any number of reports of one value. NULL unless is_permanent.
     // Returns: SHOAL_ERR_RANGE if there is no bound.
     shoal_err (*unlimited)(uint32_t *eps_micro, const shoal_part *part);
-    // Computes the epsilon of any number of reports of any values, of a reader who knows which of
-    // them share a permanent answer. NULL unless there is a bound that no number of values exceeds.
-    shoal_err (*changing)(uint64_t *eps_micro, const shoal_part *part);
 } shoal_mechanism;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const shoal_mechanism shoal_##stem##_mechanism;

@@ -114,6 +114,18 @@ static void counts_follow_their_formula(void **state)
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) check_law(&laws[i]);
 }
 
+// The bound over changing values is that of g permanent answers.
+static void changes_cost_a_table(void **state)
+{
+    agg_recipe recipe;
+    uint64_t changing = 0;
+    (void)state;
+    read_law(&recipe, &(law){2, 1.5, 8, 40});
+    assert_int_equal(agg_loloha_account.changing(&changing, &recipe.recipe->parts[0]), SHOAL_OK);
+    assert_int_equal(changing, 8 * 1500000);
+    agg_recipe_release(&recipe);
+}
+
 static void shapes(void **state)
 {
     const uint32_t bad[][2] = {{0, 2}, {2, 2}, {31, 2}, {21, 4}, {1, 32}, {3, 3}, {16, 16}};
@@ -136,6 +148,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_follow_their_formula),
+        cmocka_unit_test(changes_cost_a_table),
         cmocka_unit_test(shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
