@@ -98,6 +98,9 @@ typedef struct agg_account {
     // value reveal.
     // Returns: SHOAL_ERR_RANGE if the permanent answer hides nothing.
     shoal_err (*reveal)(shoal_part *part);
+    // Computes the epsilon of any number of reports of any values, of a reader who knows which of
+    // them share a permanent answer. NULL unless there is a bound that no number of values exceeds.
+    shoal_err (*changing)(uint64_t *eps_micro, const shoal_part *part);
     const agg_paper_cost *paper;
 } agg_account;
 

@@ -48,6 +48,7 @@ static void put_parameters(writer *w, const shoal_part *part, const agg_recipe_f
 {
     if (takes & SHOAL_TAKES_EPSILON && part->eps_micro > 0)
         put_micro(w, "epsilon", part->eps_micro);
+    if (takes & SHOAL_TAKES_PERMANENT) put_micro(w, "epsilon_permanent", part->eps_permanent_micro);
     if (takes & SHOAL_TAKES_K) put_whole(w, "k", part->k);
     if (takes & SHOAL_TAKES_M) put_whole(w, "m", part->m);
     if (takes & SHOAL_TAKES_G) put_whole(w, "g", part->m);

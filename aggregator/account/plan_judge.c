@@ -43,6 +43,7 @@ void agg_plan_parameters(const shoal_part *part,
         uint64_t micro;
     } all[] = {
         {SHOAL_TAKES_EPSILON, "epsilon", part->eps_micro},
+        {SHOAL_TAKES_PERMANENT, "epsilon_permanent", part->eps_permanent_micro},
         {SHOAL_TAKES_K, "k", part->k * one},
         {SHOAL_TAKES_M, "m", part->m * one},
         {SHOAL_TAKES_LIST, "size", part->size * one},

@@ -87,6 +87,8 @@ static agg_err choose_rows(recipe_draft *d, agg_error *error, uint32_t mechanism
     if (err != SHOAL_OK) return err;
     size_t i = recipe_parameter_find(&epsilon, "epsilon");
     const char *text = d->options->parameters[i];
+    if (recipe_option(o, "size") != NULL)
+        part.size = (uint32_t)strtoul(recipe_option(o, "size"), NULL, 10);
     if (g != NULL) part.m = (uint32_t)strtoul(g, NULL, 10);
     double eps = strtod(text != NULL ? text : epsilon.usual, NULL);
     bool is_planned = account->draft_needs_reports && g == NULL && recipe_option(o, "k") == NULL &&

@@ -17,9 +17,10 @@ static const struct {
     const char *name, *usual, *note;
 } usual[] = {
     {"epsilon", "4", "rappor: a bound; rappor-ngram: p and q are chosen for it"},
+    {"epsilon_permanent", "2", "a table of g answers costs g times as much"},
     {"k", "65536", "hcms: 1024; olh: as many as g needs"},
     {"m", "1024", "hcms: 32768; an accumulator takes 4 k m bytes"},
-    {"g", NULL, "the default is the power of two nearest to e^epsilon + 1"},
+    {"g", NULL, "olh: the power of two nearest to e^epsilon + 1; loloha: the least that fits"},
     {"bits", "128", NULL},
     {"hashes", "1", NULL},
     {"cohorts", "64", "rappor-ngram: 8"},

@@ -29,6 +29,18 @@ static void print_report_cost(const shoal_recipe *r)
                   agg_deletion_epsilon(&r->parts[0]));
 }
 
+// A reader who knows when a device's answer changed learns no more about any number of values.
+static void print_changing(const shoal_part *part)
+{
+    const agg_account *account = agg_account_of(part->mechanism);
+    uint64_t all = 0;
+    if (account->changing == NULL || account->changing(&all, part) != SHOAL_OK) return;
+    agg_print("epsilon of changes  %.8g (of any values, but not of when they change)\n",
+              (double)all / 1e6);
+    agg_print("linked by           one of %u rows, which a device keeps (%.1f bits)\n", part->k,
+              log2(part->k));
+}
+
 // The permanent answer bounds what any number of reports of one value reveal. Reports of another
 // value cost the same again. No figure bounds what they reveal of when the value changed.
 static void print_unlimited(const shoal_recipe *r)
@@ -45,6 +57,7 @@ static void print_unlimited(const shoal_recipe *r)
     else
         agg_print("epsilon per value   no bound: the permanent answer hides next to nothing\n");
     agg_print("a changed value     reports of one device, known as such, show when it changed\n");
+    print_changing(part);
 }
 
 // Prints whether the central claim follows from the minimum cohort by the device's computation, and

@@ -69,7 +69,8 @@ enum {
     SHOAL_TAKES_PROJECTION = 1 << 22,
     SHOAL_TAKES_UPDATE = 1 << 23,  // round.update
     SHOAL_TAKES_RECORDS = 1 << 24, // records.keep_days
-    SHOAL_TAKES_VARIABLES = 1 << 25
+    SHOAL_TAKES_VARIABLES = 1 << 25,
+    SHOAL_TAKES_PERMANENT = 1 << 26 // epsilon_permanent; of a plain mechanism
 };
 
 // Fields that a mechanism's recipes must state in one domain (`needs`) and may also state (`may`).
@@ -85,19 +86,23 @@ typedef struct shoal_part {
     uint32_t hash;      // shoal_hash_family
     uint32_t eps_micro; // stated epsilon of this part, replacement model; if 0,
                         // prepare derives it (rappor)
-    uint32_t k; // rows (cms, hcms, olh), cohorts (rappor), subset size d, blocks (hadamard),
-                // places of a window (piecewise); else 1
-    uint32_t m; // columns (cms, hcms), g (olh), bits (rappor, onehot), outputs (grr, subset,
-                // piecewise), columns of a block (hadamard)
-    uint32_t first_row;    // first of the part's k rows in its sketch; 0 except while a
-                           // compound randomizes
-    uint32_t size;         // listed values of a closed domain; 0 in the others
-    uint32_t hashes;       // rappor: bits that one value sets
-    uint32_t pqf_micro[3]; // rappor: p, q, f
-    uint8_t seed[32];      // source of the keys of hash rows and fingerprint
-    uint8_t item_key[16];  // SipHash key of strings; derived from seed
-    uint64_t threshold;    // probability * 2^64 of the coin that lies, as the mechanism defines it
-    uint64_t pqf_threshold[3]; // of those; of piecewise: a place, the flip of a bit
+    uint32_t k;         // rows (cms, hcms, olh, loloha), cohorts (rappor), subset size d, blocks
+                        // (hadamard), places of a window (piecewise); else 1
+    uint32_t m; // columns (cms, hcms), g (olh, loloha), bits (rappor, onehot), outputs (grr,
+                // subset, piecewise), columns of a block (hadamard)
+    uint32_t first_row; // first of the part's k rows in its sketch; 0 except while a
+                        // compound randomizes
+    uint32_t size;      // listed values of a closed domain; 0 in the others
+    uint32_t hashes;    // rappor: bits that one value sets
+    union {
+        uint32_t pqf_micro[3];        // rappor: p, q, f
+        uint32_t eps_permanent_micro; // loloha: epsilon of any number of reports of one value
+    };
+    uint8_t seed[32];     // source of the keys of hash rows and fingerprint
+    uint8_t item_key[16]; // SipHash key of strings; derived from seed
+    uint64_t threshold;   // probability * 2^64 of the coin that lies, as the mechanism defines it
+    uint64_t pqf_threshold[3]; // of those; of piecewise: a place, the flip of a bit; of loloha:
+                               // the permanent coin
     uint32_t record_size;      // bytes of the binary form
     uint32_t text_size;        // characters of the text form
 } shoal_part;

@@ -14,7 +14,7 @@ import { bundleWorker } from '../bundle.js';
 // [file, most bytes after gzip]
 const LIMITS = [
   ['shoal-dap.wasm', 18_432],
-  ['shoal.wasm', 44_800],
+  ['shoal.wasm', 45_312],
   // 310 bytes of it are the device's ledger, which the bindings carry. The gateway has 10,700: @hpke/core
   // 6,400, its own code and the codec of binary HTTP 4,300; the log's files 430;
   // tokens 2,100 beyond what they share; metrics with their help and the page of delivery 3,900; shards 1,070; the

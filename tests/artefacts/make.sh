@@ -40,6 +40,7 @@ for mechanism in onehot-asymmetric onehot-symmetric grr subset hadamard; do
     recipe $mechanism --mechanism $mechanism --epsilon 2 --values list.txt
 done
 recipe one-bit-mean --mechanism one-bit-mean --epsilon 2 --low 0 --high 100
+recipe loloha --mechanism loloha --epsilon 2 --epsilon-permanent 3 --g 4 --values list.txt
 recipe piecewise --mechanism piecewise --epsilon 2 --low 0 --high 100
 recipe buckets --mechanism grr --epsilon 3 --size 8 --low 0 --high 100
 recipe sized --mechanism cms --epsilon 4 --k 8 --m 32 --size 40

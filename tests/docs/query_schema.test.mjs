@@ -381,6 +381,7 @@ test('a query with one thing changed: the core and the schema say the same', (t)
     'one-bit-mean',
     'piecewise',
     'square-wave',
+    'loloha',
     'grr',
     'poly1',
     'affine1',

@@ -120,6 +120,7 @@ const VALUES = [
   'one-bit-mean',
   'piecewise',
   'square-wave',
+  'loloha',
   'number',
   'word',
   'poly1',

@@ -46,7 +46,7 @@ const LIMITS = /** @type {const} */ ([
   ['shoal-plain.wasm', 18432],
   ['shoal-query.wasm', 19456],
   ['shoal-dap.wasm', 18432],
-  ['shoal-all.wasm', 44800],
+  ['shoal-all.wasm', 45312],
   ['relay.js', 2048],
   ['log.js', 2560],
   ['tokens.js', 2048],

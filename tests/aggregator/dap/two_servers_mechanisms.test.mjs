@@ -25,6 +25,10 @@ const RECIPES = {
   hcms: { ...hashed, parameters: { epsilon: 4, k: 4, m: 32 } },
   cms: { ...hashed, parameters: { epsilon: 6, k: 3, m: 50 } },
   rappor: { ...hashed, parameters: { bits: 16, hashes: 2, cohorts: 4, p: 0.25, q: 0.75, f: 0.5 } },
+  loloha: {
+    seed: hashed.seed,
+    parameters: { ...colours, epsilon: 4, epsilon_permanent: 4, g: 2 },
+  },
   'one-bit-mean': { value: 'number', parameters: { epsilon: 4, low: 0, high: 10 } },
   piecewise: { value: 'number', parameters: { epsilon: 4, low: 0, high: 10 } },
   'square-wave': { value: 'number', parameters: { epsilon: 4, low: 0, high: 10 } },

@@ -50,6 +50,35 @@ test('under one consent it answers as often as it may, with one secret', async (
   );
 });
 
+test('loloha keeps its row and its table of answers, however the value changes', async () => {
+  const values = ['cod', 'herring', 'perch', 'pike', 'trout'];
+  const plain = wordsRecipe({
+    recipe: 'loloha',
+    stream: 'changing',
+    value: 'item',
+    mechanism: 'loloha',
+    // Fresh coins of epsilon 16 lie once in a million, so that records are the permanent answers.
+    parameters: { epsilon: 16, epsilon_permanent: 1, g: 4, values },
+    limit: { per_day: 20 },
+  });
+  delete plain.hash;
+  const { client, edge } = await makeClient({ recipes: [plain] });
+  await client.consent.grant();
+  const told = [...values, ...values, ...values];
+  for (const value of told)
+    assert.deepEqual(codes(await client.record('changing', value)), ['queued']);
+  await client.flush();
+  const records = edge.requests.flatMap(({ body }) => body.records);
+  assert.equal(records.length, told.length);
+  assert.equal(new Set(records.map((text) => text.split(',')[0])).size, 1, 'one row');
+  // Records leave in an order of their own: each value's record is there three times, or six, ...
+  for (const text of new Set(records))
+    assert.equal(records.filter((other) => other === text).length % 3, 0);
+  await client.consent.withdraw();
+  await client.consent.grant();
+  assert.deepEqual(codes(await client.record('changing', 'cod')), ['tombstone']);
+});
+
 test('a tombstone outlasts erasing, another secret, and a recipe written anew with its seed', async () => {
   const { client, storage, clock, options } = await makeClient({ recipes: [rappor()] });
   await client.consent.grant();
