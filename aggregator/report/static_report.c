@@ -14,6 +14,7 @@
 #include "recipe.h"
 #include "result_page.h"
 #include "static_changes.h"
+#include "static_joint.h"
 #include "trend_figure.h"
 #include "trend_style.h"
 
@@ -338,6 +339,11 @@ static agg_err write_part(FILE *out, agg_error *error, const agg_static_report *
     options.top = 0; // the page cuts the rows
     agg_err err = load_sum(&sum, error, report);
     if (err != SHOAL_OK) return err;
+    if (report->categories != NULL) {
+        err = agg_static_joint_write(out, error, report, &sum);
+        agg_accumulator_release(&sum);
+        return err;
+    }
     err = agg_estimate_run(&estimate, error, report->recipe, &sum, report->dictionary, &options);
     if (err != SHOAL_OK) {
         agg_accumulator_release(&sum);
@@ -416,6 +422,7 @@ void agg_static_report_csp(char *out)
 
 uint64_t agg_static_report_memory(const agg_static_report *report)
 {
+    if (report->categories != NULL) return 0; // stated once the records are known
     uint64_t estimate =
                  agg_estimate_memory(report->recipe, report->dictionary->n, &report->options),
              compare = agg_compare_memory(report->recipe, report->recipe, report->dictionary->n,
