@@ -22,9 +22,10 @@ static const char help_text[] =
     "\n"
     "  --recipe FILE       the collection's recipe (JSON); once for each recipe\n"
     "  --dictionary FILE   the values to count, one a line; default: the recipe's own list.\n"
-    "                      ID=FILE for one of several recipes\n"
-    "  --variable NAME     the variable to count, if the recipe has several; ID=NAME for one\n"
-    "                      of several recipes\n"
+    "                      ID=FILE for one of several recipes; VARIABLE=FILE, or\n"
+    "                      ID=VARIABLE=FILE, for a variable\n"
+    "  --variable NAME     the variable to count alone; without it, a recipe with variables\n"
+    "                      has a heat map of each pair. ID=NAME for one of several recipes\n"
     "  --title TEXT        default: the recipe's id\n"
     "  --top N             rows of the table, default 20; 0 for all\n"
     "  --confidence C      of the intervals, default 0.95\n"
@@ -71,6 +72,7 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     agg_err err = read_arguments(a, error);
     if (err != SHOAL_OK) return err;
     const agg_static_report like = {.title = a->title,
+                                    .memory = a->memory_limit,
                                     .options = {.confidence = a->result.confidence,
                                                 .multiple = a->result.multiple,
                                                 .top = a->result.top,

@@ -279,7 +279,7 @@ static void put_table(FILE *out, const agg_page_section *section)
 }
 
 // Prints the guarantees. HTML collapses the blanks that align their columns on a terminal.
-static void put_guarantee(FILE *out, const agg_guarantee *guarantee)
+void agg_page_guarantee_write(FILE *out, const agg_guarantee *guarantee)
 {
     char line[AGG_GUARANTEE_LINE_MAX];
     fputs("<p class=\"note\">", out);
@@ -295,7 +295,7 @@ static void put_guarantee(FILE *out, const agg_guarantee *guarantee)
 }
 
 // Prints the alarms first: who reads the bars must have read them.
-static void put_alarms(FILE *out, const agg_alarms *alarms)
+void agg_page_alarms_write(FILE *out, const agg_alarms *alarms)
 {
     char line[AGG_ALARM_LINE_MAX];
     for (size_t i = 0; agg_alarm_line(line, alarms, i); i++) {
@@ -373,7 +373,7 @@ void agg_page_section_write(FILE *out, const agg_page_section *section)
     }
     agg_page_string(out, section->among != NULL ? section->among : section->recipe->id);
     fputs(section->link != NULL ? "</a></h2>\n" : "</h2>\n", out);
-    if (section->estimate != NULL) put_alarms(out, &section->estimate->alarms);
+    if (section->estimate != NULL) agg_page_alarms_write(out, &section->estimate->alarms);
     if (section->estimate != NULL) put_facts(out, section);
     if (section->note != NULL) {
         fputs("<p class=\"note warn\">", out);
@@ -391,6 +391,7 @@ void agg_page_section_write(FILE *out, const agg_page_section *section)
     else if (section->estimate->distribution != NULL)
         agg_distribution_page_write(out, section->estimate->distribution, section->among);
     if (section->estimate->alarms.is_measured) put_tested(out, &section->estimate->alarms);
-    if (section->estimate->guarantee != NULL) put_guarantee(out, section->estimate->guarantee);
+    if (section->estimate->guarantee != NULL)
+        agg_page_guarantee_write(out, section->estimate->guarantee);
     fputs("</section>\n", out);
 }

@@ -24,6 +24,7 @@ struct agg_static_input {
     char (*periods)[PERIOD_MAX];
     const char **names; // of the periods
     size_t n;
+    const char *categories[SHOAL_VARIABLES_MAX]; // files of a joint recipe's variables
     char label[LABEL_MAX];
     agg_wholeness wholeness;
 };
@@ -172,26 +173,66 @@ static agg_err sort_accumulators(agg_static_files *files, agg_error *error,
 
 // ---- reports ----
 
+// Reads VARIABLE=FILE for each variable of a joint recipe that has one.
+static agg_err find_categories(agg_static_files *files, agg_error *error,
+                               const agg_static_names *names, size_t r)
+{
+    agg_static_input *in = &files->inputs[r];
+    for (size_t i = 0; i < names->n_dictionaries; i++) {
+        const char *text = after_id(names->dictionaries[i], &in->recipe);
+        if (text == NULL && files->n > 1) continue;
+        if (text == NULL) text = names->dictionaries[i];
+        const char *equals = strchr(text, '=');
+        uint32_t v = equals == NULL
+                         ? in->recipe.recipe->n_variables
+                         : agg_recipe_find_variable(&in->recipe, text, (size_t)(equals - text));
+        if (v == in->recipe.recipe->n_variables)
+            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                            "--dictionary %s: of recipe %s, which has variables, it is "
+                            "VARIABLE=FILE; or name one with --variable",
+                            text, in->recipe.id);
+        if (in->categories[v] != NULL)
+            return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
+                            "--dictionary is given twice for a variable of recipe %s",
+                            in->recipe.id);
+        in->categories[v] = equals + 1;
+    }
+    return SHOAL_OK;
+}
+
+static agg_err read_values(agg_static_files *files, agg_error *error, const agg_static_names *names,
+                           size_t r, const char *variable)
+{
+    agg_static_input *in = &files->inputs[r];
+    const char *dictionary = NULL;
+    if (in->recipe.recipe->n_variables > 0 && variable == NULL) {
+        in->view = &in->recipe;
+        return find_categories(files, error, names, r);
+    }
+    agg_err err = find_option(&dictionary, error, files, r, "--dictionary", names->dictionaries,
+                              names->n_dictionaries);
+    if (err == SHOAL_OK) err = agg_recipe_view_of(&in->view, error, &in->recipe, variable);
+    if (err != SHOAL_OK) return err;
+    if (dictionary == NULL) return agg_dictionary_of_recipe(&in->dictionary, error, in->view);
+    return agg_dictionary_load(&in->dictionary, error, in->view, dictionary, agg_log_line,
+                               names->command);
+}
+
 static agg_err make_report(agg_static_files *files, agg_error *error, const agg_static_names *names,
                            size_t r, const agg_static_report *like)
 {
     agg_static_input *in = &files->inputs[r];
-    const char *dictionary = NULL, *variable = NULL;
+    const char *variable = NULL;
     agg_err err =
         find_option(&variable, error, files, r, "--variable", names->variables, names->n_variables);
-    if (err == SHOAL_OK)
-        err = find_option(&dictionary, error, files, r, "--dictionary", names->dictionaries,
-                          names->n_dictionaries);
-    if (err == SHOAL_OK) err = agg_recipe_view_of(&in->view, error, &in->recipe, variable);
-    if (err == SHOAL_OK)
-        err = dictionary == NULL ? agg_dictionary_of_recipe(&in->dictionary, error, in->view)
-                                 : agg_dictionary_load(&in->dictionary, error, in->view, dictionary,
-                                                       agg_log_line, names->command);
+    bool is_joint = in->recipe.recipe->n_variables > 0 && variable == NULL;
+    if (err == SHOAL_OK) err = read_values(files, error, names, r, variable);
     if (err != SHOAL_OK && files->n > 1) agg_error_prefix(error, "recipe %s", in->recipe.id);
     agg_static_report *report = &files->reports[r];
     *report = *like;
     report->recipe = in->view;
     report->dictionary = &in->dictionary;
+    report->categories = is_joint ? in->categories : NULL;
     report->names = in->names;
     report->n = in->n;
     report->load = load;

@@ -2,7 +2,6 @@
 // The static report; see static_report.h.
 #include "static_report.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,26 +13,15 @@
 #include "recipe.h"
 #include "result_page.h"
 #include "static_changes.h"
-#include "trend_figure.h"
+#include "static_joint.h"
+#include "static_trends.h"
 #include "trend_style.h"
-
-#define LABEL_MAX 640
-
-// What is known of the picked values in each accumulator.
-typedef struct trends {
-    size_t n_values, n_periods;
-    agg_text values[AGG_STATIC_TRENDS]; // point into the dictionary
-    agg_trend_point *points;            // n_values times n_periods, in shares or in the mean's unit
-    uint64_t *reports;                  // n_periods
-    int decimals;                       // of the figures: in percent, or in the mean's unit
-    bool is_mean;
-} trends;
 
 struct agg_static_made {
     agg_estimate estimate;   // of all periods together; no more rows than the page tells apart
     agg_distribution spread; // of the estimate, if that points to it
     agg_guarantee guarantee;
-    trends trends;
+    agg_static_trends trends;
     agg_compare changes; // the first period against the last; used with several periods
     size_t n_periods;
 };
@@ -80,226 +68,6 @@ static agg_err add_spread(agg_estimate *e, agg_distribution *spread, agg_error *
     return err == SHOAL_ERR_RANGE || err == AGG_ERR_USAGE ? SHOAL_OK : err;
 }
 
-// ---- over time ----
-
-// Picks the largest values that can be told from zero.
-static void pick(trends *t, const agg_estimate *e)
-{
-    for (size_t i = 0; i < e->n_rows && t->n_values < AGG_STATIC_TRENDS; i++)
-        if (e->rows[i].detected || t->is_mean) t->values[t->n_values++] = e->rows[i].value;
-}
-
-// Returns: the index of a value among the picked ones; n_values for another one.
-static size_t index_of(const trends *t, agg_text value)
-{
-    size_t i = 0;
-    while (i < t->n_values && (t->values[i].len != value.len ||
-                               memcmp(t->values[i].bytes, value.bytes, value.len) != 0))
-        i++;
-    return i;
-}
-
-static void take_row(trends *t, const agg_estimate *e, const agg_estimate_row *row, size_t period)
-{
-    size_t i = index_of(t, row->value);
-    if (i == t->n_values) return;
-    double unit = t->is_mean ? 1 : (double)e->n;
-    t->points[i * t->n_periods + period] =
-        (agg_trend_point){row->count / unit, row->low / unit, row->high / unit, true};
-    int decimals = agg_error_decimals(row->stderr_ / unit * (t->is_mean ? 1 : 100));
-    if (decimals > t->decimals) t->decimals = decimals;
-}
-
-static agg_err fill_period(trends *t, agg_error *error, const agg_static_report *r,
-                           const agg_dictionary *picked, size_t period)
-{
-    agg_accumulator acc;
-    agg_estimate e;
-    const agg_estimate_options options = {.confidence = r->options.confidence,
-                                          .n_threads = r->options.n_threads};
-    agg_err err = load(r, &acc, error, period);
-    if (err != SHOAL_OK) return err;
-    err = agg_estimate_run(&e, error, r->recipe, &acc, picked, &options);
-    agg_accumulator_release(&acc);
-    if (err != SHOAL_OK) {
-        agg_error_prefix(error, "%s", r->names[period]);
-        return err;
-    }
-    t->reports[period] = e.n;
-    for (size_t i = 0; i < e.n_rows; i++) take_row(t, &e, &e.rows[i], period);
-    agg_estimate_release(&e);
-    return SHOAL_OK;
-}
-
-static void release_trends(trends *t)
-{
-    free(t->points);
-    free(t->reports);
-    *t = (trends){0};
-}
-
-// Estimates the picked values in every accumulator.
-static agg_err fill_trends(trends *t, agg_error *error, const agg_static_report *r)
-{
-    uint32_t places[AGG_STATIC_TRENDS];
-    agg_dictionary picked = {0};
-    t->n_periods = r->n;
-    t->points = agg_alloc(error, (t->n_values + 1) * r->n, sizeof *t->points);
-    t->reports = agg_alloc(error, r->n, sizeof *t->reports);
-    if (t->points == NULL || t->reports == NULL) return AGG_ERR_MEMORY;
-    agg_err err = SHOAL_OK;
-    // The labels of a closed domain's items, such as buckets, need not be values of the recipe.
-    bool is_closed =
-        r->recipe->recipe->n_parts > 0 && r->recipe->recipe->parts[0].domain != SHOAL_DOMAIN_OPEN;
-    if (!is_closed)
-        err = agg_dictionary_of_texts(&picked, places, error, r->recipe, t->values, t->n_values);
-    for (size_t i = 0; err == SHOAL_OK && i < r->n; i++)
-        err = fill_period(t, error, r, is_closed ? r->dictionary : &picked, i);
-    agg_dictionary_release(&picked);
-    return err;
-}
-
-static void put_share(FILE *out, const trends *t, double share)
-{
-    agg_page_number(out, t->is_mean ? share : 100 * share, t->decimals);
-    if (!t->is_mean) fputs("\xe2\x80\xaf%", out);
-}
-
-// Writes what a trend's picture shows as a sentence.
-static void say_trend(char label[LABEL_MAX], const trends *t, const agg_static_report *r, size_t i)
-{
-    const agg_trend_point *first = &t->points[i * t->n_periods],
-                          *last = &t->points[(i + 1) * t->n_periods - 1];
-    double unit = t->is_mean ? 1 : 100;
-    snprintf(label, LABEL_MAX,
-             "%.*s: %.*f%s in %.100s, %.*f%s in %.100s; the table below has every figure",
-             (int)(t->values[i].len < 120 ? t->values[i].len : 120), t->values[i].bytes,
-             t->decimals, unit * first->value, t->is_mean ? "" : " percent", r->names[0],
-             t->decimals, unit * last->value, t->is_mean ? "" : " percent", r->names[r->n - 1]);
-}
-
-static void put_trend(FILE *out, const trends *t, const agg_static_report *r, size_t i)
-{
-    agg_scale scale = {0, 0};
-    char label[LABEL_MAX];
-    const agg_trend_point *points = &t->points[i * t->n_periods];
-    for (size_t j = 0; j < t->n_periods; j++) {
-        if (!points[j].is_known) continue;
-        agg_scale_hold(&scale, points[j].low);
-        agg_scale_hold(&scale, points[j].high);
-    }
-    agg_scale_finish(&scale);
-    say_trend(label, t, r, i);
-    fputs("<figure><figcaption><b>", out);
-    agg_page_text(out, t->values[i].bytes, t->values[i].len);
-    fputs("</b><span>up to ", out);
-    put_share(out, t, scale.high);
-    fputs("</span></figcaption>\n", out);
-    agg_trend_figure(out, points, t->n_periods, &scale, label);
-    fputs("<p class=\"ends\"><span>", out);
-    agg_page_string(out, r->names[0]);
-    fputs("</span><span>", out);
-    agg_page_string(out, r->names[r->n - 1]);
-    fputs("</span></p></figure>\n", out);
-}
-
-static void put_trend_head(FILE *out, const trends *t, const agg_static_report *r)
-{
-    static const agg_table_column period = {"period", "period", NULL, true},
-                                  reports = {"reports", "reports", NULL, true};
-    fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figures over time", out);
-    agg_page_of(out, r->among);
-    fputs("\"><table class=\"plain\"><caption>Every figure, with half the width of its interval"
-          "</caption><thead><tr>",
-          out);
-    agg_table_title(out, r->order, &period, false);
-    agg_table_title(out, r->order, &reports, false);
-    for (size_t i = 0; i < t->n_values; i++) {
-        fputs("<th scope=\"col\" title=\"", out);
-        agg_page_text(out, t->values[i].bytes, t->values[i].len);
-        fputs("\">", out);
-        agg_page_text(out, t->values[i].bytes, t->values[i].len);
-        fputs("</th>", out);
-    }
-    fputs("</tr></thead><tbody>\n", out);
-}
-
-static void put_trend_row(FILE *out, const trends *t, const agg_static_report *r, size_t j)
-{
-    fputs("<tr><th scope=\"row\">", out);
-    agg_page_string(out, r->names[j]);
-    fputs("</th><td>", out);
-    agg_page_count(out, (double)t->reports[j]);
-    fputs("</td>", out);
-    for (size_t i = 0; i < t->n_values; i++) {
-        const agg_trend_point *p = &t->points[i * t->n_periods + j];
-        fputs("<td>", out);
-        if (p->is_known) {
-            put_share(out, t, p->value);
-            fputs(" \xc2\xb1\xe2\x80\xaf", out);
-            agg_page_number(out, (p->high - p->low) / 2 * (t->is_mean ? 1 : 100), t->decimals);
-        } else {
-            fputs("withheld", out);
-        }
-        fputs("</td>", out);
-    }
-    fputs("</tr>\n", out);
-}
-
-// Finds the period of the table's row i. Periods are few, so each row counts those before it.
-static size_t period_of(const trends *t, const agg_static_report *r, size_t i)
-{
-    bool is_falling = r->order != NULL && r->order->is_falling;
-    if (r->order == NULL || !agg_table_is_by(r->order, "reports"))
-        return r->order != NULL && agg_table_is_by(r->order, "period") && is_falling ? r->n - 1 - i
-                                                                                     : i;
-    for (size_t j = 0; j < r->n; j++) {
-        size_t before = 0;
-        for (size_t k = 0; k < r->n; k++)
-            before += t->reports[k] == t->reports[j] ? k < j
-                      : is_falling                   ? t->reports[k] > t->reports[j]
-                                                     : t->reports[k] < t->reports[j];
-        if (before == i) return j;
-    }
-    return i;
-}
-
-static void put_trend_table(FILE *out, const trends *t, const agg_static_report *r)
-{
-    put_trend_head(out, t, r);
-    for (size_t i = 0; i < t->n_periods; i++) put_trend_row(out, t, r, period_of(t, r, i));
-    fputs("</tbody></table></div>\n", out);
-}
-
-static void put_trends(FILE *out, const trends *t, const agg_static_report *r)
-{
-    fputs("<section><h2>Over time", out);
-    agg_page_of(out, r->among);
-    fputs("</h2>\n<p class=\"note\">", out);
-    fputs(t->is_mean ? "The mean in each period, with its interval.</p>\n"
-                     : "The share of each period's reports, with its interval. The values were "
-                       "picked because they are the largest of all periods together.</p>\n",
-          out);
-    fputs("<div class=\"trends\">\n", out);
-    for (size_t i = 0; i < t->n_values; i++) put_trend(out, t, r, i);
-    fputs("</div>\n", out);
-    put_trend_table(out, t, r);
-    fputs("</section>\n", out);
-}
-
-static void write_trends(FILE *out, const agg_static_report *r, const trends *t)
-{
-    if (t->n_values > 0) {
-        put_trends(out, t, r);
-        return;
-    }
-    fputs("<section><h2>Over time", out);
-    agg_page_of(out, r->among);
-    fputs("</h2><p class=\"note\">No value can be told from zero, so "
-          "there is none to follow.</p></section>\n",
-          out);
-}
-
 // ---- what the page is made of ----
 
 // Keeps as many rows as the page shows, and one more, which says that there are others.
@@ -336,10 +104,8 @@ static agg_err fill(agg_static_made *made, agg_error *error, const agg_static_re
                             &r->release);
     made->estimate.guarantee = &made->guarantee;
     if (err != SHOAL_OK || r->n < 2) return err;
-    made->trends.is_mean = counts_a_mean(r);
-    pick(&made->trends, &made->estimate);
+    err = agg_static_trends_make(&made->trends, error, r, &made->estimate, counts_a_mean(r));
     cut_estimate(&made->estimate, r->options.top);
-    if (made->trends.n_values > 0) err = fill_trends(&made->trends, error, r);
     if (err != SHOAL_OK) return err;
     err = agg_static_changes_make(&made->changes, error, r);
     if (err == SHOAL_OK) made->n_periods = r->n;
@@ -351,7 +117,7 @@ void agg_static_report_release(agg_static_made *made)
     if (made == NULL) return;
     agg_distribution_release(&made->spread);
     agg_estimate_release(&made->estimate);
-    release_trends(&made->trends);
+    agg_static_trends_release(&made->trends);
     if (made->n_periods > 1) agg_compare_release(&made->changes);
     free(made);
 }
@@ -370,10 +136,9 @@ agg_err agg_static_report_make(agg_static_made **made, agg_error *error,
 
 size_t agg_static_report_size(const agg_static_made *made)
 {
-    const trends *t = &made->trends;
     return sizeof *made + made->estimate.n_rows * sizeof *made->estimate.rows +
            made->changes.n_rows * sizeof *made->changes.rows +
-           (t->n_values + 1) * t->n_periods * sizeof *t->points + t->n_periods * sizeof *t->reports;
+           agg_static_trends_size(&made->trends);
 }
 
 // ---- the page ----
@@ -402,14 +167,44 @@ static agg_err put_part(FILE *out, agg_error *error, const agg_static_report *r,
                                       .top = r->options.top,
                                       .among = r->among};
     agg_page_section_write(out, &section);
-    if (r->n > 1) write_trends(out, r, &made->trends);
+    if (r->n > 1) agg_static_trends_write(out, r, &made->trends);
     if (r->n > 1) err = agg_static_changes_write(out, error, r, &made->changes);
     return err;
 }
 
-// Makes and prints them.
+static void open_page(FILE *out, const agg_static_report *r)
+{
+    const agg_page page = {.title = r->title,
+                           .home = r->home,
+                           .links = r->links,
+                           .account = r->account,
+                           .more_style = trend_style};
+    agg_page_open(out, &page);
+}
+
+agg_err agg_static_report_print(FILE *out, agg_error *error, const agg_static_report *r,
+                                const agg_static_made *made)
+{
+    open_page(out, r);
+    agg_err err = put_part(out, error, r, made);
+    put_limits(out);
+    return err == SHOAL_OK ? agg_page_close(out, error) : err;
+}
+
+static agg_err make_joint(FILE *out, agg_error *error, const agg_static_report *report)
+{
+    agg_accumulator sum;
+    agg_err err = load_sum(&sum, error, report);
+    if (err != SHOAL_OK) return err;
+    err = agg_static_joint_write(out, error, report, &sum);
+    agg_accumulator_release(&sum);
+    return err;
+}
+
+// Makes and prints all sections of one recipe.
 static agg_err make_part(FILE *out, agg_error *error, const agg_static_report *report)
 {
+    if (report->categories != NULL) return make_joint(out, error, report);
     agg_static_made *made;
     agg_err err = agg_static_report_make(&made, error, report);
     if (err != SHOAL_OK) return err;
@@ -418,28 +213,12 @@ static agg_err make_part(FILE *out, agg_error *error, const agg_static_report *r
     return err;
 }
 
-agg_err agg_static_report_print(FILE *out, agg_error *error, const agg_static_report *r,
-                                const agg_static_made *made)
-{
-    const agg_page page = {.title = r->title,
-                           .home = r->home,
-                           .links = r->links,
-                           .account = r->account,
-                           .more_style = trend_style};
-    agg_page_open(out, &page);
-    agg_err err = put_part(out, error, r, made);
-    put_limits(out);
-    return err == SHOAL_OK ? agg_page_close(out, error) : err;
-}
-
 agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static_report *report)
 {
-    agg_static_made *made;
-    agg_err err = agg_static_report_make(&made, error, report);
-    if (err != SHOAL_OK) return err;
-    err = agg_static_report_print(stream, error, report, made);
-    agg_static_report_release(made);
-    return err;
+    open_page(stream, report);
+    agg_err err = make_part(stream, error, report);
+    put_limits(stream);
+    return err == SHOAL_OK ? agg_page_close(stream, error) : err;
 }
 
 static void put_contents(FILE *out, const agg_static_set *set)
@@ -489,6 +268,7 @@ void agg_static_report_csp(char *out)
 
 uint64_t agg_static_report_memory(const agg_static_report *report)
 {
+    if (report->categories != NULL) return 0; // stated once the records are known
     uint64_t estimate =
                  agg_estimate_memory(report->recipe, report->dictionary->n, &report->options),
              compare = agg_compare_memory(report->recipe, report->recipe, report->dictionary->n,

@@ -2,6 +2,9 @@
 // A result as one self-contained page, to send to somebody: no script, nothing that is fetched, and
 // a Content-Security-Policy that forbids both. It is made of accumulators alone.
 //
+// Of a joint recipe the page has a heat map of each pair of variables (joint_picture.h), of all
+// accumulators together; they need their records.
+//
 // The page has all accumulators together, as `shoal estimate` counts them, and how their numbers
 // are spread (distribution_picture.h) if they tell a distribution; with several, each value over
 // them in their order, and the first against the last, as `shoal compare` does.
@@ -18,8 +21,11 @@
 
 typedef struct agg_static_report {
     const char *title;
-    const agg_recipe *recipe;         // of one value: a joint recipe's variable is viewed as one
-    const agg_dictionary *dictionary; // the values to count
+    const agg_recipe *recipe;         // of one value, such as a view of a variable; or joint
+    const agg_dictionary *dictionary; // the values to count, of a recipe of one value
+    const char *const *categories;    // for each variable of a joint recipe the file of its values,
+                                      // or NULL for its own list; NULL for a recipe of one value
+    uint64_t memory;                  // bytes that a joint analysis may take; 0: any
     const char *const *names;         // of the accumulators, in the order of time; hostile text
     size_t n;                         // accumulators: 1 .. AGG_STATIC_REPORT_MAX
     // Loads accumulator i, which the caller of it releases. It is called up to three times for
