@@ -117,8 +117,8 @@ export class Reloads {
     try {
       return await reading.run(looks, this.#read);
     } finally {
-      // While the storage is on, Node 20 and 22 call hooks for every promise of the process. That
-      // took a third of the time of a request at the edge.
+      // While the storage is on, Node 20 and 22 call hooks for every promise of the process, which
+      // every request would pay for.
       if (--readings === 0) reading.disable();
       // After a failure the files that were not reached are watched as well.
       this.#seen = new Map([...this.#last, ...this.#seen, ...looks]);
