@@ -4,12 +4,14 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from '../../wasm/bindings/node.js';
 
+const TICK_US = 10_000; // of /proc/PID/stat
 export const REPORTS = 256;
 export const ORIGIN = 'https://site.example';
 // The edge's tests start both runtimes already; they are JavaScript without types.
@@ -111,4 +113,14 @@ export async function started(command, port, ends) {
   });
   await once(child.stdout, 'data');
   return { port, pid: /** @type {number} */ (child.pid) };
+}
+
+/** Returns the CPU time of a process and its children, microseconds. @param {number} pid @returns {number} */
+export function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
+  return (
+    (Number(fields[11]) + Number(fields[12])) * TICK_US +
+    children.filter(Boolean).reduce((sum, child) => sum + cpuOf(Number(child)), 0)
+  );
 }

@@ -13,7 +13,6 @@
 // edge_ceilings.mjs.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -22,13 +21,19 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ORIGIN, makeReports, startCeilingWorker, started, tests } from './edge_ceilings.mjs';
+import {
+  ORIGIN,
+  cpuOf,
+  makeReports,
+  startCeilingWorker,
+  started,
+  tests,
+} from './edge_ceilings.mjs';
 
 const CONNECTIONS = 64;
 const WARM = 20_000; // requests that the compiler sees first
 const REQUESTS = 30_000; // of a turn
 const TURNS = 7;
-const TICK_US = 10_000; // of /proc/PID/stat
 const here = fileURLToPath(import.meta.url);
 
 const { values: options, positionals } = parseArgs({
@@ -120,16 +125,6 @@ async function startSmaller(kind, ends) {
   const child = await started([here, 'serve', kind, String(port), dir, ...peers], port, ends);
   ends.push(() => rm(dir, { recursive: true, force: true }));
   return child;
-}
-
-/** Returns the CPU time of a process and its children, microseconds. @param {number} pid @returns {number} */
-function cpuOf(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-  return (
-    (Number(fields[11]) + Number(fields[12])) * TICK_US +
-    children.filter(Boolean).reduce((sum, child) => sum + cpuOf(Number(child)), 0)
-  );
 }
 
 /**

@@ -156,12 +156,16 @@ static void knows_rappor(void **state)
     }
 }
 
-// A new mechanism without a law of pairs is not an error, but all of today's have one.
+enum { LOLOHA = 19 }; // its row of mechanisms.def
+
+// A new mechanism without a law of pairs is not an error. Of today's only loloha has none: reports
+// of one device share coins, and no central epsilon is stated for it.
 static void every_mechanism_has_one(void **state)
 {
     (void)state;
     for (uint32_t i = 0; agg_account_at(i) != NULL; i++)
-        if (agg_account_at(i)->pair == NULL) fail_msg("mechanism %u", agg_account_at(i)->id);
+        if ((agg_account_at(i)->pair == NULL) != (agg_account_at(i)->id == LOLOHA))
+            fail_msg("mechanism %u", agg_account_at(i)->id);
 }
 
 static double variation_of(agg_pair_law *law, const shoal_recipe *recipe)

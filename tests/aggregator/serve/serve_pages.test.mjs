@@ -111,12 +111,13 @@ test('what comes in later moves nothing and takes the focus from nobody', async 
   const page = people.alice;
   await page.goto(`${site.url}/`);
   await page.getByRole('link', { name: 'theme' }).first().focus();
+  const painted = await shifted(page); // a busy machine may paint a page in two goes
   const before = await page.locator('main').innerHTML();
   await page.waitForTimeout(5000); // two turns of the page's script; the next tick is in its table
   assert.equal(await page.evaluate('document.activeElement.textContent'), 'theme');
   await page.evaluate('document.activeElement.blur()');
   await page.waitForFunction((old) => document.querySelector('main')?.innerHTML !== old, before);
-  assert.equal(await shifted(page), 0);
+  assert.equal(await shifted(page), painted);
   assert.deepEqual(troubles, []);
 });
 
