@@ -334,8 +334,10 @@ static void planned_share_divides_found_from_not(void **state)
         below += is_found(&recipe, (uint8_t)(91 + i), share / 2);
     }
     print_message("share %.4f: above %u, below %u of %u\n", share, above, below, n_runs);
-    assert_true(above > n_runs / 2);
-    assert_true(below <= n_runs / 6);
+    if (!effort_is_small()) { // of two runs nothing is judged
+        assert_true(above > n_runs / 2);
+        assert_true(below <= n_runs / 6);
+    }
     agg_recipe_release(&recipe);
 }
 
