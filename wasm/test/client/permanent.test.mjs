@@ -61,7 +61,7 @@ test('loloha keeps its row and its table of answers, however the value changes',
     parameters: { epsilon: 16, epsilon_permanent: 1, g: 4, values },
     limit: { per_day: 20 },
   });
-  delete plain.hash;
+  delete (/** @type {{hash?: string}} */ (plain).hash);
   const { client, edge } = await makeClient({ recipes: [plain] });
   await client.consent.grant();
   const told = [...values, ...values, ...values];
