@@ -2,6 +2,7 @@
 // One request of node:http, as the handler sees it, and its answer. The handler is given only the
 // headers that it needs, so that an address or a cookie cannot leak from it.
 
+import { readerOf } from 'shoal-relay/body-reader';
 import { answer } from './handler.js';
 
 /**
@@ -100,26 +101,4 @@ function bytesOf(incoming) {
     incoming.once('close', () => incoming.complete || reject(new Error('the connection broke')));
     incoming.once('error', reject);
   });
-}
-
-/**
- * Returns a reader of a request's body. Cancelling it leaves the connection open for the answer.
- * @param {IncomingMessage} incoming
- * @returns {import('./incoming.js').Reader}
- */
-function readerOf(incoming) {
-  let wake = () => {};
-  const changed = () => wake();
-  for (const event of ['readable', 'end', 'close', 'error']) incoming.on(event, changed);
-  const read = async () => {
-    for (;;) {
-      const value = incoming.read();
-      if (value !== null) return { done: false, value };
-      if (incoming.readableEnded) return { done: true };
-      if (incoming.destroyed) throw new Error('the connection broke');
-      await new Promise((resolve) => (wake = () => resolve(undefined)));
-    }
-  };
-  // A listener for "readable" would prevent the rest of the body from being dropped.
-  return { read, cancel: async () => incoming.off('readable', changed) };
 }

@@ -4,6 +4,7 @@
 
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
+import { readerOf } from './body_reader.js';
 import { BUCKET_BYTES, Buckets } from './buckets.js';
 import { CONNECTION_BYTES, Connections, addressReader, serverOptions } from './connections.js';
 import { gauge } from './exposition.js';
@@ -205,26 +206,4 @@ function requestOf(incoming) {
     },
     body: hasBody(incoming) ? { getReader: () => readerOf(incoming) } : null,
   };
-}
-
-/**
- * Returns a reader of a request's body. Cancelling it leaves the connection open for the answer.
- * @param {IncomingMessage} incoming
- * @returns {import('./handler.js').Reader}
- */
-function readerOf(incoming) {
-  let wake = () => {};
-  const changed = () => wake();
-  for (const event of ['readable', 'end', 'close', 'error']) incoming.on(event, changed);
-  const read = async () => {
-    for (;;) {
-      const value = incoming.read();
-      if (value !== null) return { done: false, value };
-      if (incoming.readableEnded) return { done: true };
-      if (incoming.destroyed) throw new Error('the connection broke');
-      await new Promise((resolve) => (wake = () => resolve(undefined)));
-    }
-  };
-  // A listener for "readable" would prevent the rest of the body from being dropped.
-  return { read, cancel: async () => incoming.off('readable', changed) };
 }
