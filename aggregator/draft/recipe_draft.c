@@ -14,6 +14,7 @@
 #include "options.h"
 #include "plan.h"
 #include "probability.h"
+#include "recipe_values.h"
 
 static bool has_list(const recipe_options *o)
 {
@@ -87,8 +88,13 @@ static agg_err choose_rows(recipe_draft *d, agg_error *error, uint32_t mechanism
     if (err != SHOAL_OK) return err;
     size_t i = recipe_parameter_find(&epsilon, "epsilon");
     const char *text = d->options->parameters[i];
+    uint64_t size = 0;
     if (recipe_option(o, "size") != NULL)
-        part.size = (uint32_t)strtoul(recipe_option(o, "size"), NULL, 10);
+        size = strtoul(recipe_option(o, "size"), NULL, 10);
+    else if (o->values != NULL)
+        err = recipe_count_values(&size, error, o->values);
+    if (err != SHOAL_OK) return err;
+    part.size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
     if (g != NULL) part.m = (uint32_t)strtoul(g, NULL, 10);
     double eps = strtod(text != NULL ? text : epsilon.usual, NULL);
     bool is_planned = account->draft_needs_reports && g == NULL && recipe_option(o, "k") == NULL &&

@@ -13,6 +13,7 @@
 #include "draft_numbers.h"
 #include "options.h"
 #include "recipe_json.h"
+#include "recipe_values.h"
 
 static agg_err refuse(agg_error *error, const recipe_variable *v, const char *why)
 {
@@ -114,14 +115,8 @@ static agg_err read_whole(uint64_t *n, agg_error *error, const recipe_options *o
 
 static agg_err count_values(uint64_t *n, agg_error *error, const recipe_options *o)
 {
-    agg_bytes bytes;
     if (recipe_option(o, "size") != NULL) return read_whole(n, error, o, "size");
-    agg_err err = agg_file_read(&bytes, error, o->values, AGG_RECIPE_FILE_MAX);
-    if (err != SHOAL_OK) return err;
-    *n = bytes.len > 0 && bytes.data[bytes.len - 1] != '\n';
-    for (size_t i = 0; i < bytes.len; i++) *n += bytes.data[i] == '\n';
-    free(bytes.data);
-    return SHOAL_OK;
+    return recipe_count_values(n, error, o->values);
 }
 
 static agg_err choose_mechanism(recipe_variable *v, agg_error *error, double epsilon)

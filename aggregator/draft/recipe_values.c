@@ -40,6 +40,17 @@ static agg_err print_lines(FILE *stream, agg_error *error, const char *path, con
                     path, n == 0 ? "no value" : "one value");
 }
 
+agg_err recipe_count_values(uint64_t *n, agg_error *error, const char *path)
+{
+    agg_bytes bytes;
+    agg_err err = agg_file_read(&bytes, error, path, AGG_RECIPE_FILE_MAX);
+    if (err != SHOAL_OK) return err;
+    *n = bytes.len > 0 && bytes.data[bytes.len - 1] != '\n';
+    for (size_t i = 0; i < bytes.len; i++) *n += bytes.data[i] == '\n';
+    free(bytes.data);
+    return SHOAL_OK;
+}
+
 agg_err recipe_print_values(FILE *stream, agg_error *error, const char *path)
 {
     agg_bytes bytes;

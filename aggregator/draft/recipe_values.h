@@ -3,12 +3,17 @@
 #ifndef RECIPE_VALUES_H
 #define RECIPE_VALUES_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "agg_error.h"
 
 // Returns: the reason why a value cannot be listed, as the end of a sentence, or NULL.
 const char *recipe_value_fault(const char *text, size_t len);
+
+// Counts the lines of such a file.
+// Returns: as agg_file_read.
+agg_err recipe_count_values(uint64_t *n, agg_error *error, const char *path) SHOAL_MUST_CHECK;
 
 // Writes `"values": [...]` from a file with one value on each line.
 // Returns: AGG_ERR_USAGE naming the line for a value that no list can hold, or for a list of fewer

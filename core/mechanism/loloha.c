@@ -3,7 +3,7 @@
 #include "loloha.h"
 
 #include "bytes.h"
-#include "field_text.h"
+#include "cell_record.h"
 #include "mask.h"
 #include "probability.h"
 #include "wide.h"
@@ -119,39 +119,13 @@ static shoal_err prepare(shoal_part *part, const char **field)
     if (part->size < 2 || part->size > 255) return SHOAL_ERR_RANGE;
     part->k = (shoal_loloha_values(part) - 1) / (part->m - 1);
     if (part->k > SHOAL_LOLOHA_ROWS_MAX) return SHOAL_ERR_RANGE;
-    part->record_size = 4;
-    part->text_size = shoal_decimal_width(part->k) + 1 + shoal_decimal_width(part->m);
+    cell_record_sizes(part);
     *field = "epsilon_permanent";
     shoal_err err = threshold_of(&part->pqf_threshold[SHOAL_LOLOHA_PERMANENT],
                                  part->eps_permanent_micro, part->m);
     if (err != SHOAL_OK) return err;
     *field = "epsilon";
     return threshold_of(&part->threshold, part->eps_micro, part->m);
-}
-
-static shoal_err check(const shoal_part *part, const uint8_t *record)
-{
-    return load32_le(record) < part->k * part->m ? SHOAL_OK : SHOAL_ERR_RECORD;
-}
-
-static void print(char *text, const shoal_part *part, const uint8_t *record)
-{
-    uint32_t cell = load32_le(record);
-    text = shoal_print_decimal(text, cell / part->m, shoal_decimal_width(part->k));
-    *text++ = ',';
-    shoal_print_decimal(text, cell % part->m, shoal_decimal_width(part->m));
-}
-
-static shoal_err parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
-{
-    const char *at = text;
-    uint32_t j = 0, y = 0;
-    shoal_err err = shoal_parse_decimal(&j, &at, shoal_decimal_width(part->k), part->k);
-    if (err == SHOAL_OK) err = shoal_parse_char(',', &at);
-    if (err == SHOAL_OK) err = shoal_parse_decimal(&y, &at, shoal_decimal_width(part->m), part->m);
-    store32_le(record, j * part->m + y);
-    *position = (size_t)(at - text);
-    return err;
 }
 
 static shoal_err epsilon_of(uint32_t *eps_micro, uint64_t f, uint32_t g)
@@ -179,9 +153,9 @@ const shoal_mechanism shoal_loloha_mechanism = {
     .is_permanent = true,
     .prepare = prepare,
     .randomize = randomize,
-    .check = SHOAL_READS(check),
-    .print = print,
-    .parse = SHOAL_READS(parse),
+    .check = SHOAL_READS(cell_record_check),
+    .print = cell_record_print,
+    .parse = SHOAL_READS(cell_record_parse),
     .epsilon = epsilon,
     .unlimited = shoal_loloha_unlimited,
 };

@@ -3,8 +3,8 @@
 #include "olh.h"
 
 #include "bytes.h"
+#include "cell_record.h"
 #include "column.h"
-#include "field_text.h"
 #include "mask.h"
 #include "probability.h"
 
@@ -14,8 +14,7 @@ static shoal_err prepare(shoal_part *part, const char **field)
     if (err != SHOAL_OK) return err;
     *field = "g";
     if ((part->m & (part->m - 1)) != 0) return SHOAL_ERR_RANGE;
-    part->record_size = 4;
-    part->text_size = shoal_decimal_width(part->k) + 1 + shoal_decimal_width(part->m);
+    cell_record_sizes(part);
     *field = "epsilon";
     return shoal_threshold_odds(&part->threshold, part->eps_micro, 1, part->m - 1);
 }
@@ -32,31 +31,6 @@ static void randomize(uint8_t *record, const shoal_part *part, uint64_t item,
     wipe(&truth, sizeof truth);
 }
 
-static shoal_err check(const shoal_part *part, const uint8_t *record)
-{
-    return load32_le(record) < part->k * part->m ? SHOAL_OK : SHOAL_ERR_RECORD;
-}
-
-static void print(char *text, const shoal_part *part, const uint8_t *record)
-{
-    uint32_t cell = load32_le(record);
-    text = shoal_print_decimal(text, cell / part->m, shoal_decimal_width(part->k));
-    *text++ = ',';
-    shoal_print_decimal(text, cell % part->m, shoal_decimal_width(part->m));
-}
-
-static shoal_err parse(uint8_t *record, const shoal_part *part, const char *text, size_t *position)
-{
-    const char *at = text;
-    uint32_t j = 0, y = 0;
-    shoal_err err = shoal_parse_decimal(&j, &at, shoal_decimal_width(part->k), part->k);
-    if (err == SHOAL_OK) err = shoal_parse_char(',', &at);
-    if (err == SHOAL_OK) err = shoal_parse_decimal(&y, &at, shoal_decimal_width(part->m), part->m);
-    store32_le(record, j * part->m + y);
-    *position = (size_t)(at - text);
-    return err;
-}
-
 static shoal_err epsilon(uint32_t *eps_micro, const shoal_part *part)
 {
     return shoal_threshold_odds_epsilon(eps_micro, part->threshold, 1, part->m - 1);
@@ -71,8 +45,8 @@ const shoal_mechanism shoal_olh_mechanism = {
     .closed = {.needs = LOCAL_HASH | SHOAL_TAKES_AFFINE1 | SHOAL_TAKES_LIST},
     .prepare = prepare,
     .randomize = randomize,
-    .check = SHOAL_READS(check),
-    .print = print,
-    .parse = SHOAL_READS(parse),
+    .check = SHOAL_READS(cell_record_check),
+    .print = cell_record_print,
+    .parse = SHOAL_READS(cell_record_parse),
     .epsilon = epsilon,
 };

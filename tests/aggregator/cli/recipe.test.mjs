@@ -256,6 +256,23 @@ function fresh(mechanism, ...options) {
   return JSON.parse(read('w.json'));
 }
 
+test('new takes for loloha the least g whose rows hold the list, known by number or by its values', () => {
+  for (const [n, g] of [
+    [3, 2],
+    [15, 2],
+    [16, 8],
+    [63, 8],
+    [64, 16],
+  ]) {
+    write('list.txt', Array.from({ length: n }, (_, i) => `v${i}\n`).join(''));
+    for (const list of [
+      ['--size', `${n}`],
+      ['--values', 'list.txt'],
+    ])
+      assert.equal(fresh('loloha', '--value', 'item', ...list).parameters.g, g, `${list}`);
+  }
+});
+
 test('new writes recipes of compounds by what is planned, and simulate takes them', () => {
   write('words.tsv', 'ab\t3\ncd\t1\n');
   const sfp = fresh('sfp', '--epsilon', '8');
