@@ -122,6 +122,21 @@ static agg_err find_sums(agg_changes *c, agg_error *error)
 
 // ---- series ----
 
+// Sums the variances of one value's counts over periods; each is that of a count of nobody so far.
+// A count lowers its own variance, so a period that is high by chance would look sure of it. Only
+// what the pooled share explains may be taken off.
+static void sum_variances(const agg_changes *c, double *variances, const double *counts)
+{
+    size_t n = c->n_periods;
+    const double *reports = c->sums.reports;
+    double share = fmin(fmax(counts[n] / reports[n], 0), 1);
+    for (size_t t = 0; t < n; t++) {
+        double most = share * (reports[t + 1] - reports[t]),
+               own = fmax(counts[t + 1] - counts[t], 0);
+        variances[t + 1] = variances[t] + fmax(0, variances[t + 1] - fmin(own, most));
+    }
+}
+
 // Reads the series of all values.
 //   variances: NULL if the mechanism states a law
 static agg_err read_series(agg_changes *c, agg_error *error, double *variances, unsigned n_threads)
@@ -140,10 +155,11 @@ static agg_err read_series(agg_changes *c, agg_error *error, double *variances, 
         for (size_t i = 0; err == SHOAL_OK && i < c->n_dictionary; i++) {
             size_t at = i * row + t;
             c->counts[at + 1] = c->counts[at] + counts[i].count;
-            if (variances != NULL)
-                variances[at + 1] = variances[at] + counts[i].stderr_ * counts[i].stderr_;
+            if (variances != NULL) variances[at + 1] = counts[i].null_error * counts[i].null_error;
         }
     }
+    for (size_t i = 0; err == SHOAL_OK && variances != NULL && i < c->n_dictionary; i++)
+        sum_variances(c, variances + i * row, c->counts + i * row);
     free(counts);
     return err;
 }

@@ -17,7 +17,7 @@ const NS = 1e6;
 const clean = [];
 const folder = mkdtempSync(join(tmpdir(), 'shoal-bench-pages-'));
 try {
-  const url = await crowdedSite(
+  const { url } = await crowdedSite(
     { after: (/** @type {() => void} */ one) => clean.push(one) },
     folder,
   );

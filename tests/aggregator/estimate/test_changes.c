@@ -194,12 +194,12 @@ static void a_change_is_found_and_dated(void **state)
     }
 }
 
-// In `n` series of unchanged crowds, the chance of any detection is 5 % at most: of 60, 3, sd 1.7;
-// with 4 sd to spare, 9. Few reports must not make more.
+// In `n` series of unchanged crowds, the chance of any detection is 5 % at most: of 240, 12,
+// sd 3.4; with 4 sd to spare, 25. Few reports must not make more.
 static void nothing_is_found_where_nothing_changed(void **state)
 {
     (void)state;
-    const uint32_t n_trials = effort(240, 60, 1);
+    const uint32_t n_trials = effort(240, 240, 1);
     for (size_t i = 0; i < N_MECHANISMS; i++)
         for (int is_small = 0; is_small < 2; is_small++) {
             unsigned found = 0;

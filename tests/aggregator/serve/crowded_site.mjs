@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server with a thousand collections and one of 100,000 values, for what times its pages.
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   cmsRecipe,
@@ -29,7 +30,7 @@ export async function crowdedSite(t, folder) {
   const big = cmsRecipe('words', { parameters: { epsilon: 4, k: 2048, m: 1024 } });
   const small = Array.from({ length: COLLECTIONS - 1 }, (_, i) => listRecipe(`list-${i}`));
   const config = configure(folder, [big, ...small], { dictionaries: { words: 'words.txt' } });
-  const { url } = await serve(/** @type {any} */ (t), config);
+  const { url, pid } = await serve(/** @type {any} */ (t), config);
   const counts = words.slice(0, 1000).map((word, i) => `${word}\t${1000 - i}\n`);
   for (const batch of simulate(at('recipe-0.json'), counts.join(''), DEVICES, 5000))
     await post(url, batch);
@@ -38,7 +39,32 @@ export async function crowdedSite(t, folder) {
       await post(url, batch);
   await resultOf(`${url}/v1/results/words?top=1`, DEVICES);
   await resultOf(`${url}/v1/results/list-${COLLECTIONS - 2}`, SMALL);
-  return url;
+  return { url, pid };
+}
+
+const TICK_MS = 1000 / Number(execFileSync('getconf', ['CLK_TCK']));
+
+/** Processor time of a process so far, with its threads that have ended, in milliseconds. @param {number} pid */
+function busyOf(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [, fields] = /\) (.*)/.exec(stat) ?? ['', ''];
+  const [user, kernel] = fields.split(' ').slice(11, 13).map(Number);
+  return (user + kernel) * TICK_MS;
+}
+
+/**
+ * What a page takes of the server's processor, warm, in milliseconds: what other programs do
+ * meanwhile does not count, what the server itself does beside does.
+ * @param {string} url @param {number} pid of the server @param {number} rounds
+ */
+export async function serverTimeOf(url, pid, rounds) {
+  await get(url);
+  const before = busyOf(pid);
+  for (let i = 0; i < rounds; i++) {
+    const { status } = await get(url);
+    if (status !== 200) throw new Error(`${url}: ${status}`);
+  }
+  return (busyOf(pid) - before) / rounds;
 }
 
 /**
