@@ -19,6 +19,15 @@ const KINDS = {
 /** An address that reports may be sent to: encrypted, or of this machine. */
 const SAFE = /^http(s:|:\/\/(localhost|127(\.\d+){3}|\[::1])[:/])/;
 
+/** An absolute address; none for what is no address. @param {string} given */
+function addressOf(given) {
+  try {
+    return new URL(given, globalThis.location?.href).href;
+  } catch {
+    return '';
+  }
+}
+
 /**
  * Throws the error of a wrong option. It is a ShoalError by name and members; the class itself would
  * make the loader larger.
@@ -41,12 +50,11 @@ function refuse(field, text) {
 export function checkOptions(options) {
   for (const [name, given] of Object.entries(options)) {
     const kind = Object.keys(KINDS).find((each) => KINDS[each].split(' ').includes(name));
-    if (kind === undefined) refuse(name, `is unknown. Known: ${Object.values(KINDS).join(' ')}`);
+    if (kind === undefined) refuse(name, `is none of ${Object.values(KINDS).join(' ')}`);
     if (given == null) continue;
     if (kind && kind !== (Array.isArray(given) ? 'list' : typeof given))
       refuse(name, `must be ${kind}`);
-    if (kind === 'string' && !SAFE.test(new URL(given, globalThis.location?.href).href))
-      refuse(name, 'must be https');
+    if (kind === 'string' && !SAFE.test(addressOf(given))) refuse(name, 'must be https');
     // What is fetched is pinned.
     if (name !== 'log')
       for (const each of [given].flat())
