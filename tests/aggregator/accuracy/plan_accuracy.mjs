@@ -73,6 +73,8 @@ function drawSetting(mechanism, round, next) {
 
 /** The first half by Zipf's law, the second held by nobody. @param {Setting} s @returns {Counted[]} */
 function countsOf(s) {
+  // The plan states the error at the least favourable number: an end of the range, or its middle.
+  if (s.mechanism === 'square-wave') return [{ value: '100', count: 1 }];
   if (s.isMean) return Array.from({ length: 11 }, (_, i) => ({ value: String(45 + i), count: 1 }));
   return Array.from({ length: s.values }, (_, i) => ({
     value: `value-${i}`,
