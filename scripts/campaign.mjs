@@ -12,11 +12,12 @@ import { floods } from './campaigns/floods.mjs';
 import { fuzz } from './campaigns/fuzz.mjs';
 import { models } from './campaigns/models.mjs';
 import { root } from './campaigns/program.mjs';
+import { random } from './campaigns/random.mjs';
 import { readRows } from './campaigns/rows.mjs';
 import { BadUse, runCampaign, stateOf } from './campaigns/runner.mjs';
 import { statistics } from './campaigns/statistics.mjs';
 
-const campaigns = [fuzz, crash, statistics, floods, models];
+const campaigns = [fuzz, random, crash, statistics, floods, models];
 const PAGE = 'docs/campaigns.md';
 const CODE = ['core', 'aggregator', 'edge', 'relay', 'issuer', 'wasm', 'tests', 'cmake'];
 

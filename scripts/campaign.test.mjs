@@ -204,7 +204,7 @@ test('what is not there is refused, and the campaigns are listed', () => {
     assert.equal(status, 2, stderr);
     return stderr;
   };
-  assert.match(refused('fuz'), /no campaign "fuz"; there are fuzz, crash/);
+  assert.match(refused('fuz'), /no campaign "fuz"; there are fuzz, random, crash/);
   assert.match(refused('fuzz', '--seed', '1.5'), /--seed takes a whole number/);
   assert.match(refused('fuzz', '--minutes', '0'), /--minutes takes a number/);
   assert.match(refused('fuzz', '--fast'), /fast/);
