@@ -286,6 +286,9 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
     const agg_discover_round *weakest = find_weakest(rounds, n_rounds);
     earlier before = {0, NULL};
     agg_err err = check_rounds(error, rounds, n_rounds);
+    if (err == SHOAL_OK)
+        agg_left_out_estimate(&discovery->left_out, rounds[0].recipe, rounds[0].acc,
+                              (double)discovery->n, discovery->confidence);
     for (size_t i = 0; i < n_rounds && err == SHOAL_OK; i++) {
         agg_trie_layer layer;
         if (i > 0 && rounds[i].recipe->recipe->pass != rounds[i - 1].recipe->recipe->pass)

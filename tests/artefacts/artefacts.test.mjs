@@ -124,7 +124,7 @@ function withoutSelection(bytes) {
  */
 function withoutReach(bytes) {
   const members =
-    /"reach":\d+,(?:"reach_unit":"\w+",)?(?:"wanted":\d+,)?(?:"open":[\d.e+-]+,)?(?:"open_starts":\[[^\]]*\],)?/;
+    /"reach":\d+,(?:"reach_unit":"\w+",)?(?:"wanted":\d+,)?(?:"open":[\d.e+-]+,)?(?:"open_starts":\[[^\]]*\],)?(?:"left_out":\{[^}]*\},)?/;
   return Buffer.from(bytes.toString('latin1').replace(members, ''), 'latin1');
 }
 
