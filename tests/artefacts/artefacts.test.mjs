@@ -125,7 +125,8 @@ function withoutSelection(bytes) {
 function withoutReach(bytes) {
   const members =
     /"reach":\d+,(?:"reach_unit":"\w+",)?(?:"wanted":\d+,)?(?:"open":[\d.e+-]+,)?(?:"open_starts":\[[^\]]*\],)?(?:"left_out":\{[^}]*\},)?/;
-  return Buffer.from(bytes.toString('latin1').replace(members, ''), 'latin1');
+  const ngrams = /"rappor_ngram":\{[^}]*\},/;
+  return Buffer.from(bytes.toString('latin1').replace(members, '').replace(ngrams, ''), 'latin1');
 }
 
 const INTERVAL =
