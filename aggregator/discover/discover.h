@@ -23,6 +23,7 @@
 #include "agg_error.h"
 #include "alarms.h"
 #include "guarantee.h"
+#include "left_out.h"
 #include "recipe_json.h"
 #include "selection.h"
 #include "text_list.h"
@@ -74,6 +75,7 @@ typedef struct agg_discovery {
     bool is_in_bytes;                   // of the reach: bytes, else characters
     size_t n_open;                      // starts of a trie's last round that were left open
     agg_open_start open[AGG_DISCOVERY_OPEN_MAX]; // the strongest of them
+    agg_left_out left_out; // of a trie: reports that name no word of the alphabet
     uint32_t n_notes, n_cuts;
     char notes[AGG_DISCOVERY_NOTES_MAX]
               [AGG_DISCOVERY_NOTE_MAX]; // the steps of the decoding, for people

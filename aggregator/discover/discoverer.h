@@ -41,4 +41,11 @@ agg_err agg_discovery_add(agg_discovery *discovery, agg_error *error, agg_text v
 AGG_PRINTF(2, 3) void agg_discovery_note(agg_discovery *discovery, const char *format, ...);
 AGG_PRINTF(2, 3) void agg_discovery_cut(agg_discovery *discovery, const char *format, ...);
 
+// Notes of an empty result from which share on a string would have been found: nothing found is no
+// sign that nothing is there. Does nothing where something was found.
+//   by: what asked, such as "sfp"
+//   n: its reports
+//   share: of the reports that a string needs to be found as often as not; from 1 on none is enough
+void agg_discovery_note_nothing(agg_discovery *discovery, const char *by, double n, double share);
+
 #endif

@@ -65,6 +65,18 @@ void agg_discovery_cut(agg_discovery *discovery, const char *format, ...)
     va_end(arguments);
 }
 
+void agg_discovery_note_nothing(agg_discovery *d, const char *by, double n, double share)
+{
+    if (d->n_rows + d->n_known + d->n_withheld > 0) return;
+    if (share < 1)
+        agg_discovery_note(d,
+                           "nothing was found: with %.0f reports %s finds what %.2g %% or more "
+                           "send, as often as not",
+                           n, by, 100 * share);
+    else
+        agg_discovery_note(d, "nothing was found: with %.0f reports %s finds nothing", n, by);
+}
+
 void agg_discovery_release(agg_discovery *discovery)
 {
     free(discovery->rows);

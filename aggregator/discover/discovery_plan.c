@@ -54,6 +54,8 @@ agg_err agg_discovery_plan_run(agg_discovery_plan *plan, agg_error *error,
     share[AGG_DISCOVERY_SFP] =
         plan->sfp.least < wish->devices ? plan->sfp.least / wish->devices : 1;
     share[AGG_DISCOVERY_TRIE] = worst_share(&plan->trie);
+    plan->ngram_share = agg_ngram_plan_share_for(wish->eps_micro / 1e6, wish->length,
+                                                 wish->characters, wish->devices);
     const bool wants_length = wish->depth < AGG_TRIE_DEPTH_OPEN;
     const double held = wants_length ? mean_share(&plan->trie) : share[AGG_DISCOVERY_TRIE];
     if (wish->way == AGG_DISCOVERY_ANY)

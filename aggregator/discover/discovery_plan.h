@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans the two ways to find unlisted strings side by side: sfp in one round, and a trie in
-// several. Pure.
+// several. What n-grams would find stands beside them as a warning. Pure.
 #ifndef DISCOVERY_PLAN_H
 #define DISCOVERY_PLAN_H
 
 #include <stddef.h>
 
+#include "ngram_plan.h"
 #include "sfp_plan.h"
 #include "trie_plan.h"
 
@@ -41,6 +42,7 @@ typedef struct agg_discovery_plan {
     agg_trie_plan trie;
     double share[2]; // by way: the share of the devices (sfp) or contributions (trie) whose string
                      // is found with probability one half; 1 if no string is
+    double ngram_share; // below it n-grams find a string by chance only (ngram_plan.h); 1: nothing
 } agg_discovery_plan;
 
 // Plans both ways.

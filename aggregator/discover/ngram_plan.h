@@ -22,5 +22,17 @@ double agg_ngram_plan_share(const shoal_recipe *recipe, double n);
 // Says in words which strings n devices can show: "only what 2.3 % or more send", or "nothing".
 // Everything that states the share takes its words from here.
 void agg_ngram_plan_say(char text[AGG_NGRAM_PLAN_TEXT], const shoal_recipe *recipe, double n);
+void agg_ngram_plan_say_share(char text[AGG_NGRAM_PLAN_TEXT], double share);
+
+// Returns: q in millionths, with p = 1 - q, such that a report of so many n-grams and the string
+// costs epsilon: each hash of each part x = epsilon/((grams + 1) hashes) = 2 ln(q/(1-q)). It is
+// rounded down and lowered by one millionth, since the cost of each hash is rounded up.
+uint32_t agg_ngram_plan_q(double epsilon, double grams, double hashes);
+
+// Returns: as agg_ngram_plan_share, of the recipe that `shoal recipe new` writes by default.
+//   epsilon: of a report
+//   length: bytes of a string, 1 .. 32
+//   letters: of the alphabet, 1 or more
+double agg_ngram_plan_share_for(double epsilon, uint32_t length, uint32_t letters, double n);
 
 #endif

@@ -310,6 +310,7 @@ static size_t make_string(uint8_t string[STRING_MAX], const decoder *d, const ag
     return len;
 }
 
+// Devices cut longer strings, so that a string of the full length may be the start of others.
 static agg_err add_rows(const decoder *d, agg_error *error, const agg_cliques *cliques,
                         const agg_strings_found *found)
 {
@@ -320,7 +321,9 @@ static agg_err add_rows(const decoder *d, agg_error *error, const agg_cliques *c
         char how[AGG_FOUND_HOW_MAX];
         size_t len = make_string(string, d, cliques, found->rows[i].candidate);
         if (len == 0) continue;
-        snprintf(how, sizeof how, "%zu n-grams", (len + d->recipe->n_gram - 1) / d->recipe->n_gram);
+        snprintf(how, sizeof how, "%zu n-grams%s",
+                 (len + d->recipe->n_gram - 1) / d->recipe->n_gram,
+                 len == d->recipe->length ? ", cut where it is longer" : "");
         err = agg_discovery_add(d->discovery, error, (agg_text){(const char *)string, len},
                                 count->count, count->stderr_, count->score, how);
     }

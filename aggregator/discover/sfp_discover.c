@@ -19,6 +19,7 @@
 #include "sfp.h"
 #include "sfp_decoder.h"
 #include "sfp_noise.h"
+#include "sfp_plan.h"
 #include "sfp_tiers.h"
 #include "whole_domain.h"
 #include "window_picks.h"
@@ -222,7 +223,13 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
     agg_sfp_settings settings = agg_sfp_settings_of(rounds[0].recipe->recipe, discovery->threshold);
     (void)n_rounds;
     settings.known = options->known;
-    return agg_sfp_discover_with(discovery, error, &rounds[0], &settings, options->n_threads);
+    agg_err err =
+        agg_sfp_discover_with(discovery, error, &rounds[0], &settings, options->n_threads);
+    const double n = (double)rounds[0].acc->n;
+    if (err == SHOAL_OK && n > 0)
+        agg_discovery_note_nothing(discovery, "sfp", n,
+                                   agg_sfp_found_from(rounds[0].recipe->recipe, n));
+    return err;
 }
 
 // The positions' fragments are decoded one after the other.

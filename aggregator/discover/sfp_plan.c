@@ -4,7 +4,10 @@
 
 #include <math.h>
 
+#include "account.h"
+#include "recipe.h"
 #include "recipe_choices.h"
+#include "sfp.h"
 
 #define MICRO 1e6
 #define STEP 50000.0          // step of the split, in millionths
@@ -93,4 +96,17 @@ agg_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, 
                                 shared(oracle, n, plan->k_fragment, plan->m_fragment));
     plan->least = fmax(STRING_SCORE * plan->string_error, FRAGMENT_SCORE * plan->fragment_error);
     return SHOAL_OK;
+}
+
+// Returns: the standard error of a string that nobody sends, as a share of n reports.
+static double error_of(const shoal_part *part, double n)
+{
+    return sqrt(agg_account_of(part->mechanism)->variance(part, n, 0, SAME_WORD * n * n)) / n;
+}
+
+double agg_sfp_found_from(const shoal_recipe *recipe, double n)
+{
+    const double of_position = fmax(1, n / shoal_sfp_positions(recipe));
+    return fmax(STRING_SCORE * error_of(&recipe->parts[SHOAL_SFP_STRING], n),
+                FRAGMENT_SCORE * error_of(&recipe->parts[SHOAL_SFP_FRAGMENT], of_position));
 }

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "agg_error.h"
+#include "recipe_json.h"
 
 typedef struct agg_sfp_plan {
     uint32_t oracle; // enum shoal_oracle
@@ -45,5 +46,11 @@ typedef struct agg_sfp_plan {
 // Privacy: a report costs eps_micro, replacement model.
 agg_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, double n,
                          uint32_t eps_micro, uint32_t length) SHOAL_MUST_CHECK;
+
+// Returns: the share of n reports that a string needs to be found with probability about one half,
+// by the same scores, whatever the recipe's parameters are.
+//   recipe: of sfp
+//   n: 1 or more
+double agg_sfp_found_from(const shoal_recipe *recipe, double n);
 
 #endif

@@ -242,12 +242,13 @@ static agg_err say_guarantees(agg_discovery *d, agg_error *error, const agg_disc
     return err;
 }
 
-// The last lines are reserved for the guarantees and for the line that says there was no room.
+// The last lines are reserved for the guarantees, for the line that says there was no room and for
+// what an empty result says.
 static void note_round(agg_discovery *d, const agg_discover_round *round,
                        const agg_trie_layer *layer)
 {
     const shoal_encoded *field = &round->recipe->recipe->encoding.fields[0];
-    uint32_t room = AGG_DISCOVERY_NOTES_MAX - AGG_TRIE_LINES_MAX - 1;
+    uint32_t room = AGG_DISCOVERY_NOTES_MAX - AGG_TRIE_LINES_MAX - 2;
     if (d->n_notes == room) agg_discovery_note(d, "and more rounds");
     if (d->n_notes >= room) return;
     agg_discovery_note(d,
@@ -285,7 +286,11 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
                                 .known = options->known};
     const agg_discover_round *weakest = find_weakest(rounds, n_rounds);
     earlier before = {0, NULL};
+    double found_from = 0, fewest = HUGE_VAL;
     agg_err err = check_rounds(error, rounds, n_rounds);
+    if (err == SHOAL_OK)
+        agg_left_out_estimate(&discovery->left_out, rounds[0].recipe, rounds[0].acc,
+                              (double)discovery->n, discovery->confidence);
     for (size_t i = 0; i < n_rounds && err == SHOAL_OK; i++) {
         agg_trie_layer layer;
         if (i > 0 && rounds[i].recipe->recipe->pass != rounds[i - 1].recipe->recipe->pass)
@@ -296,6 +301,9 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
         note_round(discovery, &rounds[i], &layer);
         note_reach(discovery, rounds[i].recipe);
         say_cap(discovery, &rounds[i], &layer);
+        found_from = fmax(found_from, agg_trie_layer_found_from(&layer, rounds[i].recipe->recipe,
+                                                                &o, i + 1 == n_rounds));
+        fewest = fmin(fewest, (double)layer.n);
         err = add_layer(discovery, error, &rounds[i], &layer, &before, options->known);
         if (err == SHOAL_OK && &rounds[i] == weakest)
             err = say_guarantees(discovery, error, weakest, &layer, &options->release);
@@ -303,6 +311,8 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
         agg_trie_layer_release(&layer);
     }
     free(before.rows);
+    if (err == SHOAL_OK)
+        agg_discovery_note_nothing(discovery, "each round of the trie", fewest, found_from);
     return err;
 }
 

@@ -11,6 +11,7 @@
 #include "estimator.h"
 #include "event.h"
 #include "multiple.h"
+#include "normal_law.h"
 #include "recipe.h"
 
 #define BLOCK 65536u // cells estimated at a time
@@ -249,6 +250,30 @@ agg_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_r
     for (int kind = 0; kind < KINDS; kind++) free(w.scores[kind]);
     if (err != SHOAL_OK) agg_trie_layer_release(layer);
     return err;
+}
+
+// Returns: the share that stands out at the bar, or at that of the first among n_asked.
+static double share_at(const shoal_recipe *recipe, double n, double least, double n_asked,
+                       double fdr)
+{
+    const shoal_part *part = &recipe->parts[0];
+    const double p = (double)(0 - part->threshold) * 0x1p-64, q = (part->k - p) / (part->m - 1);
+    if (n_asked < 1) return 0;
+    const double z = isinf(least) ? -agg_normal_quantile(fdr / n_asked) : least;
+    return (z * sqrt(n * q * (1 - q)) + z * z / 6) / (n * (p - q));
+}
+
+double agg_trie_layer_found_from(const agg_trie_layer *layer, const shoal_recipe *recipe,
+                                 const agg_trie_options *options, bool is_last)
+{
+    const double n = (double)layer->n;
+    if (layer->n == 0) return 1;
+    const double words = share_at(recipe, n, layer->least[WORDS], (double)layer->n_asked[WORDS],
+                                  AGG_TRIE_WORD_FDR * options->fdr);
+    if (is_last) return words;
+    const double rate = options->start_fdr > 0 ? options->start_fdr : options->fdr;
+    return fmax(words,
+                share_at(recipe, n, layer->least[STARTS], (double)layer->n_asked[STARTS], rate));
 }
 
 uint64_t agg_trie_layer_memory(const shoal_recipe *recipe, size_t max_prefixes, unsigned n_threads)

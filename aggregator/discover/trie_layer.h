@@ -72,6 +72,14 @@ agg_err agg_trie_layer_read(agg_trie_layer *layer, agg_error *error, const agg_r
                             const agg_trie_options *options) SHOAL_MUST_CHECK;
 void agg_trie_layer_release(agg_trie_layer *layer);
 
+// Returns: the share of the round's reports that a word needs to be found in it as often as not,
+// and that its start needs where another round follows: f n (p - q) = z sqrt(n q (1 - q)) + z^2/6
+// as in trie_plan.h, with the bar z of the round, or of its first finding where nothing was found.
+//   options: those of the layer
+//   is_last: no round follows
+double agg_trie_layer_found_from(const agg_trie_layer *layer, const shoal_recipe *recipe,
+                                 const agg_trie_options *options, bool is_last);
+
 // Returns: the rate at which starts go on into a next round: fdr, and more of a recipe whose depth
 // is a length that is wanted. False ones cost its devices cells; what is found behind a start is
 // tested there.

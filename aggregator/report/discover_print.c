@@ -133,6 +133,18 @@ static void print_open_json(FILE *stream, const agg_discovery *d)
     fputs("],", stream);
 }
 
+// Prints how many reports a trie's alphabet could not spell.
+static void print_left_out_json(FILE *stream, const agg_left_out *left_out)
+{
+    if (left_out->characters == 0) return;
+    fputs("\"left_out\":{", stream);
+    print_member(stream, "share", left_out->share);
+    print_member(stream, "stderr", left_out->stderr_);
+    print_member(stream, "low", left_out->low);
+    print_member(stream, "high", left_out->high);
+    fprintf(stream, "\"characters\":%u},", left_out->characters);
+}
+
 static void print_json(FILE *stream, const agg_discovery_result *result, const agg_table *table)
 {
     const agg_discovery *d = result->discovery;
@@ -148,6 +160,7 @@ static void print_json(FILE *stream, const agg_discovery_result *result, const a
     if (d->threshold > 0) print_member(stream, "threshold", d->threshold);
     fprintf(stream, "\"known\":%zu,\"candidates\":%zu,", d->n_known, d->n_candidates);
     print_open_json(stream, d);
+    print_left_out_json(stream, &d->left_out);
     print_lines(stream, "notes", d->notes[0], d->n_notes);
     print_lines(stream, "cuts", d->cuts[0], d->n_cuts);
     if (d->recipe->recipe->release_threshold > 0)
@@ -201,6 +214,14 @@ static void print_open(FILE *stream, const agg_discovery *d)
         fprintf(stream, "  and %zu more, weaker ones\n", d->n_open - OPEN_SHOWN);
 }
 
+static void print_left_out(FILE *stream, const agg_discovery *d)
+{
+    char text[AGG_LEFT_OUT_TEXT];
+    if (d->left_out.characters == 0) return;
+    agg_left_out_say(text, &d->left_out);
+    fprintf(stream, "left out: %s\n", text);
+}
+
 static void print_table(FILE *stream, const agg_discovery_result *result)
 {
     const agg_discovery *d = result->discovery;
@@ -232,6 +253,7 @@ static void print_table(FILE *stream, const agg_discovery_result *result)
         fputc('\n', stream);
     }
     print_open(stream, d);
+    print_left_out(stream, d);
     if (d->n_withheld > 0)
         fprintf(stream, "\n%zu string%s below the release threshold of %s withheld\n",
                 d->n_withheld, d->n_withheld == 1 ? "" : "s",

@@ -36,6 +36,15 @@ static void print_sfp(FILE *stream, const agg_discovery_plan *p)
           stream);
 }
 
+// Says what the third way finds, which is never the answer: who has its reports should know.
+static void print_ngrams(FILE *stream, const agg_discovery_plan *p)
+{
+    char least[AGG_NGRAM_PLAN_TEXT];
+    agg_ngram_plan_say_share(least, p->ngram_share);
+    fprintf(stream, "rappor-ngram        finds %s%s; strings of %u bytes\n", least,
+            p->ngram_share < 1 ? ", and often nothing" : "", p->wish.length);
+}
+
 // Says which lengths are planned for, and what is given up.
 static void print_reach(FILE *stream, const agg_discovery_plan *p)
 {
@@ -81,6 +90,7 @@ static void print_table(FILE *stream, const agg_discovery_plan *p)
             p->wish.eps_micro / 1e6, agg_discovery_ways[p->way],
             p->share[p->way] < 1 ? "" : ", though nothing will be found");
     print_sfp(stream, p);
+    print_ngrams(stream, p);
     print_trie(stream, p);
 }
 
@@ -96,6 +106,8 @@ static void print_json(FILE *stream, const agg_discovery_plan *p)
             agg_discovery_oracles[p->wish.oracle], s->eps_micro / 1e6, s->eps_fragment_micro / 1e6,
             s->k, s->m, s->k_fragment, s->m_fragment, p->wish.length);
     agg_print_number(stream, p->share[AGG_DISCOVERY_SFP]);
+    fputs("},\"rappor_ngram\":{\"share\":", stream);
+    agg_print_number(stream, p->ngram_share);
     fprintf(stream, "},\"trie\":{\"epsilon\":%g,\"contributions\":%u,\"share\":",
             agg_discovery_contribution_micro(p) / 1e6, p->wish.contributions);
     agg_print_number(stream, p->share[AGG_DISCOVERY_TRIE]);

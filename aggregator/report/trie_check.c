@@ -16,6 +16,9 @@ static void print(const shoal_recipe *r)
               r->contributions,
               r->sampler == SHOAL_SAMPLER_GREEDY ? "those of most of its words first"
                                                  : "drawn from all of its cells alike");
+    agg_print("alphabet            %u characters; a word with another one is not named: round next "
+              "and discover estimate how many\n",
+              r->encoding.fields[0].tokens.count);
 }
 
 const agg_compound_check agg_trie_check = {

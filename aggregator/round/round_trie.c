@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The next round of a trie; see round_work.h.
 #include "estimate.h"
+#include "left_out.h"
 #include "recipe.h"
 #include "round_work.h"
 #include "trie_guarantee.h"
@@ -31,6 +32,18 @@ static agg_err read_layer(round_work *w, agg_error *error)
         return agg_trie_layer_read(&w->layer, error, &w->recipe, &w->acc, &options);
     agg_error_prefix(error, "%s", o->accumulator);
     return err;
+}
+
+// Says after the first round how much its alphabet leaves out: another alphabet needs an analysis
+// of its own.
+static void say_left_out(const round_work *w)
+{
+    char text[AGG_LEFT_OUT_TEXT];
+    agg_left_out left_out;
+    agg_left_out_estimate(&left_out, &w->recipe, &w->acc, (double)w->acc.n, 0.95);
+    if (left_out.characters == 0) return;
+    agg_left_out_say(text, &left_out);
+    round_say("left out: %s", text);
 }
 
 static agg_err say_layer(const round_work *w, agg_error *error)
@@ -113,6 +126,7 @@ agg_err round_trie(round_work *w, agg_error *error, agg_next_recipe *next)
     agg_err err = check_trie_options(error, o);
     if (err == SHOAL_OK) err = read_layer(w, error);
     if (err == SHOAL_OK) err = say_layer(w, error);
+    if (err == SHOAL_OK) say_left_out(w);
     if (err == SHOAL_OK) err = agg_next_trie_find(&w->trie, error, &w->recipe, &w->layer, &wish);
     if (err != SHOAL_OK) return err;
     if (w->trie.end != AGG_TRIE_GOES_ON) {

@@ -124,8 +124,9 @@ function withoutSelection(bytes) {
  */
 function withoutReach(bytes) {
   const members =
-    /"reach":\d+,(?:"reach_unit":"\w+",)?(?:"wanted":\d+,)?(?:"open":[\d.e+-]+,)?(?:"open_starts":\[[^\]]*\],)?/;
-  return Buffer.from(bytes.toString('latin1').replace(members, ''), 'latin1');
+    /"reach":\d+,(?:"reach_unit":"\w+",)?(?:"wanted":\d+,)?(?:"open":[\d.e+-]+,)?(?:"open_starts":\[[^\]]*\],)?(?:"left_out":\{[^}]*\},)?/;
+  const ngrams = /"rappor_ngram":\{[^}]*\},/;
+  return Buffer.from(bytes.toString('latin1').replace(members, '').replace(ngrams, ''), 'latin1');
 }
 
 const INTERVAL =

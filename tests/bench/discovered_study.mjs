@@ -15,7 +15,7 @@ const path = (/** @type {string} */ name) =>
   fileURLToPath(new URL(`../../${name}`, import.meta.url));
 const BEGIN = '<!-- discovered: tests/bench/discovered_study.mjs -->';
 const END = '<!-- end of discovered -->';
-const LETTERS = 'etaoinshrdlu';
+export const LETTERS = 'etaoinshrdlu';
 const WORDS = 2000;
 const SETTINGS = /** @type {[number, number][]} */ ([
   [4, 200_000],
@@ -32,7 +32,7 @@ function numbers(text) {
 }
 
 /** Strings of 3 to 6 letters, and how many of a million devices have each: falling as a Zipf law. @param {string} seed @returns {Map<string, number>} */
-function crowd(seed) {
+export function crowd(seed) {
   const random = numbers(seed);
   const words = new Map();
   while (words.size < WORDS) {

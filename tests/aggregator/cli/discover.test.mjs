@@ -453,3 +453,45 @@ test('rounds of a trie: words of all of them, in their order only, each promise 
     'few2.acc',
   );
 });
+
+test('a trie says how much its alphabet leaves out', () => {
+  const WORDS = [
+    ['ab', 40],
+    ['abba', 35],
+    ['año', 12], // ñ is not listed: left out of the first two characters
+    ['abç', 13], // not among the first two
+  ];
+  cli.write('spelled.tsv', WORDS.map((row) => `${row.join('\t')}\n`).join(''));
+  cli.good(
+    ...['plan', '--discover', '--method', 'trie', '--devices', '60000', '--epsilon', '6'],
+    ...['--characters', 'abno', '--id', 'spelled-1', '--recipe-out', 'spelled.json'],
+  );
+  const first = JSON.parse(cli.read('spelled.json'));
+  first.encoding[0].step = 2;
+  first.send = { ...first.send, sample: 0.5 };
+  cli.write('spelled.json', first);
+  const recipe = ['--recipe', 'spelled.json'];
+  assert.match(
+    cli.good('recipe', 'check', 'spelled.json').text,
+    /\nalphabet +4 characters; a word with another one is not named/,
+  );
+  cli.good(
+    ...['simulate', ...recipe, '--counts', 'spelled.tsv', '--devices', '30000'],
+    ...['--seed', 'spelled', '-o', 'spelled.batch'],
+  );
+  cli.good('ingest', ...recipe, '-o', 'spelled.acc', 'spelled.batch');
+  const { left_out } = JSON.parse(
+    cli.good('discover', ...recipe, 'spelled.acc', '--format', 'json').text,
+  );
+  assert.equal(left_out.characters, 2);
+  assert.ok(Math.abs(left_out.share - 0.12) < 4 * left_out.stderr + 0.008, 'drawn from 12 %');
+  assert.ok(left_out.stderr > 0.0005 && left_out.stderr < 0.005);
+  assert.ok(left_out.low < left_out.share && left_out.share < left_out.high);
+  const said =
+    /left out: 1[\d.]+ % of the reports \(1[\d.]+ to 1[\d.]+ %, 95 % interval\) name no word: .* among its first 2 characters/;
+  assert.match(cli.good('discover', ...recipe, 'spelled.acc').text, said);
+  assert.match(
+    cli.good('round', 'next', ...recipe, 'spelled.acc', '-o', 'spelled2.json').err,
+    said,
+  );
+});

@@ -503,6 +503,14 @@ test('--discover puts both ways side by side, and writes the recipe of either', 
   assert.equal(trie.encoding[0].characters, 'абвя');
   assert.match(good('recipe', 'check', 'trie.json'), /\nepsilon per person {2}8, user-level/);
   assert.match(good(...asked), /\nanswer {14}trie\n/);
+  // N-grams at the same epsilon: their least share is above what sfp finds, or none is enough.
+  assert.ok(plan.rappor_ngram.share > plan.sfp.share && plan.rappor_ngram.share < 0.01);
+  assert.match(
+    good(...asked),
+    /\nrappor-ngram {8}finds only what 0\.[\d]+ % or more send, and often nothing; strings of 10 bytes\n/,
+  );
+  const few = ['plan', '--discover', '--devices', '50', '--epsilon', '2'];
+  assert.match(good(...few), /\nrappor-ngram {8}finds nothing; strings of 10 bytes\n/);
 
   bad(/--epsilon is needed/, 'plan', '--discover', '--devices', '1000');
   bad(
