@@ -20,7 +20,7 @@ static const char list_style[] =
     "td.spark{padding-right:0;color:var(--soft);height:2.2rem}"
     ".spark svg{display:inline-block;width:6rem;height:1.5rem;vertical-align:middle;margin-right:"
     ".6rem}.spark span{display:inline-block;max-width:9rem;overflow:hidden;text-overflow:ellipsis;"
-    "white-space:nowrap;vertical-align:middle}.spark b{font-weight:500;color:var(--fg)}"
+    "white-space:nowrap;vertical-align:middle}.spark b{font-weight:inherit;color:var(--fg)}"
     ".spark .band{fill:var(--bar);opacity:.27}.spark .line,.spark "
     ".last{fill:none;stroke:var(--bar);"
     "stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round;vector-effect:non-scaling-stroke}"
