@@ -16,13 +16,26 @@ static const char list_style[] =
     ".tools p{margin:0;display:flex;gap:.9rem}"
     ".list td,.list th{text-align:left;width:auto;padding:.25rem 1.4rem .25rem 0}"
     ".list .count{text-align:right}.list .interval{padding-left:0}"
+    ".list .interval{white-space:normal}.list "
+    "td.spark{padding-right:0;color:var(--soft);height:2.2rem}"
+    ".spark svg{display:inline-block;width:6rem;height:1.5rem;vertical-align:middle;margin-right:"
+    ".6rem}.spark span{display:inline-block;max-width:9rem;overflow:hidden;text-overflow:ellipsis;"
+    "white-space:nowrap;vertical-align:middle}.spark b{font-weight:inherit;color:var(--fg)}"
+    ".spark .band{fill:var(--bar);opacity:.27}.spark .line,.spark "
+    ".last{fill:none;stroke:var(--bar);"
+    "stroke-width:1.5;stroke-linecap:round;stroke-linejoin:round;vector-effect:non-scaling-stroke}"
+    ".spark .last{stroke-width:5}"
     "th a{text-decoration-style:dotted}th a:hover{text-decoration-style:solid}"
     "[aria-sort]{color:var(--fg)}[aria-sort=ascending] a::after{content:' \\2191' / ''}"
     "[aria-sort=descending] a::after{content:' \\2193' / ''}"
-    "@media(max-width:40rem){.list td:nth-child(n+4){grid-column:1/-1;text-align:left}"
+    "@media(max-width:56rem){.list .value{max-width:10.5rem}.spark svg,.spark span{width:4rem}}"
+    "@media(max-width:40rem){.list .value{max-width:none}.spark svg{width:6rem}.spark "
+    "span{width:auto}"
+    ".list td:nth-child(n+4){grid-column:1/-1;text-align:left}"
     ".list td:nth-child(4)::before{content:'next: '}"
     ".sorted thead tr{padding:.3rem 0}.sorted thead th.value,.sorted thead th.count,.sorted thead "
     "th.interval{position:static;clip-path:none;width:auto;height:auto}"
-    ".sorted thead .axis{grid-row:2}}";
+    ".sorted thead .axis{grid-row:2}.list th.spark{grid-column:1/-1}.list td.spark{height:auto;"
+    "min-height:2rem}}";
 
 #endif

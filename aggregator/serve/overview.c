@@ -18,7 +18,8 @@ typedef struct row {
     agg_release_sum released;
     int64_t tick;
     int state;
-    size_t place; // in the configuration
+    size_t place;             // in the configuration
+    const serve_trend *trend; // NULL: none
     const agg_table_order *order;
 } row;
 
@@ -114,13 +115,18 @@ static void put_row(FILE *out, const row *r)
             "class=\"interval\">",
             day, tick, tick + strlen("2026-11-21T"));
     put_state(out, r);
+    fputs("</td><td class=\"spark\">", out);
+    if (r->trend != NULL)
+        serve_trend_write(out, r->trend);
+    else
+        fputs("\xe2\x80\x93", out);
     fputs("</td></tr>\n", out);
 }
 
 // Fills in the rows that are shown.
 // Returns: how many there are.
 static size_t fill(row *rows, const serve_job *job, const agg_release_sum *sums, size_t n_sums,
-                   int64_t now_s)
+                   const serve_trends *trends, int64_t now_s)
 {
     size_t n = 0;
     for (size_t i = 0; i < job->set->collections.n; i++) {
@@ -132,6 +138,7 @@ static size_t fill(row *rows, const serve_job *job, const agg_release_sum *sums,
                    .released = agg_release_sum_of(sums, n_sums, one->number),
                    .tick = agg_tick_after(now_s, one->tick_s),
                    .place = i,
+                   .trend = serve_trends_of(trends, job->set, i),
                    .order = &job->order};
         r->state = has_alarm(one)            ? STATE_ALARM
                    : r->released.blocks == 0 ? STATE_WAITS
@@ -146,7 +153,8 @@ static void put_table(FILE *out, const serve_job *job, const row *rows, size_t n
     agg_table_search(out, &job->order, "Names with");
     fputs("</div>\n<table class=\"list sorted\"><thead><tr>", out);
     for (int c = 0; c < COLUMNS; c++) agg_table_title(out, &job->order, &columns[c], false);
-    fputs("</tr></thead><tbody>\n", out);
+    fputs("<th class=\"spark\" scope=\"col\">largest value over time</th></tr></thead><tbody>\n",
+          out);
     for (size_t i = 0; i < n; i++) put_row(out, &rows[i]);
     fputs("</tbody></table>\n", out);
     if (n == 0 && job->order.find[0] != '\0')
@@ -157,7 +165,17 @@ static void put_table(FILE *out, const serve_job *job, const row *rows, size_t n
               out);
 }
 
-void serve_overview_write(FILE *out, const serve_job *job, agg_store *store, int64_t now_s)
+// The sections below the table note the blocks of their estimates, which hold those of the trends
+// unless the job asks for some days only.
+static void note_blocks(serve_job *job, const row *rows, size_t n)
+{
+    if (serve_overview_count(job) <= SERVE_OVERVIEW_SECTIONS && job->period[0] == '\0') return;
+    for (size_t i = 0; i < n; i++)
+        if (rows[i].trend != NULL) serve_job_note_blocks(job, rows[i].one, &rows[i].trend->blocks);
+}
+
+void serve_overview_write(FILE *out, serve_job *job, agg_store *store, const serve_trends *trends,
+                          int64_t now_s)
 {
     agg_error error = {.text = "out of memory"};
     agg_release_sum *sums = NULL;
@@ -170,12 +188,15 @@ void serve_overview_write(FILE *out, const serve_job *job, agg_store *store, int
             "<p class=\"note warn\">The table could not be made; the server's log says why.</p>\n",
             out);
     } else {
-        size_t n = fill(rows, job, sums, n_sums, now_s);
+        size_t n = fill(rows, job, sums, n_sums, trends, now_s);
         qsort(rows, n, sizeof *rows, compare);
         put_table(out, job, rows, n);
+        note_blocks(job, rows, n);
     }
     fputs("<p class=\"note\">Reports of closed blocks. Times are UTC. <a href=\"/books\">Books</a> "
-          "have each block, and who asked what.</p></section>\n",
+          "have each block, and who asked what. A line is the share of the collection\xe2\x80\x99s "
+          "largest value, or its mean, over the newest days in which blocks closed, with the band "
+          "of its intervals; each line has its own scale.</p></section>\n",
           out);
     free(sums);
     free(rows);

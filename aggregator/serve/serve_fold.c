@@ -45,7 +45,7 @@ static agg_err check_room(serve_folder *folder, serve_set *set, serve_collection
 static agg_err fold_one(serve_folder *folder, serve_set *set, serve_collection *collection,
                         agg_error *error)
 {
-    uint64_t n_batches = 0, n_closed, n_merged, n_forgotten;
+    uint64_t n_batches = 0, n_closed = 0, n_merged = 0, n_forgotten;
     int64_t now = time(NULL); // before the fold: what was put before a tick is folded at it
     agg_err err = check_room(folder, set, collection, error);
     bool is_full = err == AGG_ERR_MEMORY;
@@ -62,6 +62,7 @@ static agg_err fold_one(serve_folder *folder, serve_set *set, serve_collection *
                                      collection->recipe.recipe, (int32_t)(now / 86400),
                                      folder->retention);
     }
+    if (n_closed > 0 || n_merged > 0) atomic_store(&collection->live->is_trend_due, true);
     if (err == SHOAL_OK) {
         err = agg_store_forget(folder->store, &n_forgotten, error, collection->number,
                                collection->recipe.recipe, (int32_t)(now / 86400));

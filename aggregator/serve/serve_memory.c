@@ -18,6 +18,7 @@
 #include "serve_access.h"
 #include "serve_periods.h"
 #include "serve_result.h"
+#include "serve_trends.h"
 
 #define STEPS 8 // between the usual amount and the least
 #define KEPT_LEAST ((size_t)16 << 20)
@@ -145,8 +146,8 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
         more_of(s->result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
     uint64_t access = serve_access_memory(config) + agg_audit_log_memory();
     plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 3) + s->held + access +
-                  plan->kept_bytes + answering + s->records + folding + summing +
-                  AGG_DATABASE_BYTES;
+                  plan->kept_bytes + serve_trends_memory(collections->n) + answering + s->records +
+                  folding + summing + AGG_DATABASE_BYTES;
     return err;
 }
 

@@ -9,6 +9,7 @@
 #include "recipe.h"
 #include "serve_estimate.h"
 #include "serve_links.h"
+#include "serve_spans.h"
 #include "static_report.h"
 
 #define NAME_MAX 32u
@@ -45,7 +46,6 @@ typedef struct periods {
     period list[SERVE_PERIODS_MAX];
     const char *names[SERVE_PERIODS_MAX];
     size_t n;
-    bool has_older; // than those of the list
 } periods;
 
 static void name_period(period *p)
@@ -59,47 +59,19 @@ static void name_period(period *p)
         snprintf(p->name, sizeof p->name, "%s to %s", first, last);
 }
 
-// Finds the blocks of a day, unless they are those of the day after it: a merged block belongs to
-// each of its days.
-static agg_err add_day(periods *all, agg_error *error, int32_t day)
-{
-    const agg_span span = {day, day};
-    agg_released released;
-    agg_err err =
-        agg_store_find_released(all->store, &released, error, all->collection->number, span);
-    if (err != SHOAL_OK || released.n == 0) return err;
-    if (all->n > 0 && all->list[all->n - 1].released.first_number == released.first_number)
-        return SHOAL_OK;
-    all->has_older = all->n == SERVE_PERIODS_MAX;
-    if (all->has_older) return SHOAL_OK;
-    all->list[all->n++] = (period){.span = span, .released = released};
-    return SHOAL_OK;
-}
-
-static void reverse(periods *all)
-{
-    for (size_t i = 0; i < all->n / 2; i++) {
-        period swapped = all->list[i];
-        all->list[i] = all->list[all->n - 1 - i];
-        all->list[all->n - 1 - i] = swapped;
-    }
-    for (size_t i = 0; i < all->n; i++) {
-        name_period(&all->list[i]);
-        all->names[i] = all->list[i].name;
-    }
-}
-
 // Lists the newest periods of a span, the oldest one first.
 static agg_err find_periods(periods *all, agg_error *error, agg_span span)
 {
-    agg_released whole;
-    agg_err err = agg_store_find_released(all->store, &whole, error, all->collection->number, span);
-    if (err != SHOAL_OK || whole.n == 0) return err;
-    int32_t first = span.first > whole.first_day ? span.first : whole.first_day,
-            last = span.last < whole.last_day ? span.last : whole.last_day;
-    for (int32_t day = last; err == SHOAL_OK && !all->has_older && day >= first; day--)
-        err = add_day(all, error, day);
-    reverse(all);
+    serve_span found[SERVE_PERIODS_MAX];
+    agg_err err = serve_spans_find(found, &all->n, error, all->store, all->collection->number, span,
+                                   SERVE_PERIODS_MAX);
+    for (size_t i = 0; err == SHOAL_OK && i < all->n; i++) {
+        all->list[i].span = found[i].days;
+        err = agg_store_find_released(all->store, &all->list[i].released, error,
+                                      all->collection->number, found[i].days);
+        if (err == SHOAL_OK) name_period(&all->list[i]);
+        all->names[i] = all->list[i].name;
+    }
     return err;
 }
 

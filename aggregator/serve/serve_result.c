@@ -19,6 +19,7 @@
 #include "serve_estimate.h"
 #include "serve_links.h"
 #include "serve_periods.h"
+#include "serve_trends.h"
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
 
@@ -47,6 +48,7 @@ struct serve_results {
     bool is_stopping;
     kept kept[KEPT_MAX];
     serve_periods_shelf *periods; // what pages over time are made of; within kept_bytes too
+    serve_trends *trends;         // of the table of collections
     uint64_t questions;
 };
 
@@ -297,7 +299,8 @@ static void write_page(serve_results *results, serve_job *job, const section *ma
                                .account = job->account};
         agg_error error;
         agg_page_open(stream, &page);
-        if (job->collection == NULL) serve_overview_write(stream, job, results->store, time(NULL));
+        if (job->collection == NULL)
+            serve_overview_write(stream, job, results->store, results->trends, time(NULL));
         for (size_t i = 0; i < n; i++) agg_page_section_write(stream, &made[i].page);
         (void)!agg_page_close(stream, &error); // the stream keeps its failure
     }
@@ -345,17 +348,17 @@ static void answer_stopping(serve_job *job)
     job->answer.retry_after_s = 5;
 }
 
-// Returns: whether a question waits.
+// Returns: whether a question waits, or the end.
 static bool is_asked(serve_results *results)
 {
     pthread_mutex_lock(&results->mutex);
-    bool is_asked = results->first != NULL;
+    bool is_asked = results->first != NULL || results->is_stopping;
     pthread_mutex_unlock(&results->mutex);
     return is_asked;
 }
 
-// Tests the collections with new blocks. Of a thousand that close blocks at one tick, a question
-// waits for one at most.
+// Tests the collections with new blocks, and then makes their trends. Of a thousand that close
+// blocks at one tick, a question waits for one test or estimate at most.
 static void watch_collections(serve_results *results)
 {
     serve_set *set = serve_sets_hold(results->sets);
@@ -363,10 +366,15 @@ static void watch_collections(serve_results *results)
         if (results->kept[i].set != NULL && results->kept[i].set != set)
             forget(results, &results->kept[i]);
     serve_periods_shelf_settle(results->periods, set);
-    for (size_t i = 0; i < set->collections.n; i++) {
+    serve_trends_settle(results->trends, set);
+    bool goes_on = true; // else the rest comes after the next question
+    for (size_t i = 0; goes_on && i < set->collections.n; i++) {
         bool is_tested = serve_alarms_watch(&set->collections.list[i], results->store);
-        if (is_tested && is_asked(results)) break; // the rest comes after the next question
+        goes_on = !is_tested || !is_asked(results);
     }
+    for (size_t i = 0; goes_on && i < set->collections.n; i++)
+        while (goes_on && serve_trends_step(results->trends, results->store, set, i))
+            goes_on = !is_asked(results);
     serve_sets_release(results->sets, set);
 }
 
@@ -419,6 +427,13 @@ static void *work(void *context)
     return NULL;
 }
 
+static void release(serve_results *results)
+{
+    serve_periods_shelf_release(results->periods);
+    serve_trends_release(results->trends);
+    free(results);
+}
+
 agg_err serve_results_start(serve_results **results, agg_error *error, agg_store *store,
                             serve_sets *sets, size_t kept_bytes)
 {
@@ -430,8 +445,9 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     made->kept_bytes = kept_bytes;
     made->last = &made->first;
     made->periods = serve_periods_shelf_make(error, sets);
-    if (made->periods == NULL) {
-        free(made);
+    made->trends = serve_trends_make(error);
+    if (made->periods == NULL || made->trends == NULL) {
+        release(made);
         return AGG_ERR_MEMORY;
     }
     pthread_condattr_t monotonic;
@@ -441,8 +457,7 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     pthread_cond_init(&made->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     if (pthread_create(&made->thread, NULL, work, made) != 0) {
-        serve_periods_shelf_release(made->periods);
-        free(made);
+        release(made);
         return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME,
                         "cannot start the thread for results");
     }
@@ -479,8 +494,7 @@ void serve_results_release(serve_results *results)
 {
     if (results == NULL) return;
     for (int i = 0; i < KEPT_MAX; i++) forget(results, &results->kept[i]);
-    serve_periods_shelf_release(results->periods);
     pthread_mutex_destroy(&results->mutex);
     pthread_cond_destroy(&results->wake);
-    free(results);
+    release(results);
 }

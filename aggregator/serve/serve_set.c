@@ -138,6 +138,7 @@ static serve_live *live_of(serve_sets *sets, agg_error *error, int64_t number)
     if (made == NULL) return NULL;
     made->number = number;
     atomic_store(&made->is_alarm_due, true);
+    atomic_store(&made->is_trend_due, true);
     sets->lives[sets->n_lives++] = made;
     return made;
 }

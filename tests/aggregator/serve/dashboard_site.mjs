@@ -60,8 +60,9 @@ export function good(...args) {
  * Imports days into a store as closed blocks.
  * @param {string} folder @param {number} r number of the recipe
  * @param {{from: number, devices: number, counts: string}[]} days the oldest one first
+ * @param {number} [done] how many of the days an earlier call imported
  */
-export function importDays(folder, r, days) {
+export function importDays(folder, r, days, done = 0) {
   const at = (/** @type {string} */ file) => join(folder, file);
   const recipe = ['--recipe', at(`recipe-${r}.json`)];
   /** @type {string[]} */
@@ -69,16 +70,20 @@ export function importDays(folder, r, days) {
   const accumulators = [];
   for (const [i, { from, devices, counts }] of days.entries()) {
     const name = `${r}-${i}`;
+    const man = ['--manifest', at(`${name}.man`)];
+    accumulators.push(at(`${name}.acc`));
+    if (i < done) {
+      earlier.push('--after', man[1]);
+      continue;
+    }
     writeFileSync(at('counts.tsv'), counts);
     const crowd = ['--counts', at('counts.tsv'), '--devices', `${devices}`, '--seed', name];
     good('simulate', ...recipe, ...crowd, '-o', at(`${name}.b`));
-    const man = ['--manifest', at(`${name}.man`)];
     good('manifest', 'make', ...recipe, '-o', man[1], ...earlier, at(`${name}.b`));
     good('ingest', ...recipe, ...man, '-o', at(`${name}.acc`), at(`${name}.b`));
     const into = ['--store', at('store'), '--period', day(from)];
     good('store', 'import', ...into, ...recipe, at(`${name}.acc`));
     earlier.push('--after', man[1]);
-    accumulators.push(at(`${name}.acc`));
   }
   return accumulators;
 }

@@ -64,6 +64,7 @@ test('the table of collections is sorted by each column, and searched by name', 
       ['last release', undefined],
       ['next may come', undefined],
       ['state', undefined],
+      ['largest value over time', undefined],
     ],
   );
   // A second click turns the order round, and every link keeps the rest of the question.
