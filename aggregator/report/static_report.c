@@ -178,6 +178,7 @@ static void open_page(FILE *out, const agg_static_report *r)
                            .home = r->home,
                            .links = r->links,
                            .account = r->account,
+                           .script = r->script,
                            .more_style = trend_style};
     agg_page_open(out, &page);
 }
@@ -260,9 +261,9 @@ bool agg_static_report_sorts_by(const char *column)
            agg_static_changes_sort_by(column);
 }
 
-void agg_static_report_csp(char *out)
+void agg_static_report_csp(char *out, const char *script)
 {
-    const agg_page page = {.more_style = trend_style, .home = "/"};
+    const agg_page page = {.more_style = trend_style, .home = "/", .script = script};
     agg_page_csp_of(out, &page);
 }
 
