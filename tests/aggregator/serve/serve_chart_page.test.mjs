@@ -392,3 +392,79 @@ test('hostile values are text in the chart', async (t) => {
     await page.context().close();
   }
 });
+
+test('a mean has its own unit, and what is withheld is a gap that says so', async (t) => {
+  const folder = makeFolder(t);
+  const number = { ...listRecipe('mean'), value: 'number' };
+  const recipes = [
+    { ...number, mechanism: 'one-bit-mean', parameters: { epsilon: 3, low: -50, high: 50 } },
+    {
+      ...listRecipe('theme'),
+      parameters: { epsilon: 4, values: ['light', 'dark'] },
+      release: { threshold: 700 },
+    },
+  ];
+  writeFileSync(join(folder, 'alice'), `${TOKENS.alice}\n`);
+  const config = configure(folder, recipes, {
+    readers: [{ name: 'alice', token_file: 'alice', collections: 'all' }],
+    edges: ['https://edge.example.org'],
+  });
+  const devices = 3000;
+  const dark = [3, 1, 4];
+  for (const [r, counts] of [
+    () => '-20\t1\n5\t1\n',
+    (/** @type {number} */ i) => `light\t6\ndark\t${dark[i]}\n`,
+  ].entries())
+    importDays(
+      folder,
+      r,
+      [-6, -4, -2].map((from, i) => ({ from, devices, counts: counts(i) })),
+    );
+  const { url } = await serve(t, config);
+  const browser = await browse(t);
+  for (const width of [390, 1280]) {
+    const viewport = { width, height: 844 };
+    const mean = await open(browser, url, { viewport }, '/recipes/mean?view=periods');
+    await mean.go();
+    const { rows } = await tableOf(mean.page);
+    assert.match(rows[2][2], /^\u2212?\d+\.\d+ ±\u202f\d/);
+    assert.deepEqual((await chartOf(mean.page)).figures, rows[2].slice(2));
+    assert.equal(await shifted(mean.page), 0);
+    await keep(mean.page, `chart-mean-${width}`);
+
+    const few = await open(browser, url, { viewport }, '/recipes/theme?view=periods');
+    await few.go();
+    const table = await tableOf(few.page);
+    assert.deepEqual(table.names, ['light', 'dark']);
+    assert.deepEqual(
+      table.rows.map(([, , , cell]) => cell === 'withheld'),
+      [false, true, false],
+    );
+    await few.page.locator('.curves-plot').focus();
+    for (const key of ['ArrowDown', 'ArrowLeft']) await few.page.keyboard.press(key);
+    assert.equal((await chartOf(few.page)).said, `${table.rows[1][0]}: dark withheld`);
+    assert.equal(await shifted(few.page), 0);
+    await keep(few.page, `chart-withheld-${width}`);
+    assert.deepEqual([...mean.troubles, ...few.troubles], []);
+  }
+});
+
+test('a finger moves the cursor', async (t) => {
+  const { url } = await dashboard(t, { hostile: false });
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+  const { page, troubles, go } = await open(await browse(t), url, phone);
+  await go();
+  const days = (await tableOf(page)).rows.map(([name]) => name);
+  const over = page.locator('.curves .u-over');
+  await over.scrollIntoViewIfNeeded();
+  const box = (await over.boundingBox()) ?? assert.fail('no drawing');
+  for (const i of [2, 8]) {
+    await page.touchscreen.tap(box.x + (box.width * (3 + (100 * i) / 11)) / 106, box.y + 40);
+    await page.waitForFunction(
+      (day) => document.querySelector('.curves-head p')?.textContent?.startsWith(day),
+      days[i],
+    );
+  }
+  assert.equal(await page.locator('.curves-head button').isDisabled(), true, 'a tap zooms nothing');
+  assert.deepEqual(troubles, []);
+});
