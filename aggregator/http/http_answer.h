@@ -35,6 +35,7 @@ typedef struct agg_http_answer {
     bool is_form;                     // a page with a form: its posts must tell their origin
     bool is_open;                     // pages of other origins may read the answer
     unsigned max_age_s;               // Cache-Control; 0: caches must not store the answer
+    bool is_immutable;                // with max_age_s: the path never answers anything else
     char location[AGG_HTTP_ANSWER_LOCATION_MAX]; // Location; "": no header
 } agg_http_answer;
 

@@ -208,8 +208,8 @@ static void add_headers(struct MHD_Response *response, const agg_http_exchange *
                             answer->is_form ? "same-origin" : "no-referrer");
     MHD_add_response_header(response, "Cross-Origin-Resource-Policy",
                             answer->is_open ? "cross-origin" : "same-origin");
-    snprintf(text, sizeof text, answer->max_age_s > 0 ? "max-age=%u" : "no-store",
-             answer->max_age_s);
+    snprintf(text, sizeof text, answer->max_age_s > 0 ? "max-age=%u%s" : "no-store",
+             answer->max_age_s, answer->is_immutable ? ", immutable" : "");
     MHD_add_response_header(response, "Cache-Control", text);
     if (answer->is_open) open_to_pages(response);
     // A sender learns when an idle connection ends, so that it does not begin a batch on a

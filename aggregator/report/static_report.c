@@ -143,15 +143,18 @@ size_t agg_static_report_size(const agg_static_made *made)
 
 // ---- the page ----
 
-static void put_limits(FILE *out)
+// Says what the page does not. A file fetches nothing; a server's page may have a script.
+static void put_limits(FILE *out, bool is_file)
 {
     fputs("<section><h2>What this does not say</h2><ul class=\"limits\">"
           "<li>Reports are counted, not people: one person may have sent several.</li>"
           "<li>Rows at the top are there because they are large, so they are a little too large "
           "on average.</li>"
           "<li>Those who agreed to take part are not everybody.</li>"
-          "<li>Days are UTC. Nothing in this file is fetched or sent.</li></ul></section>\n",
+          "<li>Days are UTC.",
           out);
+    if (is_file) fputs(" Nothing in this file is fetched or sent.", out);
+    fputs("</li></ul></section>\n", out);
 }
 
 // Prints all sections of one recipe.
@@ -178,6 +181,7 @@ static void open_page(FILE *out, const agg_static_report *r)
                            .home = r->home,
                            .links = r->links,
                            .account = r->account,
+                           .script = r->script,
                            .more_style = trend_style};
     agg_page_open(out, &page);
 }
@@ -187,7 +191,7 @@ agg_err agg_static_report_print(FILE *out, agg_error *error, const agg_static_re
 {
     open_page(out, r);
     agg_err err = put_part(out, error, r, made);
-    put_limits(out);
+    put_limits(out, r->home == NULL);
     return err == SHOAL_OK ? agg_page_close(out, error) : err;
 }
 
@@ -217,7 +221,7 @@ agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static
 {
     open_page(stream, report);
     agg_err err = make_part(stream, error, report);
-    put_limits(stream);
+    put_limits(stream, report->home == NULL);
     return err == SHOAL_OK ? agg_page_close(stream, error) : err;
 }
 
@@ -250,7 +254,7 @@ agg_err agg_static_set_write(FILE *stream, agg_error *error, const agg_static_se
         }
         fputs("</div>\n", stream);
     }
-    put_limits(stream);
+    put_limits(stream, true);
     return agg_page_close(stream, error);
 }
 
@@ -260,9 +264,9 @@ bool agg_static_report_sorts_by(const char *column)
            agg_static_changes_sort_by(column);
 }
 
-void agg_static_report_csp(char *out)
+void agg_static_report_csp(char *out, const char *script)
 {
-    const agg_page page = {.more_style = trend_style, .home = "/"};
+    const agg_page page = {.more_style = trend_style, .home = "/", .script = script};
     agg_page_csp_of(out, &page);
 }
 

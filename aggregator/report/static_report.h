@@ -39,6 +39,9 @@ typedef struct agg_static_report {
     const char *home, *account;
     const agg_page_link *links;
     const agg_table_order *order; // of the tables, which the page offers to change
+    // Path of a script of the same origin that draws the trends from their table, whose cells then
+    // have the exact numbers; NULL for none.
+    const char *script;
 } agg_static_report;
 
 #define AGG_STATIC_REPORT_MAX 400u
@@ -93,7 +96,8 @@ bool agg_static_report_sorts_by(const char *column);
 
 // Writes the Content-Security-Policy of the page on a server, for the header of an answer.
 //   out: AGG_PAGE_CSP_SIZE bytes
-void agg_static_report_csp(char *out);
+//   script: that of the report; NULL for none
+void agg_static_report_csp(char *out, const char *script);
 
 // Returns: the bytes of memory that it takes besides two accumulators and the dictionary.
 uint64_t agg_static_report_memory(const agg_static_report *report);

@@ -157,7 +157,9 @@ static void put_trend_head(FILE *out, const agg_static_trends *t, const agg_stat
                                   reports = {"reports", "reports", NULL, true};
     fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figures over time", out);
     agg_page_of(out, r->among);
-    fputs("\"><table class=\"plain\"><caption>Every figure, with half the width of its interval"
+    fputs("\"><table class=\"plain\"", out);
+    if (r->script != NULL) fprintf(out, " data-unit=\"%s\"", t->is_mean ? "" : "%");
+    fputs("><caption>Every figure, with half the width of its interval"
           "</caption><thead><tr>",
           out);
     agg_table_title(out, r->order, &period, false);
@@ -172,17 +174,28 @@ static void put_trend_head(FILE *out, const agg_static_trends *t, const agg_stat
     fputs("</tr></thead><tbody>\n", out);
 }
 
+// Prints the exact numbers of a cell for the page's script, in the unit that the cell shows.
+static void put_numbers(FILE *out, const agg_static_trends *t, const agg_trend_point *p)
+{
+    double unit = t->is_mean ? 1 : 100;
+    fprintf(out, " data-point=\"%.9g %.9g %.9g\"", unit * p->value, unit * p->low, unit * p->high);
+}
+
 static void put_trend_row(FILE *out, const agg_static_trends *t, const agg_static_report *r,
                           size_t j)
 {
-    fputs("<tr><th scope=\"row\">", out);
+    fputs("<tr", out);
+    if (r->script != NULL) fprintf(out, " data-at=\"%zu\"", j);
+    fputs("><th scope=\"row\">", out);
     agg_page_string(out, r->names[j]);
     fputs("</th><td>", out);
     agg_page_count(out, (double)t->reports[j]);
     fputs("</td>", out);
     for (size_t i = 0; i < t->n_values; i++) {
         const agg_trend_point *p = &t->points[i * t->n_periods + j];
-        fputs("<td>", out);
+        fputs("<td", out);
+        if (r->script != NULL && p->is_known) put_numbers(out, t, p);
+        fputs(">", out);
         if (p->is_known) {
             put_share(out, t, p->value);
             fputs(" \xc2\xb1\xe2\x80\xaf", out);
@@ -229,7 +242,7 @@ static void put_trends(FILE *out, const agg_static_trends *t, const agg_static_r
                      : "The share of each period's reports, with its interval. The values were "
                        "picked because they are the largest of all periods together.</p>\n",
           out);
-    fputs("<div class=\"trends\">\n", out);
+    fprintf(out, "<div class=\"trends%s\">\n", r->script != NULL ? " live" : "");
     for (size_t i = 0; i < t->n_values; i++) put_trend(out, t, r, i);
     fputs("</div>\n", out);
     put_trend_table(out, t, r);

@@ -7,6 +7,7 @@
 static const char trend_style[] =
     ".trends{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(18rem,100%),1fr));"
     "gap:1.1rem 1.6rem;margin:.9rem 0 1.1rem}"
+    "@media(scripting:enabled){.trends.live{min-height:22rem;align-content:start}}"
     "figure{margin:0;min-width:0}"
     "figcaption,.ends{display:flex;justify-content:space-between;gap:1rem}"
     "figcaption{margin-bottom:.4rem}figcaption span,.ends{color:var(--soft);font-size:.85rem}"

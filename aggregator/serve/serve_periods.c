@@ -7,6 +7,7 @@
 
 #include "agg_size.h"
 #include "recipe.h"
+#include "serve_chart.h"
 #include "serve_estimate.h"
 #include "serve_links.h"
 #include "serve_spans.h"
@@ -195,7 +196,8 @@ static agg_err write_report(serve_job *job, agg_error *error, periods *all,
         .home = home,
         .links = serve_links(job->rights),
         .account = job->account,
-        .order = &job->order};
+        .order = &job->order,
+        .script = serve_chart_path()};
     const shelved *found = NULL;
     agg_err err = find_made(shelf, &found, error, job, all, &report);
     if (err != SHOAL_OK) return err;
@@ -240,7 +242,7 @@ void serve_periods_answer(serve_job *job, agg_store *store, serve_periods_shelf 
     } else {
         for (size_t i = 0; i < all->n; i++)
             serve_job_note_blocks(job, job->collection, &all->list[i].released);
-        agg_static_report_csp(job->answer.policy);
+        agg_static_report_csp(job->answer.policy, serve_chart_path());
     }
     free(all);
 }

@@ -38,6 +38,7 @@ typedef enum route {
     ROUTE_PAGE_ALL,
     ROUTE_PAGE_ONE,
     ROUTE_SCRIPT,
+    ROUTE_CHART,
     ROUTE_METRICS,
     ROUTE_DELIVERY,
     ROUTE_BOOKS,

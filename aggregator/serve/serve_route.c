@@ -15,6 +15,7 @@
 #include "print_text.h"
 #include "recipe.h"
 #include "refresh_script.h"
+#include "serve_chart.h"
 #include "serve_identity.h"
 #include "serve_metrics.h"
 #include "serve_question.h"
@@ -38,6 +39,7 @@ static route route_of(const char *url)
     if (strcmp(url, "/v1/recipes") == 0) return ROUTE_RECIPES;
     if (strcmp(url, "/") == 0) return ROUTE_PAGE_ALL;
     if (strcmp(url, "/refresh.js") == 0) return ROUTE_SCRIPT;
+    if (serve_chart_is_at(url)) return ROUTE_CHART;
     if (strcmp(url, "/metrics") == 0) return ROUTE_METRICS;
     if (strcmp(url, "/delivery") == 0 || strcmp(url, "/operations") == 0) return ROUTE_DELIVERY;
     if (strcmp(url, "/books") == 0) return ROUTE_BOOKS;
@@ -405,6 +407,7 @@ void serve_route_answer(serve_request *r, const char *url)
     case ROUTE_SCRIPT:
         serve_request_answer_text(r, 200, AGG_HTTP_TYPE_SCRIPT, refresh_script);
         break;
+    case ROUTE_CHART: serve_chart_answer(&r->x.answer); break;
     case ROUTE_HEALTH: answer_health(r); break;
     default: answer_not_found(r, "no such path"); break;
     }

@@ -78,6 +78,8 @@ function checkNative(program, version) {
   const printed = execFileSync(program, ['--version'], { encoding: 'utf8' }).trim();
   if (printed !== `shoal ${version}`)
     throw new Error(`${program} is '${printed}', and the release is ${version}: run make first`);
+  if (!readFileSync(program).includes('/assets/chart-'))
+    throw new Error(`${program} was built without the chart of its pages: run make first`);
 }
 
 /** Puts the sources of what is under the LGPL beside what holds it. @param {string} out */

@@ -102,6 +102,9 @@ export const PLATFORM_LIBRARIES = {
   'libzstd.so.1': { package: 'libzstd1' },
 };
 
+/** The chart that the native server holds (aggregator/chart/). */
+const chart = () => npmNotice(join(root, 'node_modules/uplot'));
+
 /** @returns {Notice[]} */
 function platform() {
   const named = Object.values(PLATFORM_LIBRARIES).map((from) =>
@@ -131,9 +134,15 @@ export async function noticesOf(name) {
   if (name === 'shoal-edge') return [...(await edgeBundle()), ...emscripten()];
   if (name === 'shoal-aggregator')
     return [...['cjson', 'utf8proc'].map(sourceNotice), debianNotice('wasi-libc')];
-  if (name === 'shoal-linux-x64') return platform();
+  if (name === 'shoal-linux-x64') return [...platform(), chart()];
   if (name === 'debian')
-    return [...clientBundles(), ...(await edgeBundle()), ...needed('edge'), ...emscripten()];
+    return [
+      ...clientBundles(),
+      ...(await edgeBundle()),
+      ...needed('edge'),
+      ...emscripten(),
+      chart(),
+    ];
   return [];
 }
 

@@ -18,7 +18,7 @@ import { MINI_BROWSER, WEBKIT_DRIVER, openWebKit } from './webkit.mjs';
  *   in the page, which sees nothing of the test but its arguments; resolves to what it resolves to
  * @property {(find: (...args: any[]) => any, ...args: any[]) => Promise<void>} click scrolls to the
  *   element that the function returns in the page, and clicks its middle as a mouse does
- * @property {(key: 'Tab' | 'Enter' | 'Space') => Promise<void>} press
+ * @property {(key: 'Tab' | 'Enter' | 'Space' | 'Home' | 'ArrowRight' | 'ArrowDown') => Promise<void>} press
  * @property {(path: string, isWhole?: boolean) => Promise<void>} picture writes a PNG of what is in
  *   view, or of the whole page
  * @property {() => Promise<void>} close
@@ -52,7 +52,14 @@ const QUIET = [
   '--disable-component-update',
   '--disable-sync',
 ];
-const KEYS = { Tab: 'Tab', Enter: 'Enter', Space: ' ' };
+const KEYS = {
+  Tab: 'Tab',
+  Enter: 'Enter',
+  Space: ' ',
+  Home: 'Home',
+  ArrowRight: 'ArrowRight',
+  ArrowDown: 'ArrowDown',
+};
 
 /** @param {string} path @param {Uint8Array} bytes */
 export function keepPicture(path, bytes) {

@@ -179,6 +179,34 @@ everywhere('hostile values are shown as what they are', async (name, t) => {
   }
 });
 
+everywhere('by keyboard the chart over time says the figures of the table', async (name, t) => {
+  const { url } = await site();
+  const tab = await (await (await browse(name, t)).profile()).tab();
+  await signIn(tab, url, 'alice');
+  await visit(tab, url, '/recipes/words?view=periods');
+  await comes(tab, 'the chart', () => document.querySelector('.trends.drawn canvas') !== null);
+  const heads = await texts(tab, 'table[data-unit] thead th');
+  const cells = await texts(tab, 'table[data-unit] tbody tr > *');
+  const wide = heads.length;
+  assert.ok(wide > 2 && cells.length > 2 * wide);
+  await tab.click(() => document.querySelector('.curves-names button:last-of-type'));
+  await tab.click(() => document.querySelector('.curves-names button:last-of-type'));
+  await tab.run(() => /** @type {any} */ (document.querySelector('.curves-plot')).focus());
+  await tab.press('Home');
+  for (let at = 0; at < cells.length; at += wide) {
+    assert.deepEqual(await texts(tab, '.curves-names span'), cells.slice(at + 2, at + wide));
+    assert.deepEqual(await texts(tab, '.curves-head b'), [cells[at]]);
+    assert.deepEqual(await texts(tab, '.curves [aria-live]'), [
+      `${cells[at]}: ${heads[2]} ${cells[at + 2]}`,
+    ]);
+    if (at + wide < cells.length) await tab.press('ArrowRight');
+  }
+  await tab.press('ArrowDown');
+  const [said] = await texts(tab, '.curves [aria-live]');
+  assert.ok(said.startsWith(`${cells.at(-wide)}: ${heads[3]} `), said);
+  await tab.picture(`${PICTURES}chart-${name}.png`);
+});
+
 everywhere('an end of the session in one tab ends it in the others', async (name, t) => {
   const { url } = await site();
   const profile = await (await browse(name, t)).profile();

@@ -19,7 +19,14 @@ export const MINI_BROWSER =
 const NARROWEST = 447;
 const TALLEST = 4000; // pixels of the display: a whole page fits
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'; // the key of a reference, by the standard
-const KEYS = { Tab: '\uE004', Enter: '\uE007', Space: ' ' };
+const KEYS = {
+  Tab: '\uE004',
+  Enter: '\uE007',
+  Space: ' ',
+  Home: '\uE011',
+  ArrowRight: '\uE014',
+  ArrowDown: '\uE015',
+};
 
 /** Starts a program. It ends with the test process too. @param {string} file @param {string[]} args @param {any} [env] */
 function start(file, args, env) {

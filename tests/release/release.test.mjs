@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { noticeText } from '../../scripts/release/notices.mjs';
 import { makeTarball, readTarball } from '../../scripts/release/tar.mjs';
 import { startRegistry } from './registry.mjs';
 import {
@@ -67,7 +68,7 @@ test('an archive that is written is read again, by tar too', () => {
   assert.throws(() => makeTarball(new Map([['x'.repeat(101), { data: Buffer.alloc(0) }]]), 0));
 });
 
-test('every package carries its licence, its notices and its programs', (t) => {
+test('every package carries its licence, its notices and its programs', async (t) => {
   const names = [...filesOf(out).keys()].filter((name) => name.endsWith('.tgz'));
   assert.ok(names.includes(`shoal-client-${version}.tgz`) && names.length >= 5, names.join(' '));
   if (unfinished.length) t.diagnostic(`NOT PACKED, their programs are missing: ${unfinished}`);
@@ -92,6 +93,8 @@ test('every package carries its licence, its notices and its programs', (t) => {
   );
   for (const what of ['@hpke/core', 'idb-keyval', 'tldts', 'emscripten', 'musl', 'Ajitomi Daisuke'])
     assert.ok(notices.includes(what), what);
+  // The native server holds the chart of its pages.
+  assert.match(await noticeText('debian'), /^  uplot 1\.\d+\.\d+ \(MIT\)$[\s\S]*Leon Sorokin/m);
 });
 
 test('the sums fit, and openssl checks who signed them', () => {
@@ -226,5 +229,10 @@ test(
       assert.ok(data.equals(/** @type {Buffer} */ (second.get(name))), name);
       t.diagnostic(`${name}: ${data.length} bytes`);
     }
+    const platform = readTarball(
+      /** @type {Buffer} */ (first.get(`shoal-linux-x64-${version}.tgz`)),
+    );
+    assert.match(String(platform.get('package/THIRD-PARTY.txt')?.data), /^  uplot .*\(MIT\)$/m);
+    assert.ok(platform.get('package/bin/shoal')?.data.includes('/assets/chart-'));
   },
 );

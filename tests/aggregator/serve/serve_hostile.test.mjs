@@ -51,7 +51,7 @@ const wrongIn = (page) =>
   page.evaluate(() => {
     const html = document.documentElement;
     const made = document.querySelectorAll(
-      'img, iframe, script:not([src="/refresh.js"]), [onerror]',
+      'img, iframe, script:not([src="/refresh.js"], [src^="/assets/chart-"]), [onerror]',
     );
     const shown =
       html.innerText +
