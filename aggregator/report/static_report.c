@@ -16,6 +16,7 @@
 #include "static_discovery.h"
 #include "static_joint.h"
 #include "static_load.h"
+#include "static_story.h"
 #include "static_trends.h"
 #include "trend_style.h"
 
@@ -25,6 +26,7 @@ struct agg_static_made {
     agg_estimate estimate;   // of all periods together; no more rows than the page tells apart
     bool has_counts;         // whether the page shows the estimate
     agg_static_found found;  // if the report finds strings
+    agg_static_story story;  // of its rounds, if it has any
     agg_dictionary words;    // the largest of them, to be followed over time, without a dictionary
     agg_distribution spread; // of the estimate, if that points to it
     agg_guarantee guarantee;
@@ -119,6 +121,8 @@ static agg_err find_in_rounds(agg_static_made *made, agg_error *error, const agg
         if (err != SHOAL_OK) break;
     }
     if (err == SHOAL_OK) err = agg_static_found_make(&made->found, error, r, rounds, n);
+    if (err == SHOAL_OK)
+        err = agg_static_story_make(&made->story, error, r, rounds, n, &made->found.discovery);
     while (n > 0) agg_accumulator_release(&sums[--n]);
     free(sums);
     free(rounds);
@@ -165,6 +169,7 @@ void agg_static_report_release(agg_static_made *made)
     agg_static_trends_release(&made->trends);
     if (made->n_periods > 1) agg_compare_release(&made->changes);
     agg_static_found_release(&made->found);
+    agg_static_story_release(&made->story);
     agg_dictionary_release(&made->words);
     free(made);
 }
@@ -185,7 +190,8 @@ size_t agg_static_report_size(const agg_static_made *made)
 {
     return sizeof *made + made->estimate.n_rows * sizeof *made->estimate.rows +
            made->changes.n_rows * sizeof *made->changes.rows +
-           agg_static_trends_size(&made->trends) + agg_static_found_size(&made->found);
+           agg_static_trends_size(&made->trends) + agg_static_found_size(&made->found) +
+           agg_static_story_size(&made->story);
 }
 
 // ---- the page ----
@@ -219,6 +225,7 @@ static agg_err put_part(FILE *out, agg_error *error, const agg_static_report *r,
                                       .among = r->among};
     if (made->has_counts) agg_page_section_write(out, &section);
     if (r->finds) agg_static_found_write(out, r, &made->found, section.period);
+    if (r->n_rounds > 0) agg_static_story_write(out, r, &made->story);
     if (made->n_periods < 2) return SHOAL_OK;
     agg_static_trends_write(out, r, &made->trends);
     err = agg_static_changes_write(out, error, r, &made->changes);

@@ -164,7 +164,7 @@ test('rounds of a trie have one part, whatever the order that they are named in'
   const inOrder = [1, 2, 3].flatMap((i) => ['--recipe', `round${i}.json`, `round${i}.acc`]);
   const result = discovered(good, inOrder);
   const html = read('rounds.html');
-  assert.equal(html.split('<section class="found">').length, 2);
+  assert.equal(html.split('<h2>Words that nobody listed').length, 2);
   assertRows(html.split('<section class="found">')[1], result);
   const text = plain(html);
   assert.match(text, /18,000 reports.*3 rounds/s);
@@ -189,10 +189,103 @@ test('rounds of a trie have one part, whatever the order that they are named in'
   assert.ok(!has('never.html'));
 });
 
+/** Items of a page's story, as plain text. @param {string} html */
+const storyOf = (html) =>
+  html
+    .split('<ol class="rounds">')[1]
+    .split(/<li><h3>/)
+    .slice(1)
+    .map((one) => plain(one).replace(/\s+/g, ' '));
+
+test('each round says what was asked, what came and what is asked next', () => {
+  const files = ['round2.acc', 'round3.acc', 'round1.acc'];
+  const all = [2, 1, 3].flatMap((i) => ['--recipe', `round${i}.json`]);
+  good('report', ...all, '-o', 'ended.html', ...files);
+  good('report', ...all, '--recipe', 'round4.json', '-o', 'rounds.html', ...files);
+  const story = storyOf(read('rounds.html'));
+  const inOrder = [1, 2, 3].flatMap((i) => ['--recipe', `round${i}.json`, `round${i}.acc`]);
+  const { notes, open, rows } = discovered(good, inOrder);
+  assert.equal(story.length, 3);
+  for (const [i, text] of story.entries()) {
+    const note = notes.find((/** @type {string} */ one) => one.startsWith(`words-${i + 1}:`));
+    const [, starts, depth, words, kept] =
+      /: (\d+) starts of (\d+) .* (\d+) words, (\d+) starts kept/.exec(note) ?? [];
+    const asked =
+      i === 0 ? 'which character words begin with' : `which character follows ${starts} starts?`;
+    assert.match(text, new RegExp(`^Round ${i + 1} .*Asked ${asked}`), note);
+    if (i > 0) assert.match(text, new RegExp(`starts? of ${depth} character`));
+    assert.match(text, /of 30 % of the devices that were left. 6,000 reports came/);
+    const came = [words, kept].map((one) => (one === '0' ? 'no' : one));
+    assert.match(text, new RegExp(`Came ${came[0]} words? and ${came[1]} starts? of longer ones`));
+  }
+  const asked = JSON.parse(read('round4.json')).encoding[0].starts.split(' ').length;
+  assert.ok(asked >= open);
+  assert.match(
+    story[2],
+    new RegExp(`Next which character follows ${asked} starts of 3 characters`),
+  );
+  assert.match(story[2], /No report of it is here yet/);
+  assert.match(
+    storyOf(read('ended.html'))[2],
+    new RegExp(`Next nothing so far: ${open} starts are left open`),
+  );
+  // The count of a word in its own round: its estimate is scaled from 6,000 to 18,000 reports.
+  const [, count] = / ba (\d[\d,]*) \u00b1/.exec(story[2]) ?? [];
+  assert.equal(number(count), Math.round(rows[0].count / 3));
+});
+
+test('the picture has a row for each word and open start, which share the cells of their starts', () => {
+  const html = read('ended.html');
+  const body = html.split('<table class="tree">')[1].split('<tbody>')[1].split('</tbody>')[0];
+  const rows = [...body.matchAll(/<tr>(.*?)<\/tr>/gs)].map((row) =>
+    [...row[1].matchAll(/<td class="([^"]*)"(?: (?:row|col)span="(\d)")?[^>]*>(.*?)<\/td>/g)].map(
+      ([, shade, span, cell]) => ({ shade, span, text: cell.replace(/<[^>]*>/g, '') }),
+    ),
+  );
+  const letters = (/** @type {{text: string}[]} */ row) =>
+    row.map(({ text }) => text.replace(/[\d. %\u202f].*|,.*/g, ''));
+  assert.deepEqual(rows.map(letters), [
+    ['a\u2026', 'ab\u2026', 'abb\u2026'],
+    ['abc\u2026'],
+    ['b\u2026', 'ba\u2026', 'ba'],
+    ['c\u2026', 'ca\u2026', 'cab\u2026'],
+  ]);
+  assert.deepEqual(
+    rows[0].map(({ span }) => span),
+    ['2', '2', undefined],
+  );
+  // 15 of 22 devices have a word that begins with a.
+  assert.ok(Math.abs(parseFloat(/[\d.]+/.exec(rows[0][0].text)?.[0] ?? '') - 68) <= 3);
+  assert.match(rows[2][2].shade, /end/);
+  assert.match(rows[2][2].text, /word$/);
+  assert.match(rows[1][0].text, /open$/);
+});
+
+test('hostile letters of a trie stay text, and small pieces are withheld', () => {
+  const encoding = [{ field: 'word', starts: [''], characters: '<>b\u202e', step: 3 }];
+  write('letters.json', trieRound({ encoding, recipe: 'letters', release: { threshold: 1500 } }));
+  collect(
+    'letters.json',
+    'letters',
+    [
+      ['<b>', 5],
+      ['b\u202e', 4],
+      ['<<', 1],
+    ],
+    8000,
+  );
+  good('report', '--recipe', 'letters.json', '-o', 'letters.html', 'letters.acc');
+  const html = read('letters.html');
+  assert.ok(html.includes('&lt;b&gt;'), 'a start');
+  assert.ok(!html.includes('<<') && !html.includes('&lt;&lt;') && !html.includes('\u202e'));
+  assert.ok(!/<b>\u2026|<b><span>/.test(html));
+  assert.match(storyOf(html)[0], /1 below the release threshold are withheld/);
+});
+
 test('found words in a browser', async (t) => {
   const browser = await launchBrowser();
   t.after(() => browser.close());
-  for (const file of ['words', 'none', 'days', 'rounds'])
+  for (const file of ['words', 'none', 'days', 'rounds', 'letters'])
     for (const width of [390, 1280])
       for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
         const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
