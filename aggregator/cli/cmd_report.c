@@ -15,8 +15,9 @@ static const char help_text[] =
     "Writes one self-contained HTML page: counts with intervals, alarms and guarantees of all\n"
     "accumulators of a recipe together, and how numbers are spread. Several accumulators are\n"
     "periods in the order of time: the page then has the largest values over them, and the first\n"
-    "against the last. Each of several recipes has a part of its own. The page has no script and\n"
-    "fetches nothing. Refuses (exit 3) an accumulator with fewer reports than the\n"
+    "against the last. A recipe that finds strings has the words that nobody listed. Each of\n"
+    "several recipes has a part of its own, the rounds of a trie one together. The page has no\n"
+    "script and fetches nothing. Refuses (exit 3) an accumulator with fewer reports than the\n"
     "recipe's minimum cohort, and accumulators that count the same reports. Who gets the page\n"
     "can subtract its periods from one another.\n"
     "\n"
@@ -90,7 +91,7 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
                                     .command = command};
     err = agg_static_files_open(&files, error, &names, &like);
     if (err != SHOAL_OK) return err;
-    const agg_static_set set = {a->title, files.reports, files.n};
+    const agg_static_set set = {a->title, files.reports, files.n_reports};
     err = cli_state_memory(error, command, agg_static_files_memory(&files), a->memory_limit);
     if (err == SHOAL_OK) err = cli_result_write(error, a->texts.output, print, &set, AGG_TABLE);
     agg_static_files_release(&files);

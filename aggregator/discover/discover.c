@@ -31,6 +31,17 @@ const agg_discoverer *agg_discoverer_of(uint32_t mechanism)
     return NULL;
 }
 
+bool agg_discover_finds(const agg_recipe *recipe)
+{
+    return agg_discoverer_of(recipe->recipe->mechanism) != NULL;
+}
+
+bool agg_discover_takes_rounds(const agg_recipe *recipe)
+{
+    const agg_discoverer *discoverer = agg_discoverer_of(recipe->recipe->mechanism);
+    return discoverer != NULL && discoverer->takes_rounds;
+}
+
 static bool is_share(double x)
 {
     return x > 0 && x < 1;

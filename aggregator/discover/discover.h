@@ -103,6 +103,12 @@ agg_err agg_discover_run(agg_discovery *discovery, agg_error *error,
                          const agg_discover_options *options) SHOAL_MUST_CHECK;
 void agg_discovery_release(agg_discovery *discovery);
 
+// Returns: whether the recipe's mechanism finds strings that nobody listed.
+bool agg_discover_finds(const agg_recipe *recipe);
+
+// Returns: whether it finds them in several rounds, each with a recipe of its own.
+bool agg_discover_takes_rounds(const agg_recipe *recipe);
+
 // Returns: the peak memory of agg_discover_run in bytes, beside the accumulators. For rappor-ngram
 // it is an upper bound, since the memory depends on the number of strings found.
 //   recipe: of one round

@@ -11,8 +11,6 @@
 
 #define MICRO 1e6
 #define STEP 50000.0          // step of the split, in millionths
-#define STRING_SCORE 2.0      // the score at which a word is found
-#define FRAGMENT_SCORE 4.0    // the score at which its fragments are found
 #define SAME_WORD 0.02        // share of all pairs of devices that send the same word
 #define SHARING 0.05          // largest share of the variance from words that share rows
 #define CMS_COLUMNS 1024u     // apple-2017 section 6
@@ -65,9 +63,9 @@ static double string_share(uint32_t oracle, double eps, double positions)
 {
     double share = STEP;
     for (; share + STEP < eps; share += STEP) {
-        double string = STRING_SCORE * sqrt(variance_of(oracle, share / MICRO));
+        double string = AGG_SFP_STRING_SCORE * sqrt(variance_of(oracle, share / MICRO));
         double fragment =
-            FRAGMENT_SCORE * sqrt(positions * variance_of(oracle, (eps - share) / MICRO));
+            AGG_SFP_FRAGMENT_SCORE * sqrt(positions * variance_of(oracle, (eps - share) / MICRO));
         if (string <= fragment) break;
     }
     return share;
@@ -94,7 +92,8 @@ agg_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, 
         sqrt(n * variance_of(oracle, string) + shared(oracle, n, plan->k, plan->m));
     plan->fragment_error = sqrt(n * positions * variance_of(oracle, fragment) +
                                 shared(oracle, n, plan->k_fragment, plan->m_fragment));
-    plan->least = fmax(STRING_SCORE * plan->string_error, FRAGMENT_SCORE * plan->fragment_error);
+    plan->least = fmax(AGG_SFP_STRING_SCORE * plan->string_error,
+                       AGG_SFP_FRAGMENT_SCORE * plan->fragment_error);
     return SHOAL_OK;
 }
 

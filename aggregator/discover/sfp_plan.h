@@ -24,6 +24,9 @@
 #include "agg_error.h"
 #include "recipe_json.h"
 
+#define AGG_SFP_STRING_SCORE 2.0   // the score at which a word is found
+#define AGG_SFP_FRAGMENT_SCORE 4.0 // the score at which its fragments are found
+
 typedef struct agg_sfp_plan {
     uint32_t oracle; // enum shoal_oracle
     uint32_t eps_micro,

@@ -19,7 +19,7 @@
 #define AGG_HTTP_TYPE_METRICS "text/plain; version=0.0.4; charset=utf-8"
 
 #define AGG_HTTP_ANSWER_LOCATION_MAX 320 // with its NUL
-#define AGG_HTTP_POLICY_MAX 448          // with its NUL
+#define AGG_HTTP_POLICY_MAX 512          // with its NUL
 #define AGG_HTTP_COOKIE_MAX 192          // with its NUL
 
 typedef struct agg_http_answer {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "distribution_style.h"
+#include "found_style.h"
 #include "list_style.h"
 #include "page_text.h"
 #include "result_page.h"
@@ -23,8 +24,9 @@ static void list_sheets(const char *sheets[AGG_PAGE_SHEETS_MAX + 1], const agg_p
     sheets[0] = result_style;
     sheets[1] = list_style;
     sheets[2] = distribution_style;
-    sheets[3] = page->more_style;
-    sheets[4] = NULL;
+    sheets[3] = found_style;
+    sheets[4] = page->more_style;
+    sheets[5] = NULL;
 }
 
 void agg_page_csp_of(char out[AGG_PAGE_CSP_SIZE], const agg_page *page)

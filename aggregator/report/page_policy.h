@@ -4,8 +4,8 @@
 #ifndef PAGE_POLICY_H
 #define PAGE_POLICY_H
 
-#define AGG_PAGE_CSP_SIZE 448
-#define AGG_PAGE_SHEETS_MAX 4 // style sheets of one page
+#define AGG_PAGE_CSP_SIZE 512
+#define AGG_PAGE_SHEETS_MAX 5 // style sheets of one page
 
 // Writes a policy.
 //   sheets: the contents of the page's style elements, at most AGG_PAGE_SHEETS_MAX and then NULL

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the result page; see result_page.h. Bars are drawn in percent of their cell, so that text
-// keeps its size at any width.
+// Prints the result page; see result_page.h.
 #include "result_page.h"
 
 #include <ctype.h>
@@ -14,18 +13,12 @@
 #include "alarm_print.h"
 #include "distribution_picture.h"
 #include "guarantee_print.h"
+#include "page_bar.h"
 #include "page_text.h"
 #include "print_text.h"
 #include "recipe.h"
 #include "selection_print.h"
 #include "window_picks.h"
-
-// The axis that all bars of a section share.
-typedef struct axis {
-    double low, high; // low <= 0 <= high, low < high
-    double step;      // between ticks: 1, 2 or 5 times a power of ten
-    int decimals;     // decimals of the numbers beside the bars
-} axis;
 
 static bool is_mean(const agg_estimate *e)
 {
@@ -38,11 +31,10 @@ static bool is_histogram(const agg_estimate *e)
     return e->recipe->recipe->value == SHOAL_VALUE_NUMBER && !is_mean(e);
 }
 
-// Chooses an axis with one to five ticks on each side of zero. The axis of a mean is the range of
-// its numbers.
-static axis axis_of(const agg_estimate *estimate, size_t n_rows)
+// The axis of a mean is the range of its numbers.
+static agg_page_axis axis_of(const agg_estimate *estimate, size_t n_rows)
 {
-    axis a = {0, 0, 1, 0};
+    agg_page_axis a = {0, 0, 1, 0};
     if (is_mean(estimate)) {
         a.low = (double)estimate->recipe->recipe->low_micro / 1e6;
         a.high = (double)estimate->recipe->recipe->high_micro / 1e6;
@@ -53,73 +45,19 @@ static axis axis_of(const agg_estimate *estimate, size_t n_rows)
         a.low = fmin(a.low, fmin(row->low, row->count));
         a.high = fmax(a.high, fmax(row->high, row->count));
     }
-    if (!(a.high > a.low)) a.high = a.low + 1;
-    double rough = (a.high - a.low) / 5, power = pow(10, floor(log10(rough)));
-    double factor = rough / power;
-    a.step = power * (factor <= 1 ? 1 : factor <= 2 ? 2 : factor <= 5 ? 5 : 10);
+    agg_page_axis_settle(&a);
     return a;
 }
 
-static double percent(const axis *a, double x)
-{
-    double p = 100 * (x - a->low) / (a->high - a->low);
-    return fmin(fmax(p, 0), 100);
-}
-
-static void put_grid(FILE *out, const axis *a)
-{
-    for (double tick = ceil(a->low / a->step); tick * a->step <= a->high; tick += 1) {
-        double x = percent(a, tick * a->step);
-        fprintf(out, "<line class=\"%s\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"0\" y2=\"100%%\"/>",
-                tick == 0 ? "zero" : "grid", x, x);
-    }
-}
-
-static void put_axis(FILE *out, const axis *a)
-{
-    int decimals = a->step < 1 ? (int)ceil(-log10(a->step) - 1e-9) : 0;
-    fputs("<span class=\"unseen\">picture</span><svg aria-hidden=\"true\">", out);
-    for (double tick = ceil(a->low / a->step); tick * a->step <= a->high; tick += 1) {
-        double x = percent(a, tick * a->step);
-        const char *anchor = x < 4 ? "start" : x > 96 ? "end" : "middle";
-        fprintf(out, "<text x=\"%.2f%%\" y=\"80%%\" text-anchor=\"%s\">", x, anchor);
-        agg_page_number(out, tick * a->step, decimals);
-        fputs("</text>", out);
-    }
-    fputs("</svg>", out);
-}
-
-static void put_whisker(FILE *out, double low, double high)
-{
-    fprintf(out,
-            "<line class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"50%%\" y2=\"50%%\"/><line "
-            "class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"30%%\" y2=\"70%%\"/><line "
-            "class=\"whisker\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"30%%\" y2=\"70%%\"/>",
-            low, high, low, low, high, high);
-}
-
-static void put_bar(FILE *out, const axis *a, const agg_estimate_row *row)
-{
-    double zero = percent(a, 0), end = percent(a, row->count);
-    fputs("<svg aria-hidden=\"true\">", out);
-    put_grid(out, a);
-    fprintf(
-        out,
-        "<rect class=\"bar\" x=\"%.2f%%\" y=\"18%%\" width=\"%.2f%%\" height=\"64%%\" rx=\"2\"/>",
-        fmin(zero, end), fabs(end - zero));
-    put_whisker(out, percent(a, row->low), percent(a, row->high));
-    fputs("</svg>", out);
-}
-
-static void put_row(FILE *out, const axis *a, const agg_estimate *e, const agg_estimate_row *row,
-                    bool is_mute)
+static void put_row(FILE *out, const agg_page_axis *a, const agg_estimate *e,
+                    const agg_estimate_row *row, bool is_mute)
 {
     fprintf(out, "<tr%s><td class=\"value\" title=\"", is_mute ? " class=\"mute\"" : "");
     agg_page_text(out, row->value.bytes, row->value.len);
     fputs("\">", out);
     agg_page_text(out, row->value.bytes, row->value.len);
     fputs("</td><td class=\"chart\">", out);
-    put_bar(out, a, row);
+    agg_page_bar_write(out, a, row->count, row->low, row->high);
     fputs("</td><td class=\"count\">", out);
     agg_page_number(out, row->count, a->decimals);
     fputs("</td><td class=\"interval\">", out);
@@ -129,23 +67,6 @@ static void put_row(FILE *out, const axis *a, const agg_estimate *e, const agg_e
     fputs("</td>", out);
     agg_adjusted_page_cell(out, e, row);
     fputs("</tr>\n", out);
-}
-
-static void put_key(FILE *out, size_t n_mute)
-{
-    fputs("<p class=\"key\"><span><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" y=\"18%\" "
-          "width=\"70%\" height=\"64%\" rx=\"2\"/>",
-          out);
-    put_whisker(out, 45, 95);
-    fputs("</svg>estimate and interval</span>", out);
-    if (n_mute > 0) {
-        fputs("<span class=\"mute\"><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" "
-              "y=\"18%\" width=\"40%\" height=\"64%\" rx=\"2\"/>",
-              out);
-        put_whisker(out, 10, 70);
-        fputs("</svg>not distinguishable from zero</span>", out);
-    }
-    fputs("</p>\n", out);
 }
 
 static void put_facts(FILE *out, const agg_page_section *section)
@@ -212,7 +133,7 @@ static void put_mean_note(FILE *out, const agg_estimate *e)
             (double)e->recipe->recipe->high_micro / 1e6);
 }
 
-static void put_head(FILE *out, const agg_page_section *section, const axis *a)
+static void put_head(FILE *out, const agg_page_section *section, const agg_page_axis *a)
 {
     static const agg_table_column value = {"value", "value", "value", false},
                                   count = {"estimate", "estimate", "count", true},
@@ -221,7 +142,7 @@ static void put_head(FILE *out, const agg_page_section *section, const axis *a)
     fprintf(out, "<table%s><thead><tr>", order != NULL ? " class=\"sorted\"" : "");
     agg_table_title(out, order, &value, false);
     fputs("<th class=\"axis\" scope=\"col\">", out);
-    put_axis(out, a);
+    agg_page_axis_write(out, a);
     fputs("</th>", out);
     agg_table_title(out, order, &count, false);
     agg_table_title(out, order, &interval, false);
@@ -247,7 +168,7 @@ static void put_table(FILE *out, const agg_page_section *section)
     const agg_estimate *e = section->estimate;
     size_t n_rows = section->top > 0 && section->top < e->n_rows ? section->top : e->n_rows,
            n_mute = 0;
-    axis a = axis_of(e, n_rows);
+    agg_page_axis a = axis_of(e, n_rows);
     const agg_estimate_row **rows = order_rows(section, n_rows);
     put_head(out, section, &a);
     for (size_t i = 0; i < n_rows; i++) {
@@ -259,7 +180,7 @@ static void put_table(FILE *out, const agg_page_section *section)
     }
     free(rows);
     fputs("</tbody></table>\n", out);
-    put_key(out, n_mute);
+    agg_page_bar_key_write(out, n_mute);
     if (is_mean(e)) {
         put_mean_note(out, e);
         return;
@@ -306,7 +227,7 @@ void agg_page_alarms_write(FILE *out, const agg_alarms *alarms)
     }
 }
 
-static void put_tested(FILE *out, const agg_alarms *alarms)
+void agg_page_tested_write(FILE *out, const agg_alarms *alarms)
 {
     char line[AGG_ALARM_LINE_MAX];
     fputs("<details class=\"note\"><summary>What was tested for fabricated reports</summary>", out);
@@ -390,7 +311,8 @@ void agg_page_section_write(FILE *out, const agg_page_section *section)
         put_chance(out, section->estimate);
     else if (section->estimate->distribution != NULL)
         agg_distribution_page_write(out, section->estimate->distribution, section->among);
-    if (section->estimate->alarms.is_measured) put_tested(out, &section->estimate->alarms);
+    if (section->estimate->alarms.is_measured)
+        agg_page_tested_write(out, &section->estimate->alarms);
     if (section->estimate->guarantee != NULL)
         agg_page_guarantee_write(out, section->estimate->guarantee);
     fputs("</section>\n", out);

@@ -51,12 +51,14 @@ typedef struct agg_page {
 } agg_page;
 
 // Print a page in parts, for pages that have more than sections: what comes before the first one,
-// its links between pages alone, one section, the alarms and the guarantees of a result, and what
-// comes after the last one. agg_page_close returns: AGG_ERR_IO if the stream fails.
+// its links between pages alone, one section, the alarms of a result, what was tested for them and
+// its guarantees, and what comes after the last one. agg_page_close returns: AGG_ERR_IO if the
+// stream fails.
 void agg_page_open(FILE *stream, const agg_page *page);
 void agg_page_links_write(FILE *stream, const agg_page_link *links);
 void agg_page_section_write(FILE *stream, const agg_page_section *section);
 void agg_page_alarms_write(FILE *stream, const agg_alarms *alarms);
+void agg_page_tested_write(FILE *stream, const agg_alarms *alarms);
 void agg_page_guarantee_write(FILE *stream, const agg_guarantee *guarantee);
 agg_err agg_page_close(FILE *stream, agg_error *error) SHOAL_MUST_CHECK;
 

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "agg_size.h"
+#include "discover.h"
 #include "domain_dictionary.h"
 #include "input_memory.h"
+#include "known_texts.h"
 #include "log.h"
 #include "recipe.h"
 #include "recipe_view.h"
+#include "static_rounds.h"
 
 #define PERIOD_MAX 100u // bytes of a period's name with a NUL
 #define LABEL_MAX 160u  // bytes of a recipe's name among others
@@ -27,6 +30,7 @@ struct agg_static_input {
     const char *categories[SHOAL_VARIABLES_MAX]; // files of a joint recipe's variables
     char label[LABEL_MAX];
     agg_wholeness wholeness;
+    agg_list known; // strings that are no discovery
 };
 
 static agg_err load(void *context, agg_accumulator *acc, agg_error *error, size_t i)
@@ -165,7 +169,7 @@ static agg_err sort_accumulators(agg_static_files *files, agg_error *error,
         in->paths[in->n++] = names->accumulators[i];
     }
     for (size_t r = 0; r < files->n; r++)
-        if (files->inputs[r].n == 0)
+        if (files->inputs[r].n == 0 && !agg_discover_takes_rounds(&files->inputs[r].recipe))
             return agg_fail(error, AGG_ERR_USAGE, AGG_EXIT_USAGE,
                             "none of the accumulators is of recipe %s", names->recipes[r]);
     return SHOAL_OK;
@@ -213,6 +217,11 @@ static agg_err read_values(agg_static_files *files, agg_error *error, const agg_
                               names->n_dictionaries);
     if (err == SHOAL_OK) err = agg_recipe_view_of(&in->view, error, &in->recipe, variable);
     if (err != SHOAL_OK) return err;
+    bool finds = agg_discover_finds(&in->recipe);
+    if (finds && dictionary != NULL)
+        err = agg_known_texts_load(&in->known, error, dictionary, &in->recipe);
+    if (err != SHOAL_OK) return err;
+    if (finds && (dictionary == NULL || agg_discover_takes_rounds(&in->recipe))) return SHOAL_OK;
     if (dictionary == NULL) return agg_dictionary_of_recipe(&in->dictionary, error, in->view);
     return agg_dictionary_load(&in->dictionary, error, in->view, dictionary, agg_log_line,
                                names->command);
@@ -233,6 +242,8 @@ static agg_err make_report(agg_static_files *files, agg_error *error, const agg_
     report->recipe = in->view;
     report->dictionary = &in->dictionary;
     report->categories = is_joint ? in->categories : NULL;
+    report->finds = agg_discover_finds(&in->recipe) && variable == NULL;
+    report->known = &in->known;
     report->names = in->names;
     report->n = in->n;
     report->load = load;
@@ -247,8 +258,11 @@ agg_err agg_static_files_open(agg_static_files *files, agg_error *error,
 {
     *files =
         (agg_static_files){.inputs = agg_alloc(error, names->n_recipes, sizeof *files->inputs),
-                           .reports = agg_alloc(error, names->n_recipes, sizeof *files->reports)};
-    agg_err err = files->inputs == NULL || files->reports == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+                           .reports = agg_alloc(error, names->n_recipes, sizeof *files->reports),
+                           .rounds = agg_alloc(error, names->n_recipes, sizeof *files->rounds)};
+    agg_err err = files->inputs == NULL || files->reports == NULL || files->rounds == NULL
+                      ? AGG_ERR_MEMORY
+                      : SHOAL_OK;
     if (err == SHOAL_OK) {
         memset(files->inputs, 0, names->n_recipes * sizeof *files->inputs);
         err = read_recipes(files, error, names);
@@ -261,6 +275,10 @@ agg_err agg_static_files_open(agg_static_files *files, agg_error *error,
     if (err == SHOAL_OK) err = sort_accumulators(files, error, names);
     for (size_t r = 0; err == SHOAL_OK && r < files->n; r++)
         err = make_report(files, error, names, r, like);
+    files->n_reports = files->n;
+    if (err == SHOAL_OK)
+        err = agg_static_rounds_join(files->reports, &files->n_reports, files->rounds, error);
+    if (err == SHOAL_OK && files->n_reports == 1) files->reports[0].among = NULL;
     if (err != SHOAL_OK) agg_static_files_release(files);
     return err;
 }
@@ -270,6 +288,7 @@ void agg_static_files_release(agg_static_files *files)
     for (size_t r = 0; r < files->n; r++) {
         agg_static_input *in = &files->inputs[r];
         agg_dictionary_release(&in->dictionary);
+        agg_list_release(&in->known);
         if (in->view != NULL) agg_recipe_view_release(in->view, &in->recipe);
         agg_recipe_release(&in->recipe);
         free(in->paths);
@@ -278,18 +297,36 @@ void agg_static_files_release(agg_static_files *files)
     }
     free(files->inputs);
     free(files->reports);
+    free(files->rounds);
     *files = (agg_static_files){0};
+}
+
+// Returns: the bytes that one report takes; `rounds` are in memory together.
+static uint64_t report_memory(const agg_static_report *report)
+{
+    const size_t n_rounds = report->n_rounds > 0 ? report->n_rounds : 1;
+    uint64_t bytes = agg_static_report_memory(report), most = 0;
+    for (size_t i = 0; i < n_rounds; i++) {
+        const agg_static_report *round = report->n_rounds > 0 ? &report->rounds[i] : report;
+        const agg_static_input *in = round->context;
+        uint64_t accumulator = cli_accumulator_memory(in->paths[0], in->recipe.recipe),
+                 finding = round->finds ? agg_discover_memory(&in->recipe, accumulator,
+                                                              round->options.n_threads)
+                                        : 0;
+        bytes += accumulator;
+        if (accumulator + finding > most) most = accumulator + finding;
+    }
+    return bytes + most;
 }
 
 uint64_t agg_static_files_memory(const agg_static_files *files)
 {
     uint64_t most = 0, dictionaries = 0;
-    for (size_t r = 0; r < files->n; r++) {
-        const agg_static_input *in = &files->inputs[r];
-        uint64_t one = 2 * cli_accumulator_memory(in->paths[0], in->recipe.recipe) +
-                       agg_static_report_memory(&files->reports[r]);
+    for (size_t r = 0; r < files->n_reports; r++) {
+        uint64_t one = report_memory(&files->reports[r]);
         if (one > most) most = one;
-        dictionaries += cli_dictionary_memory(&in->dictionary);
     }
+    for (size_t r = 0; r < files->n; r++)
+        dictionaries += cli_dictionary_memory(&files->inputs[r].dictionary);
     return most + dictionaries;
 }

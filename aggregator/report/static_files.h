@@ -26,14 +26,17 @@ typedef struct agg_static_input agg_static_input;
 typedef struct agg_static_files {
     size_t n;
     agg_static_input *inputs;   // n
-    agg_static_report *reports; // n, in the order of the recipes
+    agg_static_report *reports; // n_reports, in the order of the recipes
+    size_t n_reports;           // the rounds of an analysis have one together
+    agg_static_report *rounds;  // n, of which the reports take theirs
 } agg_static_files;
 
 // Reads recipes and dictionaries, and the heads of accumulators.
 //   files: to be released on OK
 //   like: the options of all reports
-// Returns: AGG_ERR_USAGE for a recipe that is given twice or has no accumulator, an accumulator of
-// none of several recipes, a dictionary or variable of none of them; else as agg_recipe_from_file,
+// Returns: AGG_ERR_USAGE for a recipe that is given twice or has no accumulator (the last of
+// several rounds may have none: it is what is asked next), an accumulator of none of several
+// recipes, a dictionary or variable of none of them; else as agg_recipe_from_file,
 // agg_recipe_view_of and agg_dictionary_load.
 agg_err agg_static_files_open(agg_static_files *files, agg_error *error,
                               const agg_static_names *names,

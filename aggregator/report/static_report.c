@@ -13,12 +13,21 @@
 #include "recipe.h"
 #include "result_page.h"
 #include "static_changes.h"
+#include "static_discovery.h"
 #include "static_joint.h"
+#include "static_load.h"
+#include "static_story.h"
 #include "static_trends.h"
 #include "trend_style.h"
 
+#define FOLLOWED_MAX 200u // strings found that are followed over time
+
 struct agg_static_made {
     agg_estimate estimate;   // of all periods together; no more rows than the page tells apart
+    bool has_counts;         // whether the page shows the estimate
+    agg_static_found found;  // if the report finds strings
+    agg_static_story story;  // of its rounds, if it has any
+    agg_dictionary words;    // the largest of them, to be followed over time, without a dictionary
     agg_distribution spread; // of the estimate, if that points to it
     agg_guarantee guarantee;
     agg_static_trends trends;
@@ -30,28 +39,6 @@ static bool counts_a_mean(const agg_static_report *r)
 {
     return r->recipe->recipe->n_parts > 0 &&
            r->recipe->recipe->parts[0].domain == SHOAL_DOMAIN_NUMBER;
-}
-
-static agg_err load(const agg_static_report *r, agg_accumulator *acc, agg_error *error, size_t i)
-{
-    return r->load(r->context, acc, error, i);
-}
-
-// Adds up all accumulators, which refuses reports that two of them count.
-static agg_err load_sum(agg_accumulator *sum, agg_error *error, const agg_static_report *r)
-{
-    agg_err err = load(r, sum, error, 0);
-    if (err != SHOAL_OK) return err;
-    for (size_t i = 1; err == SHOAL_OK && i < r->n; i++) {
-        agg_accumulator one;
-        err = load(r, &one, error, i);
-        if (err != SHOAL_OK) break;
-        err = agg_accumulator_merge(sum, error, &one);
-        if (err != SHOAL_OK) agg_error_prefix(error, "%s", r->names[i]);
-        agg_accumulator_release(&one);
-    }
-    if (err != SHOAL_OK) agg_accumulator_release(sum);
-    return err;
 }
 
 // Adds how the numbers are spread. On a server it is on the collection's own page.
@@ -85,7 +72,7 @@ static agg_err fill_estimate(agg_static_made *made, agg_error *error, const agg_
     agg_accumulator sum;
     agg_estimate_options options = r->options;
     options.top = 0; // the trends pick among all rows, and then the page cuts them
-    agg_err err = load_sum(&sum, error, r);
+    agg_err err = agg_static_load_sum(&sum, error, r);
     if (err != SHOAL_OK) return err;
     err = agg_estimate_run(&made->estimate, error, r->recipe, &sum, r->dictionary, &options);
     if (err == SHOAL_OK)
@@ -96,9 +83,71 @@ static agg_err fill_estimate(agg_static_made *made, agg_error *error, const agg_
     return err;
 }
 
-static agg_err fill(agg_static_made *made, agg_error *error, const agg_static_report *r)
+// ---- strings that nobody listed ----
+
+// Makes a dictionary of the largest strings found.
+static agg_err list_words(agg_static_made *made, agg_error *error, const agg_static_report *r)
 {
-    agg_err err = fill_estimate(made, error, r);
+    const agg_discovery *d = &made->found.discovery;
+    size_t n = d->n_rows < FOLLOWED_MAX ? d->n_rows : FOLLOWED_MAX;
+    uint32_t places[FOLLOWED_MAX];
+    agg_text texts[FOLLOWED_MAX];
+    for (size_t i = 0; i < n; i++) texts[i] = d->rows[i].value;
+    return n == 0 ? SHOAL_OK
+                  : agg_dictionary_of_texts(&made->words, places, error, r->recipe, texts, n);
+}
+
+static agg_err find_at_once(agg_static_made *made, agg_error *error, const agg_static_report *r)
+{
+    agg_accumulator sum;
+    agg_err err = agg_static_load_sum(&sum, error, r);
+    if (err != SHOAL_OK) return err;
+    const agg_discover_round round = {r->recipe, &sum};
+    err = agg_static_found_make(&made->found, error, r, &round, 1);
+    agg_accumulator_release(&sum);
+    if (err == SHOAL_OK && r->n > 1) err = list_words(made, error, r);
+    return err == SHOAL_OK ? agg_static_found_date(&made->found, error, r, &made->words) : err;
+}
+
+static agg_err find_in_rounds(agg_static_made *made, agg_error *error, const agg_static_report *r)
+{
+    size_t n = 0;
+    agg_discover_round *rounds = agg_alloc(error, r->n_rounds, sizeof *rounds);
+    agg_accumulator *sums = agg_alloc(error, r->n_rounds, sizeof *sums);
+    agg_err err = rounds == NULL || sums == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
+    for (; err == SHOAL_OK && n < r->n_rounds; n++) {
+        rounds[n] = (agg_discover_round){r->rounds[n].recipe, &sums[n]};
+        err = agg_static_load_sum(&sums[n], error, &r->rounds[n]);
+        if (err != SHOAL_OK) break;
+    }
+    if (err == SHOAL_OK) err = agg_static_found_make(&made->found, error, r, rounds, n);
+    if (err == SHOAL_OK)
+        err = agg_static_story_make(&made->story, error, r, rounds, n, &made->found.discovery);
+    while (n > 0) agg_accumulator_release(&sums[--n]);
+    free(sums);
+    free(rounds);
+    return err;
+}
+
+// Finds strings. Without a dictionary they are what is followed over time.
+//   dictionary: set to what is followed; empty for nothing
+static agg_err find(agg_static_made *made, const agg_dictionary **dictionary, agg_error *error,
+                    const agg_static_report *r)
+{
+    agg_err err = r->n_rounds > 0 ? find_in_rounds(made, error, r) : find_at_once(made, error, r);
+    if (!made->has_counts) *dictionary = &made->words;
+    return err;
+}
+
+static agg_err fill(agg_static_made *made, agg_error *error, const agg_static_report *report)
+{
+    agg_static_report with_words = *report;
+    const agg_static_report *r = &with_words;
+    agg_err err = SHOAL_OK;
+    made->has_counts = report->dictionary->n > 0 || !report->finds;
+    if (report->finds) err = find(made, &with_words.dictionary, error, report);
+    if (err != SHOAL_OK || (!made->has_counts && r->dictionary->n == 0)) return err;
+    err = fill_estimate(made, error, r);
     if (err != SHOAL_OK) return err;
     err = agg_guarantee_run(&made->guarantee, error, r->recipe->recipe, made->estimate.n,
                             &r->release);
@@ -119,6 +168,9 @@ void agg_static_report_release(agg_static_made *made)
     agg_estimate_release(&made->estimate);
     agg_static_trends_release(&made->trends);
     if (made->n_periods > 1) agg_compare_release(&made->changes);
+    agg_static_found_release(&made->found);
+    agg_static_story_release(&made->story);
+    agg_dictionary_release(&made->words);
     free(made);
 }
 
@@ -138,7 +190,8 @@ size_t agg_static_report_size(const agg_static_made *made)
 {
     return sizeof *made + made->estimate.n_rows * sizeof *made->estimate.rows +
            made->changes.n_rows * sizeof *made->changes.rows +
-           agg_static_trends_size(&made->trends);
+           agg_static_trends_size(&made->trends) + agg_static_found_size(&made->found) +
+           agg_static_story_size(&made->story);
 }
 
 // ---- the page ----
@@ -163,15 +216,22 @@ static agg_err put_part(FILE *out, agg_error *error, const agg_static_report *r,
 {
     char period[96];
     agg_err err = SHOAL_OK;
-    snprintf(period, sizeof period, "%zu periods", r->n);
+    if (r->n_rounds > 0)
+        snprintf(period, sizeof period, "%zu round%s", r->n_rounds, r->n_rounds == 1 ? "" : "s");
+    else
+        snprintf(period, sizeof period, "%zu periods", r->n);
     const agg_page_section section = {.recipe = r->recipe,
                                       .estimate = &made->estimate,
-                                      .period = r->n == 1 ? r->names[0] : period,
+                                      .period =
+                                          r->n == 1 && r->n_rounds == 0 ? r->names[0] : period,
                                       .top = r->options.top,
                                       .among = r->among};
-    agg_page_section_write(out, &section);
-    if (r->n > 1) agg_static_trends_write(out, r, &made->trends);
-    if (r->n > 1) err = agg_static_changes_write(out, error, r, &made->changes);
+    if (made->has_counts) agg_page_section_write(out, &section);
+    if (r->finds) agg_static_found_write(out, r, &made->found, section.period);
+    if (r->n_rounds > 0) agg_static_story_write(out, r, &made->story);
+    if (made->n_periods < 2) return SHOAL_OK;
+    agg_static_trends_write(out, r, &made->trends);
+    err = agg_static_changes_write(out, error, r, &made->changes);
     return err;
 }
 
@@ -198,7 +258,7 @@ agg_err agg_static_report_print(FILE *out, agg_error *error, const agg_static_re
 static agg_err make_joint(FILE *out, agg_error *error, const agg_static_report *report)
 {
     agg_accumulator sum;
-    agg_err err = load_sum(&sum, error, report);
+    agg_err err = agg_static_load_sum(&sum, error, report);
     if (err != SHOAL_OK) return err;
     err = agg_static_joint_write(out, error, report, &sum);
     agg_accumulator_release(&sum);

@@ -5,6 +5,9 @@
 // Of a joint recipe the page has a heat map of each pair of variables (joint_picture.h), of all
 // accumulators together; they need their records.
 //
+// Of a recipe that finds strings the page has those that nobody listed (static_discovery.h). If it
+// has no dictionary, the strings found are what is followed over time.
+//
 // The page has all accumulators together, as `shoal estimate` counts them, and how their numbers
 // are spread (distribution_picture.h) if they tell a distribution; with several, each value over
 // them in their order, and the first against the last, as `shoal compare` does.
@@ -22,14 +25,22 @@
 typedef struct agg_static_report {
     const char *title;
     const agg_recipe *recipe;         // of one value, such as a view of a variable; or joint
-    const agg_dictionary *dictionary; // the values to count, of a recipe of one value
+    const agg_dictionary *dictionary; // the values to count, of a recipe of one value; empty where
+                                      // only unlisted strings are to be found
     const char *const *categories;    // for each variable of a joint recipe the file of its values,
                                       // or NULL for its own list; NULL for a recipe of one value
     uint64_t memory;                  // bytes that a joint analysis may take; 0: any
-    const char *const *names;         // of the accumulators, in the order of time; hostile text
-    size_t n;                         // accumulators: 1 .. AGG_STATIC_REPORT_MAX
-    // Loads accumulator i, which the caller of it releases. It is called up to three times for
-    // each, so that two accumulators are in memory at most.
+    // Of a recipe whose mechanism finds strings in rounds: the rounds, in their order, each with
+    // its recipe and accumulators. The report's own are those of the first one.
+    const struct agg_static_report *rounds;
+    size_t n_rounds;
+    const agg_recipe *next; // the round that is asked next and has no reports yet; NULL for none
+    bool finds; // whether strings that nobody listed are looked for; the recipe's mechanism can
+    const agg_list *known;    // strings that are no discovery; may be NULL
+    const char *const *names; // of the accumulators, in the order of time; hostile text
+    size_t n;                 // accumulators: 1 .. AGG_STATIC_REPORT_MAX
+    // Loads accumulator i, which the caller of it releases. It is called up to five times for each,
+    // so that two accumulators are in memory at most; of rounds, one of each.
     agg_err (*load)(void *context, agg_accumulator *acc, agg_error *error, size_t i);
     void *context;
     agg_estimate_options options; // by and post: zeros
