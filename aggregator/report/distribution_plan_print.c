@@ -60,7 +60,9 @@ static void print_table(FILE *stream, const agg_distribution_planned *p)
             fprintf(stream, " %10.3g", c->forecast.errors[q] * p->wish->width);
         fputc('\n', stream);
     }
-    fputs("\nErrors are means of 64 simulated collections of this crowd; another crowd has others.\n", stream);
+    fputs(
+        "\nErrors are means of 64 simulated collections of this crowd; another crowd has others.\n",
+        stream);
 }
 
 static void print_pair(FILE *stream, const char *name, double x)
