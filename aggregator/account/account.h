@@ -52,6 +52,7 @@ typedef struct agg_account {
     // `variance` of a mean is about the mean of these very devices. An estimate's error about the
     // mean of the crowd also has how their numbers differ, which nobody knows beforehand.
     bool is_of_devices;
+    bool sums_up; // every record of a list supports the same number of values, "none" among them
     bool has_bit_a_value; // a record has one independently randomized bit for each listed value
     // Sets the parameters of the index-th variant that is worth comparing: mechanism, domain, hash,
     // eps_micro, k, m, size and the like. The part is not yet prepared, and the caller gives the

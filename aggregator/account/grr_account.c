@@ -66,6 +66,7 @@ const agg_account agg_grr_account = {
     .usual_for = AGG_USUAL_VARIABLE_FEW,
     .propose = propose,
     .variance = variance,
+    .sums_up = true,
     .tells_apart = tells_apart,
     .n_outputs = n_outputs,
     .output = output,

@@ -115,6 +115,7 @@ const agg_account agg_subset_account = {
     .usual_for = AGG_USUAL_SHORT_RECORDS,
     .propose = propose,
     .variance = variance,
+    .sums_up = true,
     .tells_apart = tells_apart,
     .n_outputs = n_outputs,
     .output = output,

@@ -13,6 +13,7 @@
 #include "plan.h"
 #include "plan_counts.h"
 #include "plan_modes.h"
+#include "plan_modes_help.h"
 #include "plan_print.h"
 #include "plan_recipe.h"
 #include "probability.h"
@@ -25,6 +26,7 @@
 static const char help_text[] =
     "Usage: shoal plan --devices N (--size D | --open | --counts FILE | --mean) --low --high\n"
     "                  (--epsilon E | --budget E --period DAYS) [OPTION]...\n"
+    "       shoal plan --distribution --devices N --low X --high X --epsilon E [OPTION]...\n"
     "       shoal plan --discover --devices N --epsilon E [OPTION]...\n"
     "       shoal plan --track --devices N --epochs T --samples L --epsilon E [OPTION]...\n"
     "       shoal plan --surface --devices N --epsilon E [--mechanism cms|hcms] [OPTION]...\n"
@@ -77,31 +79,6 @@ static const char help_text[] =
     "  --expires DATE      its last day, YYYY-MM-DD; default: in 180 days\n"
     "  -o, --output FILE   default: standard output\n"
     "\n";
-
-static const char help_modes[] =
-    "--discover compares sfp and trie for strings that nobody listed; --epsilon is of a device:\n"
-    "  --method NAME       sfp or trie; default: the one that finds rarer strings\n"
-    "  --oracle NAME       sfp: olh (default) or cms\n"
-    "  --length N          trie: rounds for strings of up to N letters, at some short ones' cost;\n"
-    "                      sfp: bytes of a string, even, default 10\n"
-    "  --depth N           trie: letters and the end, default --length and 1, else 15: from 15\n"
-    "                      on for most words, short or long\n"
-    "  --characters TEXT   trie: the characters that are asked about, default a to z\n"
-    "  --contributions N   trie: reports of a device, default 1\n"
-    "  --policy FILE       trie: the policy that its queries are under\n"
-    "\n"
-    "--track plans thresh, a mean over epochs, and prints which changes are seen how late; "
-    "--epsilon\n"
-    "is of all T epochs:\n"
-    "  --epochs T          epochs of the run\n"
-    "  --samples L         samples of a device in an epoch\n"
-    "  --groups M          groups of devices that change independently, default 1\n"
-    "  --smallest-group N  devices of the smallest group; default N/M\n"
-    "  --delta D           the chance that the accuracy fails, default 1e-6\n"
-    "  --change X          ask about one change\n"
-    "  --items             plan heavythresh, shares of strings\n"
-    "  --projection W      heavythresh: coordinates of the projection, default 2048\n"
-    "  --epsilon-estimate E  heavythresh: epsilon of one estimate, default 0.5\n";
 
 typedef struct arguments {
     const char *devices, *size, *counts, *zipf, *low, *high, *epsilon, *budget, *period, *per_day,
@@ -486,13 +463,13 @@ static const command_option options[] = {REQUIRED_OPTION("devices", devices),
                                          OUTPUT_OPTION(output),
                                          LAST_OPTION};
 
-static const cli_command *const modes[] = {&plan_track, &plan_discover, NULL};
+static const cli_command *const modes[] = {&plan_track, &plan_discover, &plan_distribution, NULL};
 
 const cli_command cmd_plan = {
     .name = "plan",
     .summary = "which mechanism, and what it will see",
     .help = help_text,
-    .more_help = help_modes,
+    .more_help = agg_plan_modes_help,
     .example = "  shoal plan --devices 1000000 --open --epsilon 4 --recipe-out planned.json\n",
     .options = options,
     .arguments_size = sizeof(arguments),

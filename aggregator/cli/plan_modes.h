@@ -5,6 +5,6 @@
 
 #include "command.h"
 
-extern const cli_command plan_discover, plan_track;
+extern const cli_command plan_discover, plan_distribution, plan_track;
 
 #endif

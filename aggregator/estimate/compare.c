@@ -32,6 +32,7 @@ typedef struct sides {
     bool is_shared;   // collisions of hash rows are the same on both sides
     double collision; // K of shared_rows.h
     double moved;     // G of shared_rows.h, at least 0: how far all values moved
+    double opposed;   // what devices that moved may add to the variance (compare.h)
 } sides;
 
 static double clamp(double x, double low, double high)
@@ -60,7 +61,7 @@ static double lone_variance(const side *s, double count)
 static double coins_variance(const sides *s, size_t i)
 {
     const side *a = &s->a, *b = &s->b;
-    if (!s->is_shared) return variance_of(a, i) + variance_of(b, i);
+    if (!s->is_shared) return variance_of(a, i) + variance_of(b, i) + s->opposed;
     double x = a->counts[i].count, y = b->counts[i].count;
     double lone = lone_variance(a, x) + lone_variance(b, y);
     double own = fmax(0, (b->unit * y - a->unit * x) * (b->unit * y - a->unit * x) - lone -
@@ -126,7 +127,7 @@ static void judge(agg_compare_row *row, agg_compare_of of, const sides *s, size_
     double same = pooled(a, b, i, row->a, row->b, of == AGG_COMPARE_SHARES ? 1 : fmax(a->n, b->n));
     double of_a = null_variance(of, a, i, same, s->is_shared),
            of_b = null_variance(of, b, i, same, s->is_shared);
-    double all = of_a + of_b + (s->is_shared ? s->collision * s->moved : 0);
+    double all = of_a + of_b + (s->is_shared ? s->collision * s->moved : s->opposed);
     if (!(all > 0)) return;
     row->z = row->score = row->difference / sqrt(all);
     if (of == AGG_COMPARE_MEANS) return;
@@ -264,6 +265,14 @@ static void find_shared(sides *s, const agg_compare_side *in_a, const agg_compar
                            2 * u * v * agg_rows_pairs(a, x, in_a->acc->n, b, y));
 }
 
+// Sets what permanent answers do: at worst every device of the smaller side is on both, and moved.
+static void find_opposed(sides *s, const shoal_part *a, const shoal_part *b)
+{
+    const agg_estimator *estimator = agg_estimator_of(a->mechanism);
+    if (agg_compare_repeats(a, b) && estimator->opposed != NULL)
+        s->opposed = -2 * s->a.unit * s->b.unit * fmin(s->a.n, s->b.n) * estimator->opposed(a);
+}
+
 static agg_err make_rows(agg_compare *c, agg_error *error, const agg_compare_side *in_a,
                          const agg_compare_side *in_b, const agg_compare_options *options)
 {
@@ -278,6 +287,8 @@ static agg_err make_rows(agg_compare *c, agg_error *error, const agg_compare_sid
     if (err == SHOAL_OK) {
         c->n_rows = c->n_dictionary;
         find_shared(&s, in_a, in_b);
+        find_opposed(&s, shoal_recipe_value_part(in_a->recipe->recipe),
+                     shoal_recipe_value_part(in_b->recipe->recipe));
         for (size_t i = 0; i < c->n_rows; i++)
             c->rows[i] = make_row(c, &s, i, in_a->dictionary->values[i], quantile);
         detect(c);
@@ -325,19 +336,29 @@ static agg_err check_sides(agg_error *error, const agg_compare_side *a, const ag
     return SHOAL_OK;
 }
 
+bool agg_compare_repeats(const shoal_part *a, const shoal_part *b)
+{
+    const agg_estimator *estimator = agg_estimator_of(a->mechanism);
+    return a->mechanism == b->mechanism && estimator != NULL && estimator->same_answers != NULL &&
+           estimator->same_answers(a, b);
+}
+
 agg_err agg_compare_run(agg_compare *compare, agg_error *error, const agg_compare_side *a,
                         const agg_compare_side *b, const agg_compare_options *options)
 {
-    *compare = (agg_compare){.recipe_a = a->recipe,
-                             .recipe_b = b->recipe,
-                             .n_a = a->acc->n,
-                             .n_b = b->acc->n,
-                             .shards_a = agg_shard_claims_about(&a->acc->shards),
-                             .shards_b = agg_shard_claims_about(&b->acc->shards),
-                             .of = options->of,
-                             .confidence = options->confidence > 0 ? options->confidence : 0.95,
-                             .multiple = options->multiple,
-                             .n_dictionary = a->dictionary->n};
+    *compare =
+        (agg_compare){.recipe_a = a->recipe,
+                      .recipe_b = b->recipe,
+                      .n_a = a->acc->n,
+                      .n_b = b->acc->n,
+                      .shards_a = agg_shard_claims_about(&a->acc->shards),
+                      .shards_b = agg_shard_claims_about(&b->acc->shards),
+                      .repeats = agg_compare_repeats(shoal_recipe_value_part(a->recipe->recipe),
+                                                     shoal_recipe_value_part(b->recipe->recipe)),
+                      .of = options->of,
+                      .confidence = options->confidence > 0 ? options->confidence : 0.95,
+                      .multiple = options->multiple,
+                      .n_dictionary = a->dictionary->n};
     agg_err err = check_sides(error, a, b, compare->confidence);
     if (err != SHOAL_OK) return err;
     if (is_mean(a->recipe)) compare->of = AGG_COMPARE_MEANS;

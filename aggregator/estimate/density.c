@@ -43,6 +43,7 @@ typedef struct fitting {
     double *gradient, *step;    // n
     double *matrix;             // n * n; a Cholesky factor of H after `maximize`
     double strength;            // lambda
+    bool is_forecast;           // the observations are expected ones
 } fitting;
 
 // One candidate of the average.
@@ -201,6 +202,32 @@ static double maximize(fitting *f)
     return value + (((double)f->n - 2) * log(f->strength) + f->log_freedom) / 2 - half_log_det;
 }
 
+// Returns: u' K u of the penalty and of the level, with H's strength. `x` is u.
+static double roughness(const fitting *f, const double *x)
+{
+    double level = total(x, f->n), sum = LEVEL * level * level;
+    for (size_t r = 0; r + 2 < f->n; r++)
+        sum += f->strength * f->freedom[r] * bend(x, r) * bend(x, r);
+    return sum;
+}
+
+// Returns: the trace of H^-1 J I J, with H in its factor: n less the trace of H^-1 times the
+// penalty.
+static double effective_parameters(fitting *f)
+{
+    static const double d[3] = {1, -2, 1};
+    double sum = (double)f->n, *x = f->step;
+    for (size_t r = 0; r + 1 < f->n; r++) {
+        bool is_level = r + 2 == f->n;
+        double square = 0, weight = is_level ? LEVEL : f->strength * f->freedom[r];
+        for (size_t j = 0; j < f->n; j++) x[j] = is_level ? 1 : j >= r && j < r + 3 ? d[j - r] : 0;
+        forward(x, f->matrix, f->n);
+        for (size_t j = 0; j < f->n; j++) square += x[j] * x[j];
+        sum -= weight * square;
+    }
+    return sum;
+}
+
 // Fits one strength from the current eta. Returns: whether there is a fit.
 static bool try_strength(fitting *f, candidate *out, double exponent, double log_strength)
 {
@@ -208,6 +235,7 @@ static bool try_strength(fitting *f, candidate *out, double exponent, double log
     out->exponent = exponent;
     out->strength = f->strength;
     out->evidence = maximize(f);
+    if (f->is_forecast && isfinite(out->evidence)) out->evidence += effective_parameters(f) / 2;
     memcpy(out->eta, f->eta, f->n * sizeof *f->eta);
     return isfinite(out->evidence);
 }
@@ -256,7 +284,14 @@ static void add_share(agg_density_share *sum, fitting *f, double weight, const d
     forward(f->step, f->matrix, f->n);
     for (size_t j = 0; j < f->n; j++) variance += f->step[j] * f->step[j];
     sum->share += weight * mean;
-    sum->stderr_ += weight * (variance + mean * mean);
+    if (!f->is_forecast) {
+        sum->stderr_ += weight * (variance + mean * mean);
+        return;
+    }
+    // The fit varies by H^-1 J I J H^-1 = H^-1 less H^-1 times the penalty times H^-1. The fits of
+    // all strengths vary together.
+    backward(f->step, f->matrix, f->n);
+    sum->stderr_ += weight * sqrt(fmax(0, variance - roughness(f, f->step)));
 }
 
 static void finish_shares(agg_density_share *shares, size_t n)
@@ -302,18 +337,18 @@ static agg_err average(const asked *a, agg_error *error, fitting *f, const candi
     for (size_t i = 0; i < n_all; i++)
         if (all[i].evidence > best - NEGLIGIBLE)
             add_candidate(a, f, &all[i], exp(all[i].evidence - best) / sum);
-    finish_shares(a->shares, a->n_ranges);
+    if (!f->is_forecast) finish_shares(a->shares, a->n_ranges);
     return SHOAL_OK;
 }
 
-agg_err agg_density_fit(agg_density_share *shares, agg_error *error, const agg_density_data *data,
-                        const agg_density_range *ranges, size_t n_ranges)
+static agg_err fit(agg_density_share *shares, agg_error *error, const agg_density_data *data,
+                   const agg_density_range *ranges, size_t n_ranges, bool is_forecast)
 {
     size_t n = data->n_cells, n_all = 0, most = N_EXPONENTS * N_STRENGTHS;
     candidate all[N_EXPONENTS * N_STRENGTHS];
     double *memory = agg_alloc(error, n * (n + 8 + most), sizeof *memory), *at = memory;
     if (memory == NULL) return AGG_ERR_MEMORY;
-    fitting f = {.data = data, .n = n};
+    fitting f = {.data = data, .n = n, .is_forecast = is_forecast};
     asked a = {.shares = shares, .ranges = ranges, .n_ranges = n_ranges};
     double **const vectors[] = {&f.base, &f.freedom,  &f.eta,  &f.shares,
                                 &f.old,  &f.gradient, &f.step, &a.part};
@@ -326,4 +361,17 @@ agg_err agg_density_fit(agg_density_share *shares, agg_error *error, const agg_d
     agg_err err = average(&a, error, &f, all, n_all);
     free(memory);
     return err;
+}
+
+agg_err agg_density_fit(agg_density_share *shares, agg_error *error, const agg_density_data *data,
+                        const agg_density_range *ranges, size_t n_ranges)
+{
+    return fit(shares, error, data, ranges, n_ranges, false);
+}
+
+agg_err agg_density_forecast(agg_density_share *shares, agg_error *error,
+                             const agg_density_data *data, const agg_density_range *ranges,
+                             size_t n_ranges)
+{
+    return fit(shares, error, data, ranges, n_ranges, true);
 }

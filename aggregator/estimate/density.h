@@ -59,4 +59,15 @@ typedef struct agg_density_range {
 agg_err agg_density_fit(agg_density_share *shares, agg_error *error, const agg_density_data *data,
                         const agg_density_range *ranges, size_t n_ranges) SHOAL_MUST_CHECK;
 
+// Forecasts agg_density_fit before there are observations.
+//   data: with what is expected to be observed in place of what was
+//   shares: as in agg_density_fit; `share` is the fit's expectation, with the bias of its
+//   smoothing, and stderr_ how it varies over observations, without that bias
+// A strength's evidence is what it is on average over observations: noise lets a fit gain half of
+// its effective number of parameters. That weights vary with the observations is left out.
+// Returns, cost: as agg_density_fit, and as much again.
+agg_err agg_density_forecast(agg_density_share *shares, agg_error *error,
+                             const agg_density_data *data, const agg_density_range *ranges,
+                             size_t n_ranges) SHOAL_MUST_CHECK;
+
 #endif

@@ -72,6 +72,13 @@ typedef struct agg_estimator {
     // itself. NULL for a mechanism without hash rows whose collisions add to counts.
     double (*pairs)(const shoal_part *a, const agg_sketch *x, uint64_t n, const shoal_part *b,
                     const agg_sketch *y);
+    // Returns: whether a device gives the same permanent answers under both parts, which are of
+    // this mechanism. NULL for a mechanism without permanent answers.
+    bool (*same_answers)(const shoal_part *a, const shoal_part *b);
+    // Returns: the least covariance of what two reports of one device add to a count if they share
+    // its permanent answers, whatever its two values are; at most 0, in reports squared. NULL if it
+    // is never below 0.
+    double (*opposed)(const shoal_part *part);
 } agg_estimator;
 
 #define SHOAL_MECHANISM(id, stem, name) extern const agg_estimator agg_##stem##_estimator;

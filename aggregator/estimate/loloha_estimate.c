@@ -10,6 +10,8 @@
 // and counts have no error by collisions. F1 and F2 are loloha.h's, as probabilities. "None" is one
 // of the N values. Var is that of one report a device: reports of one device share its row and its
 // permanent answers (docs/mechanisms/loloha.md).
+#include <string.h>
+
 #include "index_counts.h"
 #include "loloha_law.h"
 
@@ -35,8 +37,23 @@ static void debias(agg_debias *out, const shoal_part *part, const agg_sketch *sk
     agg_index_debias(out, (double)n, law.truth, law.other);
 }
 
+static bool same_answers(const shoal_part *a, const shoal_part *b)
+{
+    return a->size == b->size && a->m == b->m &&
+           a->pqf_threshold[SHOAL_LOLOHA_PERMANENT] == b->pqf_threshold[SHOAL_LOLOHA_PERMANENT] &&
+           memcmp(a->seed, b->seed, sizeof a->seed) == 0;
+}
+
+static double opposed(const shoal_part *part)
+{
+    double covariance = agg_loloha_moved_covariance(part);
+    return covariance < 0 ? covariance : 0;
+}
+
 const agg_estimator agg_loloha_estimator = {
     .id = shoal_loloha_id,
     .support = support,
     .debias = debias,
+    .same_answers = same_answers,
+    .opposed = opposed,
 };

@@ -25,4 +25,23 @@ static inline agg_loloha_law agg_loloha_law_of(const shoal_part *part)
     return (agg_loloha_law){lie + gap, lie, lie + gap * shared};
 }
 
+// Returns: the covariance of what two reports of one device add to the count of a value v that it
+// never held, if the device moved from x to another value y meanwhile; in reports squared, the same
+// for all fresh coins. y - v is no multiple of x - v, which is the least over all pairs of values.
+//
+// Let c be the share of the rows in which x shares the answer of v, and b that in which x and y do.
+// Rows with one collision have no other one if the rows are few: b < c^2, so that the two counts go
+// against one another. Where x and y share an answer they share its permanent coin, which goes the
+// other way.
+static inline double agg_loloha_moved_covariance(const shoal_part *part)
+{
+    double g = part->m, values = shoal_loloha_values(part);
+    double c = (values / g - 1) / (values - 1), b = (values / (g * g) - 1) / (values - 1);
+    double f1 = (double)part->pqf_threshold[SHOAL_LOLOHA_PERMANENT] * 0x1p-64;
+    double kept = 1 - f1, truth = kept + f1 / g, lie = f1 / g;
+    if (values <= g) return 0; // one row, without collisions
+    double coins = b * truth * (1 - truth) + (c - b) * lie * (1 - lie);
+    return (b - c * c + coins / (kept * kept)) / ((1 - c) * (1 - c));
+}
+
 #endif

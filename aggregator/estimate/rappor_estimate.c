@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "agg_size.h"
 #include "estimator.h"
@@ -183,10 +184,18 @@ static const agg_joint_marks marks = {
     .row_shares = agg_marks_shares_of_ones,
 };
 
+static bool same_answers(const shoal_part *a, const shoal_part *b)
+{
+    return a->m == b->m && a->hashes == b->hashes && a->k == b->k &&
+           a->pqf_threshold[SHOAL_RAPPOR_F] == b->pqf_threshold[SHOAL_RAPPOR_F] &&
+           memcmp(a->seed, b->seed, sizeof a->seed) == 0;
+}
+
 const agg_estimator agg_rappor_estimator = {
     .id = shoal_rappor_id,
     .counts = counts,
     .memory = memory,
     .marks = &marks,
     .support_law = support_law,
+    .same_answers = same_answers,
 };

@@ -117,6 +117,7 @@ static void make_table(agg_table *table, const agg_compare *c)
     agg_table_state(table, "of", of_name(c->of));
     agg_table_state_number(table, "confidence", c->confidence);
     agg_table_state(table, "multiple", agg_multiple_name(c->multiple));
+    if (c->repeats) agg_table_state(table, "repeated_answers", "true");
     agg_table_state_whole(table, "withheld", c->n_withheld);
 }
 
@@ -158,6 +159,7 @@ static void print_json(FILE *stream, const agg_compare *c, const agg_table *tabl
     if (agg_picks_windows(c->recipe_a->recipe)) fputs("\"unit\":\"windows\",", stream);
     if (c->recipe_a->recipe->release_threshold > 0 || c->recipe_b->recipe->release_threshold > 0)
         fprintf(stream, "\"withheld\":%zu,", c->n_withheld);
+    if (c->repeats) fputs("\"repeated_answers\":true,", stream);
     if (c->guarantee_a != NULL) print_json_guarantees(stream, c);
     if (c->of != AGG_COMPARE_MEANS) agg_selection_print_json(stream, &c->selection);
     fputs("\"rows\":[", stream);
@@ -231,6 +233,10 @@ static void print_table(FILE *stream, const agg_compare *c)
         fprintf(stream, "\n%zu value%s below the release threshold on both sides withheld\n",
                 c->n_withheld, c->n_withheld == 1 ? "" : "s");
     agg_selection_print(stream, &c->selection, c->confidence);
+    if (c->repeats)
+        fputs("\ndevices repeat permanent answers: of those that report on both sides, noise "
+              "cancels, and\nstandard errors are too large, not too small\n",
+              stream);
     if (c->guarantee_a != NULL) print_guarantees(stream, c);
 }
 

@@ -2,11 +2,13 @@
 // The tables of docs/distributions.md: the distribution of a number by square waves beside the best
 // equal bins, chosen with hindsight, and the coverage of the intervals of quantiles.
 //
-//     shoal_distribution_study errors|coverage|buckets [SEEDS [DEVICES [FIRST_SEED]]]
+//     shoal_distribution_study errors|coverage|buckets|plan [SEEDS [DEVICES [FIRST_SEED]]]
 //
 // Square waves, and the mechanisms of `buckets`, are the real ones: records, accumulator, estimate.
 // The rival of `errors` is drawn from the law of subset selection, the best mechanism for lists, as
-// normal counts with its mean and variance, and then norm-sub.
+// normal counts with its mean and variance, and then norm-sub. `plan` has the errors that shoal
+// plan
+// --distribution expects beside measured ones, about the crowd, for its supposed crowds.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 
 #include "accumulator.h"
 #include "distribution.h"
+#include "distribution_plan.h"
 #include "post.h"
 #include "recipe.h"
 #include "record.h"
@@ -325,6 +328,102 @@ static void coverage(const plan *p, const char *mechanism, int size)
            of);
 }
 
+// ---- planned errors ----
+
+typedef struct planned {
+    double distance, median, p90;
+} planned;
+
+// Returns: the distance of the estimate from the crowd itself.
+static double distance_of_crowd(const agg_distribution *d, const agg_forecast_crowd *crowd)
+{
+    double sum = 0, from = 0, before = 0;
+    for (size_t i = 0; i < d->n_steps; i++) {
+        double off = fabs(d->steps[i].share - agg_forecast_below(crowd, d->steps[i].to));
+        sum += (d->steps[i].to - from) * (before + off) / 2;
+        from = d->steps[i].to;
+        before = off;
+    }
+    return sum;
+}
+
+static double *sample_crowd(shoal_rng *rng, const agg_forecast_crowd *crowd, size_t n)
+{
+    static double sums[AGG_FORECAST_CELLS];
+    double *numbers = malloc(n * sizeof *numbers), sum = 0;
+    if (numbers == NULL) exit(1);
+    for (size_t i = 0; i < AGG_FORECAST_CELLS; i++) sums[i] = sum += crowd->shares[i];
+    for (size_t i = 0; i < n; i++) {
+        double u = uniform(rng);
+        size_t low = 0, high = AGG_FORECAST_CELLS - 1;
+        while (low < high) {
+            size_t middle = (low + high) / 2;
+            if (u < sums[middle])
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        numbers[i] = ((double)low + uniform(rng)) / AGG_FORECAST_CELLS;
+    }
+    return numbers;
+}
+
+static planned measure_plan(const plan *p, const agg_distribution_wish *wish,
+                            const agg_distribution_candidate *c)
+{
+    planned mean = {0, 0, 0};
+    double epsilon = wish->eps_micro / 1e6;
+    for (unsigned seed = p->first; seed < p->first + p->seeds; seed++) {
+        shoal_rng rng;
+        agg_distribution d;
+        start(&rng, seed, c->part.size, 200 + (unsigned)(10 * epsilon));
+        double *numbers = sample_crowd(&rng, &wish->crowd, p->devices);
+        estimate(&d, c->mechanism->name, epsilon, (int)c->part.size, numbers, p->devices, &rng);
+        mean.distance += distance_of_crowd(&d, &wish->crowd) / p->seeds;
+        mean.median += fabs(d.quantiles[1].value - c->forecast.quantiles[0]) / p->seeds;
+        mean.p90 += fabs(d.quantiles[3].value - c->forecast.quantiles[1]) / p->seeds;
+        agg_distribution_release(&d);
+        free(numbers);
+    }
+    return mean;
+}
+
+// Of each crowd and epsilon the best candidate and the best of the other kind.
+static void plan_errors(const plan *p)
+{
+    printf("| crowd | epsilon | by | W1 planned | measured | ratio | median planned | measured | "
+           "ratio | p90 planned | measured | ratio |\n"
+           "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (size_t which = 0; which < AGG_DISTRIBUTION_SHAPES; which++)
+        for (size_t e = 0; e < sizeof epsilons / sizeof *epsilons; e++) {
+            static agg_distribution_wish wish;
+            agg_distribution_plan plan_of;
+            agg_error error;
+            wish = (agg_distribution_wish){.n = (double)p->devices,
+                                           .eps_micro = (uint32_t)(1e6 * epsilons[e]),
+                                           .quantiles = {0.5, 0.9},
+                                           .n_quantiles = 2};
+            wish.crowd_name = agg_distribution_shape(&wish.crowd, which);
+            if (agg_distribution_plan_run(&plan_of, &error, &wish, 2) != SHOAL_OK) fail(&error);
+            bool has_wave = false, has_list = false;
+            for (size_t i = 0; i < plan_of.n_candidates; i++) {
+                const agg_distribution_candidate *c = &plan_of.candidates[i];
+                const agg_forecast *f = &c->forecast;
+                bool *has_own = c->part.size > 0 ? &has_list : &has_wave;
+                if (*has_own) continue;
+                *has_own = true;
+                planned m = measure_plan(p, &wish, c);
+                printf("| %s | %g | %s, %u | %.3f | %.3f | %.2f | %.3f | %.3f | %.2f | %.3f | %.3f "
+                       "| %.2f |\n",
+                       wish.crowd_name, epsilons[e], c->mechanism->name, c->part.size,
+                       100 * f->distance, 100 * m.distance, f->distance / m.distance,
+                       100 * f->errors[0], 100 * m.median, f->errors[0] / m.median,
+                       100 * f->errors[1], 100 * m.p90, f->errors[1] / m.p90);
+                fflush(stdout);
+            }
+        }
+}
+
 int main(int argc, char **argv)
 {
     const char *table = argc > 1 ? argv[1] : "errors";
@@ -343,6 +442,8 @@ int main(int argc, char **argv)
         coverage(&p, "grr", 10);
         coverage(&p, "subset", 32);
         coverage(&p, "hadamard", 64);
+    } else if (strcmp(table, "plan") == 0) {
+        plan_errors(&p);
     } else {
         return 2;
     }

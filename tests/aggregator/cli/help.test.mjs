@@ -44,7 +44,7 @@ test('help by name and by --help is the same text, and says how the command is u
     assert.ok(text.startsWith(`Usage: shoal ${row.join(' ')} `), row.join(' '));
     for (const line of text.split('\n')) assert.ok(line.length <= 97, line);
   }
-  for (const mode of ['--discover', '--track'])
+  for (const mode of ['--discover', '--distribution', '--track'])
     assert.equal(shoal('plan', mode, '--help').stdout, shoal('help', 'plan').stdout);
 });
 
