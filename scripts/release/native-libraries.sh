@@ -10,6 +10,11 @@ cd "$(dirname "$0")/../.."
 out=$PWD/build/release-libraries
 say() { printf 'native-libraries: %s\n' "$*" >&2; }
 
+# Two releases that are made at once would build in one folder.
+mkdir -p "$out"
+exec 9>"$out/lock"
+flock 9
+
 scripts/fetch-sources.sh curl libmicrohttpd
 version() { sed -n '1s/.*(\(.*\)).*/\1/p' "build/deps/$1/debian/changelog"; }
 
