@@ -67,13 +67,14 @@ typedef struct agg_discovery {
     uint64_t n;               // reports of all rounds
     double confidence, fdr, threshold;
     size_t n_rows, n_known, n_withheld; // rows; found but known; found but below release.threshold
-    agg_found *rows;                    // by falling count, then value
-    agg_alarms alarms;                  // of all rounds; counts of the strings are not tested
-    size_t n_candidates;                // strings that were tested by the last oracle
-    agg_selection selection;            // the rows among the candidates
-    uint32_t reach;                     // length of the longest string that could be found
-    bool is_in_bytes;                   // of the reach: bytes, else characters
-    size_t n_open;                      // starts of a trie's last round that were left open
+    double found_from;   // share of the reports that an empty discovery says is found; 0: not said
+    agg_found *rows;     // by falling count, then value
+    agg_alarms alarms;   // of all rounds; counts of the strings are not tested
+    size_t n_candidates; // strings that were tested by the last oracle
+    agg_selection selection; // the rows among the candidates
+    uint32_t reach;          // length of the longest string that could be found
+    bool is_in_bytes;        // of the reach: bytes, else characters
+    size_t n_open;           // starts of a trie's last round that were left open
     agg_open_start open[AGG_DISCOVERY_OPEN_MAX]; // the strongest of them
     agg_left_out left_out; // of a trie: reports that name no word of the alphabet
     uint32_t n_notes, n_cuts;

@@ -68,6 +68,7 @@ void agg_discovery_cut(agg_discovery *discovery, const char *format, ...)
 void agg_discovery_note_nothing(agg_discovery *d, const char *by, double n, double share)
 {
     if (d->n_rows + d->n_known + d->n_withheld > 0) return;
+    d->found_from = share;
     if (share < 1)
         agg_discovery_note(d,
                            "nothing was found: with %.0f reports %s finds what %.2g %% or more "

@@ -106,6 +106,6 @@ static double error_of(const shoal_part *part, double n)
 double agg_sfp_found_from(const shoal_recipe *recipe, double n)
 {
     const double of_position = fmax(1, n / shoal_sfp_positions(recipe));
-    return fmax(STRING_SCORE * error_of(&recipe->parts[SHOAL_SFP_STRING], n),
-                FRAGMENT_SCORE * error_of(&recipe->parts[SHOAL_SFP_FRAGMENT], of_position));
+    return fmax(AGG_SFP_STRING_SCORE * error_of(&recipe->parts[SHOAL_SFP_STRING], n),
+                AGG_SFP_FRAGMENT_SCORE * error_of(&recipe->parts[SHOAL_SFP_FRAGMENT], of_position));
 }

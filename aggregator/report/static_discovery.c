@@ -66,6 +66,8 @@ agg_err agg_static_found_make(agg_static_found *found, agg_error *error, const a
         found->least =
             fmax(found->least, agg_least_share(rounds[i].recipe, n, found->discovery.fdr, same));
     }
+    // An empty discovery has said its own figure, which counts what these reports have.
+    if (found->discovery.found_from > 0) found->least = fmin(1, found->discovery.found_from);
     return SHOAL_OK;
 }
 
