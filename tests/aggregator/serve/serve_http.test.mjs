@@ -419,7 +419,7 @@ test('the page escapes values, names no origin but its own, and holds no inline 
     assert.equal(headers.get('x-content-type-options'), 'nosniff');
     assert.equal(headers.get('cache-control'), 'no-store');
     const styles = [...text.matchAll(/<style>(.*?)<\/style>/gs)];
-    assert.equal(styles.length, 3);
+    assert.equal(styles.length, 4);
     for (const [, style] of styles) {
       const hash = createHash('sha256').update(style).digest('base64');
       assert.ok(headers.get('content-security-policy')?.includes(`'sha256-${hash}'`));
