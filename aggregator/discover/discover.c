@@ -42,6 +42,12 @@ bool agg_discover_takes_rounds(const agg_recipe *recipe)
     return discoverer != NULL && discoverer->takes_rounds;
 }
 
+bool agg_discover_bounds_any(const agg_recipe *recipe)
+{
+    const agg_discoverer *discoverer = agg_discoverer_of(recipe->recipe->mechanism);
+    return discoverer != NULL && discoverer->bounds_any;
+}
+
 static bool is_share(double x)
 {
     return x > 0 && x < 1;

@@ -108,6 +108,9 @@ void agg_discovery_release(agg_discovery *discovery);
 bool agg_discover_finds(const agg_recipe *recipe);
 
 // Returns: whether it finds them in several rounds, each with a recipe of its own.
+// Returns: whether `fdr` bounds the chance of any false row; else the expected share of false rows.
+bool agg_discover_bounds_any(const agg_recipe *recipe);
+
 bool agg_discover_takes_rounds(const agg_recipe *recipe);
 
 // Returns: the peak memory of agg_discover_run in bytes, beside the accumulators. For rappor-ngram

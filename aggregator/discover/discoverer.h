@@ -13,6 +13,7 @@
 typedef struct agg_discoverer {
     uint32_t id;       // an id of compounds.def
     bool takes_rounds; // decodes several rounds; else one accumulator
+    bool bounds_any;   // fdr bounds the chance of any false row, not their expected share
     // Adds the strings it finds, and its notes and cuts. It also checks that rounds follow each
     // other where they must.
     // Returns: AGG_ERR_USAGE for rounds that do not.
@@ -21,6 +22,8 @@ typedef struct agg_discoverer {
     // Returns: the most bytes that `run` takes beside the accumulators.
     //   accumulator: bytes of the recipe's accumulator
     uint64_t (*memory)(const shoal_recipe *recipe, uint64_t accumulator, unsigned n_threads);
+    // Returns: as agg_least_share (least_share.h).
+    double (*least_share)(const shoal_recipe *recipe, double n, double fdr, double same);
 } agg_discoverer;
 
 #define SHOAL_COMPOUND(id, stem, name)

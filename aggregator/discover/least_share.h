@@ -22,4 +22,8 @@
 // of a round in which nothing stands out; it is lower where much does.
 double agg_least_share(const agg_recipe *recipe, double n, double fdr, double same);
 
+// Returns: `score` standard errors of a part's count of what nobody sent, as a share of n reports;
+// at most 1. `same` as in agg_least_share. For mechanisms' own shares.
+double agg_least_share_of(const shoal_part *part, double n, double same, double score);
+
 #endif

@@ -310,7 +310,8 @@ static size_t make_string(uint8_t string[STRING_MAX], const decoder *d, const ag
     return len;
 }
 
-// Devices cut longer strings, so that a string of the full length may be the start of others.
+// Devices cut longer strings, so that a string of the full length may be the start of others. Rows
+// say only how they were found, as they always did (docs/mechanisms/rappor-ngram.md).
 static agg_err add_rows(const decoder *d, agg_error *error, const agg_cliques *cliques,
                         const agg_strings_found *found)
 {
@@ -321,9 +322,7 @@ static agg_err add_rows(const decoder *d, agg_error *error, const agg_cliques *c
         char how[AGG_FOUND_HOW_MAX];
         size_t len = make_string(string, d, cliques, found->rows[i].candidate);
         if (len == 0) continue;
-        snprintf(how, sizeof how, "%zu n-grams%s",
-                 (len + d->recipe->n_gram - 1) / d->recipe->n_gram,
-                 len == d->recipe->length ? ", cut where it is longer" : "");
+        snprintf(how, sizeof how, "%zu n-grams", (len + d->recipe->n_gram - 1) / d->recipe->n_gram);
         err = agg_discovery_add(d->discovery, error, (agg_text){(const char *)string, len},
                                 count->count, count->stderr_, count->score, how);
     }
@@ -425,8 +424,16 @@ static uint64_t memory(const shoal_recipe *recipe, uint64_t accumulator, unsigne
            (uint64_t)n_threads * PAIR_BYTES;
 }
 
+static double least_share(const shoal_recipe *recipe, double n, double fdr, double same)
+{
+    (void)fdr, (void)same;
+    return agg_ngram_plan_share(recipe, n);
+}
+
 const agg_discoverer agg_rappor_ngram_discoverer = {
     .id = shoal_rappor_ngram_id,
     .run = run,
     .memory = memory,
+    .least_share = least_share,
+    .bounds_any = true,
 };

@@ -14,6 +14,7 @@
 
 #include "agg_size.h"
 #include "estimator.h"
+#include "least_share.h"
 #include "normal_law.h"
 #include "recipe.h"
 #include "sfp.h"
@@ -247,8 +248,18 @@ static uint64_t memory(const shoal_recipe *recipe, uint64_t accumulator, unsigne
     return most;
 }
 
+static double least_share(const shoal_recipe *recipe, double n, double fdr, double same)
+{
+    (void)fdr;
+    double speak = fmax(1, n / shoal_sfp_positions(recipe)); // reports of one position
+    return fmax(
+        agg_least_share_of(&recipe->parts[SHOAL_SFP_FRAGMENT], speak, same, AGG_SFP_FRAGMENT_SCORE),
+        agg_least_share_of(&recipe->parts[SHOAL_SFP_STRING], n, same, AGG_SFP_STRING_SCORE));
+}
+
 const agg_discoverer agg_sfp_discoverer = {
     .id = shoal_sfp_id,
     .run = run,
     .memory = memory,
+    .least_share = least_share,
 };

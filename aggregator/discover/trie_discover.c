@@ -21,6 +21,8 @@
 #include "discoverer.h"
 #include "estimator.h"
 #include "event.h"
+#include "least_share.h"
+#include "normal_law.h"
 #include "recipe.h"
 #include "trie_guarantee.h"
 #include "trie_layer.h"
@@ -322,9 +324,18 @@ static uint64_t memory(const shoal_recipe *recipe, uint64_t accumulator, unsigne
     return agg_trie_layer_memory(recipe, 0, n_threads);
 }
 
+static double least_share(const shoal_recipe *recipe, double n, double fdr, double same)
+{
+    (void)same;
+    double cells = fmax(1, recipe->encoding.fields[0].size);
+    return agg_least_share_of(&recipe->parts[0], n, 0,
+                              -agg_normal_quantile(AGG_TRIE_WORD_FDR * fdr / cells));
+}
+
 const agg_discoverer agg_trie_discoverer = {
     .id = shoal_trie_id,
     .takes_rounds = true,
     .run = run,
     .memory = memory,
+    .least_share = least_share,
 };

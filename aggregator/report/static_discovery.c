@@ -172,10 +172,10 @@ static const char *plural(size_t n)
     return n == 1 ? "" : "s";
 }
 
-// Says how many of the rows may be false. rappor-ngram bounds the chance of any false row.
+// Says how many of the rows may be false.
 static void put_rate(FILE *out, const agg_discovery *d)
 {
-    if (d->recipe->recipe->mechanism == shoal_rappor_ngram_id) {
+    if (agg_discover_bounds_any(d->recipe)) {
         fprintf(out, "The chance that nobody sent one of them is at most %g\xe2\x80\xaf%%.",
                 100 * d->fdr);
         return;
