@@ -14,7 +14,6 @@
 
 #include "agg_size.h"
 #include "estimator.h"
-#include "least_share.h"
 #include "normal_law.h"
 #include "recipe.h"
 #include "sfp.h"
@@ -228,8 +227,9 @@ static agg_err run(agg_discovery *discovery, agg_error *error, const agg_discove
         agg_sfp_discover_with(discovery, error, &rounds[0], &settings, options->n_threads);
     const double n = (double)rounds[0].acc->n;
     if (err == SHOAL_OK && n > 0)
-        agg_discovery_note_nothing(discovery, "sfp", n,
-                                   agg_sfp_found_from(rounds[0].recipe->recipe, n));
+        agg_discovery_note_nothing(
+            discovery, "sfp", n,
+            agg_sfp_found_from(rounds[0].recipe->recipe, n, AGG_SFP_SAME_WORD));
     return err;
 }
 
@@ -251,10 +251,7 @@ static uint64_t memory(const shoal_recipe *recipe, uint64_t accumulator, unsigne
 static double least_share(const shoal_recipe *recipe, double n, double fdr, double same)
 {
     (void)fdr;
-    double speak = fmax(1, n / shoal_sfp_positions(recipe)); // reports of one position
-    return fmax(
-        agg_least_share_of(&recipe->parts[SHOAL_SFP_FRAGMENT], speak, same, AGG_SFP_FRAGMENT_SCORE),
-        agg_least_share_of(&recipe->parts[SHOAL_SFP_STRING], n, same, AGG_SFP_STRING_SCORE));
+    return agg_sfp_found_from(recipe, n, same);
 }
 
 const agg_discoverer agg_sfp_discoverer = {

@@ -5,13 +5,13 @@
 #include <math.h>
 
 #include "account.h"
+#include "least_share.h"
 #include "recipe.h"
 #include "recipe_choices.h"
 #include "sfp.h"
 
 #define MICRO 1e6
 #define STEP 50000.0          // step of the split, in millionths
-#define SAME_WORD 0.02        // share of all pairs of devices that send the same word
 #define SHARING 0.05          // largest share of the variance from words that share rows
 #define CMS_COLUMNS 1024u     // apple-2017 section 6
 #define CMS_ROWS 2048.0       // at least; apple-2017 section 6
@@ -43,7 +43,7 @@ static double columns_apart(uint32_t oracle, double m)
 // Returns: the variance that words in shared rows add.
 static double shared(uint32_t oracle, double n, double k, double m)
 {
-    return n * n * SAME_WORD / (k * columns_apart(oracle, m));
+    return n * n * AGG_SFP_SAME_WORD / (k * columns_apart(oracle, m));
 }
 
 // Returns: the number of rows for n reports, a power of two.
@@ -51,7 +51,7 @@ static uint32_t rows_of(uint32_t oracle, double epsilon, double n, double cells)
 {
     double m = columns_of(oracle, epsilon);
     double wanted =
-        n * SAME_WORD / (columns_apart(oracle, m) * SHARING * variance_of(oracle, epsilon));
+        n * AGG_SFP_SAME_WORD / (columns_apart(oracle, m) * SHARING * variance_of(oracle, epsilon));
     double least = oracle == SHOAL_ORACLE_CMS ? CMS_ROWS : OLH_ROWS;
     double k = exp2(ceil(log2(fmax(wanted, least))));
     return (uint32_t)fmax(fmin(k, exp2(floor(log2(cells / m)))), 1);
@@ -97,15 +97,10 @@ agg_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, 
     return SHOAL_OK;
 }
 
-// Returns: the standard error of a string that nobody sends, as a share of n reports.
-static double error_of(const shoal_part *part, double n)
-{
-    return sqrt(agg_account_of(part->mechanism)->variance(part, n, 0, SAME_WORD * n * n)) / n;
-}
-
-double agg_sfp_found_from(const shoal_recipe *recipe, double n)
+double agg_sfp_found_from(const shoal_recipe *recipe, double n, double same)
 {
     const double of_position = fmax(1, n / shoal_sfp_positions(recipe));
-    return fmax(AGG_SFP_STRING_SCORE * error_of(&recipe->parts[SHOAL_SFP_STRING], n),
-                AGG_SFP_FRAGMENT_SCORE * error_of(&recipe->parts[SHOAL_SFP_FRAGMENT], of_position));
+    return fmax(agg_least_share_of(&recipe->parts[SHOAL_SFP_STRING], n, same, AGG_SFP_STRING_SCORE),
+                agg_least_share_of(&recipe->parts[SHOAL_SFP_FRAGMENT], of_position, same,
+                                   AGG_SFP_FRAGMENT_SCORE));
 }

@@ -24,6 +24,7 @@
 #include "agg_error.h"
 #include "recipe_json.h"
 
+#define AGG_SFP_SAME_WORD 0.02     // share of all pairs of devices that send the same word
 #define AGG_SFP_STRING_SCORE 2.0   // the score at which a word is found
 #define AGG_SFP_FRAGMENT_SCORE 4.0 // the score at which its fragments are found
 
@@ -54,6 +55,7 @@ agg_err agg_sfp_plan_run(agg_sfp_plan *plan, agg_error *error, uint32_t oracle, 
 // by the same scores, whatever the recipe's parameters are.
 //   recipe: of sfp
 //   n: 1 or more
-double agg_sfp_found_from(const shoal_recipe *recipe, double n);
+//   same: as in agg_least_share; AGG_SFP_SAME_WORD where nothing is known
+double agg_sfp_found_from(const shoal_recipe *recipe, double n, double same);
 
 #endif

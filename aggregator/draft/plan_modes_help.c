@@ -5,7 +5,7 @@
 const char agg_plan_modes_help[] =
     "--distribution plans how a number is spread: square waves or buckets, with the expected "
     "errors\n"
-    "of the median, of p90 and of the whole, tried on simulated collections (half a minute):\n"
+    "of the median, of p90 and of the whole, tried on simulated collections (a minute):\n"
     "  --counts FILE       number<TAB>count lines of the crowd that is supposed\n"
     "  --shape NAME        without counts: skewed (default; time on a page), hump, humps or even\n"
     "  --quantile P        take the least error of this quantile, 0.001 to 0.999\n"

@@ -78,3 +78,17 @@ void agg_page_of(FILE *out, const char *name)
     fputs(": ", out);
     agg_page_string(out, name);
 }
+
+void agg_page_piece(FILE *out, const char *bytes, size_t len, bool is_start, double count,
+                    double stderr_)
+{
+    fputs("<li title=\"", out);
+    agg_page_text(out, bytes, len);
+    fputs("\">", out);
+    agg_page_text(out, bytes, len);
+    fputs(is_start ? "\xe2\x80\xa6 <span>" : " <span>", out);
+    agg_page_count(out, count);
+    fputs(" \xc2\xb1\xe2\x80\xaf", out);
+    agg_page_count(out, stderr_);
+    fputs("</span></li>", out);
+}

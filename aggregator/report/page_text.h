@@ -4,6 +4,7 @@
 #ifndef PAGE_TEXT_H
 #define PAGE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -19,5 +20,10 @@ void agg_page_count(FILE *out, double x);
 
 // Prints ": " and a name, escaped, that tells one of several parts of a page; nothing for NULL.
 void agg_page_of(FILE *out, const char *name);
+
+// Prints a list's item: a word, or with `is_start` the start of longer ones, and its count with the
+// standard error.
+void agg_page_piece(FILE *out, const char *bytes, size_t len, bool is_start, double count,
+                    double stderr_);
 
 #endif

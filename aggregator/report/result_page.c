@@ -69,10 +69,20 @@ static void put_row(FILE *out, const agg_page_axis *a, const agg_estimate *e,
     fputs("</tr>\n", out);
 }
 
+void agg_page_picks_write(FILE *stream, const agg_recipe *recipe)
+{
+    char note[AGG_PICKS_NOTE_MAX];
+    for (size_t i = 0; agg_picks_note(note, recipe->recipe, i); i++) {
+        note[0] = (char)toupper((unsigned char)note[0]);
+        fputs("<p class=\"note\">", stream);
+        agg_page_string(stream, note);
+        fputs(".</p>\n", stream);
+    }
+}
+
 static void put_facts(FILE *out, const agg_page_section *section)
 {
     const agg_estimate *e = section->estimate;
-    char note[AGG_PICKS_NOTE_MAX];
     fputs("<ul class=\"facts\"><li><b>", out);
     agg_page_count(out, (double)e->n);
     fprintf(out,
@@ -89,12 +99,7 @@ static void put_facts(FILE *out, const agg_page_section *section)
         fprintf(out, "</li><li>%s block%s, %s to %s", agg_whole(e->blocks->n).text,
                 e->blocks->n == 1 ? "" : "s", e->blocks->first, e->blocks->last);
     fputs("</li></ul>\n", out);
-    for (size_t i = 0; agg_picks_note(note, e->recipe->recipe, i); i++) {
-        note[0] = (char)toupper((unsigned char)note[0]);
-        fputs("<p class=\"note\">", out);
-        agg_page_string(out, note);
-        fputs(".</p>\n", out);
-    }
+    agg_page_picks_write(out, e->recipe);
 }
 
 // Returns: the lower end in a bucket's label "[low, high)".

@@ -51,11 +51,12 @@ typedef struct agg_page {
 } agg_page;
 
 // Print a page in parts, for pages that have more than sections: what comes before the first one,
-// its links between pages alone, one section, the alarms of a result, what was tested for them and
-// its guarantees, and what comes after the last one. agg_page_close returns: AGG_ERR_IO if the
-// stream fails.
+// its links between pages alone, what picks of a window mean for a recipe, one section, the alarms
+// of a result, what was tested for them and its guarantees, and what comes after the last one.
+// agg_page_close returns: AGG_ERR_IO if the stream fails.
 void agg_page_open(FILE *stream, const agg_page *page);
 void agg_page_links_write(FILE *stream, const agg_page_link *links);
+void agg_page_picks_write(FILE *stream, const agg_recipe *recipe);
 void agg_page_section_write(FILE *stream, const agg_page_section *section);
 void agg_page_alarms_write(FILE *stream, const agg_alarms *alarms);
 void agg_page_tested_write(FILE *stream, const agg_alarms *alarms);

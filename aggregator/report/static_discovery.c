@@ -18,7 +18,6 @@
 #include "print_text.h"
 #include "recipe.h"
 #include "result_page.h"
-#include "window_picks.h"
 
 #define OPEN_SHOWN 12u // open starts that the page names
 
@@ -145,7 +144,7 @@ void agg_static_found_release(agg_static_found *found)
 static void put_facts(FILE *out, const agg_static_found *found, const char *period)
 {
     const agg_discovery *d = &found->discovery;
-    char note[AGG_PICKS_NOTE_MAX], line[AGG_INCOMPLETE_LINE_MAX];
+    char line[AGG_INCOMPLETE_LINE_MAX];
     fputs("<ul class=\"facts\"><li><b>", out);
     agg_page_count(out, (double)d->n);
     fprintf(out,
@@ -159,12 +158,7 @@ static void put_facts(FILE *out, const agg_static_found *found, const char *peri
         agg_page_string(out, agg_incomplete_line(line, found->shards));
         fputs("</p>\n", out);
     }
-    for (size_t i = 0; agg_picks_note(note, d->recipe->recipe, i); i++) {
-        note[0] = (char)toupper((unsigned char)note[0]);
-        fputs("<p class=\"note\">", out);
-        agg_page_string(out, note);
-        fputs(".</p>\n", out);
-    }
+    agg_page_picks_write(out, d->recipe);
 }
 
 static const char *plural(size_t n)
@@ -405,15 +399,7 @@ static void put_open(FILE *out, const agg_static_report *r, const agg_discovery 
                             : "no round has asked what follows");
     for (size_t i = 0; i < n; i++) {
         const agg_open_start *open = &d->open[i];
-        fputs("<li title=\"", out);
-        agg_page_text(out, open->text, open->len);
-        fputs("\">", out);
-        agg_page_text(out, open->text, open->len);
-        fputs("\xe2\x80\xa6 <span>", out);
-        agg_page_count(out, open->count);
-        fputs(" \xc2\xb1\xe2\x80\xaf", out);
-        agg_page_count(out, open->stderr_);
-        fputs("</span></li>", out);
+        agg_page_piece(out, open->text, open->len, true, open->count, open->stderr_);
     }
     fputs("</ul>\n<p class=\"note\">Each with its standard error", out);
     if (d->n_open > n) fprintf(out, "; %zu weaker ones are not named", d->n_open - n);

@@ -209,16 +209,7 @@ static void put_named(FILE *out, const agg_story_round *round, int kind)
     fputs("<ul class=\"starts\">", out);
     for (size_t i = 0; i < round->n_named[kind]; i++) {
         const agg_story_piece *piece = &round->named[kind][i];
-        fputs("<li title=\"", out);
-        agg_page_text(out, piece->text, piece->len);
-        fputs("\">", out);
-        agg_page_text(out, piece->text, piece->len);
-        if (kind == START) fputs("\xe2\x80\xa6", out);
-        fputs(" <span>", out);
-        agg_page_count(out, piece->count);
-        fputs(" \xc2\xb1\xe2\x80\xaf", out);
-        agg_page_count(out, piece->stderr_);
-        fputs("</span></li>", out);
+        agg_page_piece(out, piece->text, piece->len, kind == START, piece->count, piece->stderr_);
     }
     fputs("</ul>\n", out);
 }

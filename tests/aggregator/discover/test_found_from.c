@@ -103,7 +103,8 @@ static void sfp_finds_from_the_share_that_it_states(void **state)
     agg_recipe recipe;
     (void)state;
     read_recipe(&recipe, sfp_text);
-    divides(&recipe, 10000, agg_sfp_found_from(recipe.recipe, 10000), effort(24, 6, 2));
+    divides(&recipe, 10000, agg_sfp_found_from(recipe.recipe, 10000, AGG_SFP_SAME_WORD),
+            effort(24, 6, 2));
     agg_recipe_release(&recipe);
 }
 
