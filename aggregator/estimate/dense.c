@@ -9,43 +9,95 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agg_cpu.h"
 #include "agg_size.h"
+#include "dense_rows.h"
 
 #define SWEEPS_MAX 60 // Jacobi sweeps; convergence is quadratic, and 12 are many
 
-// Computes four elements of a row at once, from column j on. Each is the same sum in the same order
-// as alone; side by side they need not wait for one another.
-static void four_elements(double *row, const double *a, size_t n, size_t j)
+// Solves the diagonal block of L x = b, from its first row on.
+static void solve_block(double *x, const double *factor, size_t n, size_t width)
 {
-    const double *other[4] = {a + j * n, a + (j + 1) * n, a + (j + 2) * n, a + (j + 3) * n};
-    double sum[4] = {row[j], row[j + 1], row[j + 2], row[j + 3]};
-    for (size_t k = 0; k < j; k++)
-        for (int c = 0; c < 4; c++) sum[c] -= row[k] * other[c][k];
-    for (size_t c = 0; c < 4; c++) {
-        for (size_t k = j; k < j + c; k++) sum[c] -= row[k] * other[c][k];
-        row[j + c] = sum[c] / other[c][j + c];
+    for (size_t j = 0; j < width; j++) {
+        double sum = x[j];
+        for (size_t l = 0; l < j; l++) sum -= factor[j * n + l] * x[l];
+        x[j] = sum / factor[j * n + j];
     }
 }
 
-bool agg_dense_cholesky(double *a, size_t n)
+// Solves it for a row of a whole block, and puts the solution into the block's columns.
+//   row, column: of the block's first element, and of the row in L'
+static void solve_whole_block(double *row, double *column, const double *factor, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        double *row = a + i * n, diagonal = row[i];
-        size_t j = 0;
-        for (; j + 4 <= i; j += 4) four_elements(row, a, n, j);
-        for (; j <= i; j++) {
-            const double *other = a + j * n;
-            double sum = row[j];
-            for (size_t k = 0; k < j; k++) sum -= row[k] * other[k];
-            if (j < i)
-                row[j] = sum / other[j];
-            else if (sum > AGG_DENSE_TINY * diagonal && isfinite(sum))
-                row[i] = sqrt(sum);
-            else
-                return false;
-        }
+    double x[AGG_DENSE_ROWS];
+#pragma GCC unroll 8
+    for (size_t j = 0; j < AGG_DENSE_ROWS; j++) {
+        double sum = row[j];
+#pragma GCC unroll 8
+        for (size_t l = 0; l < j; l++) sum -= factor[j * n + l] * x[l];
+        x[j] = row[j] = sum / factor[j * n + j];
+    }
+    for (size_t j = 0; j < AGG_DENSE_ROWS; j++) column[j * n] = x[j];
+}
+
+static size_t block_width(size_t first, size_t n)
+{
+    return n - first < AGG_DENSE_ROWS ? n - first : AGG_DENSE_ROWS;
+}
+
+// Factors the diagonal block from row k on.
+//   last: the last element of the diagonal of the matrix that is factored; the others stand at the
+//   ends of their rows
+static bool factor_block(double *a, size_t n, size_t k, size_t width, double last)
+{
+    double *block = a + k * n + k;
+    for (size_t i = 0; i < width; i++) {
+        double *row = block + i * n, sum = row[i];
+        double diagonal = k + i + 1 < n ? a[(k + i) * n + n - 1] : last;
+        solve_block(row, block, n, i);
+        for (size_t l = 0; l < i; l++) sum -= row[l] * row[l];
+        if (!(sum > AGG_DENSE_TINY * diagonal && isfinite(sum))) return false;
+        row[i] = sqrt(sum);
+        for (size_t l = 0; l < i; l++) block[l * n + i] = row[l];
     }
     return true;
+}
+
+// Each element is a sum in the order of the columns, as in the textbook. A block of columns is
+// subtracted from all rows below it at once, from rows of L', which are contiguous.
+bool agg_dense_cholesky(double *a, size_t n)
+{
+    agg_dense_rows subtract = agg_dense_rows_of(agg_cpu_chosen());
+    double last = n > 0 ? a[n * n - 1] : 0;
+    // The upper triangle is free until its row is done.
+    for (size_t i = 0; i + 1 < n; i++) a[i * n + n - 1] = a[i * n + i];
+    for (size_t k = 0; k < n; k += AGG_DENSE_ROWS) {
+        size_t width = block_width(k, n), end = k + width;
+        if (!factor_block(a, n, k, width, last)) return false;
+        for (size_t i = end; i < n; i++) // so the block is a whole one
+            solve_whole_block(a + i * n + k, a + k * n + i, a + k * n + k, n);
+        for (size_t i = end; i < n; i++)
+            subtract(a + i * n + end, a + k * n + end, n, a + i * n + k, i + 1 - end);
+    }
+    return true;
+}
+
+void agg_dense_forward(double *x, const double *factor, size_t n)
+{
+    agg_dense_rows subtract = agg_dense_rows_of(agg_cpu_chosen());
+    for (size_t k = 0; k < n; k += AGG_DENSE_ROWS) {
+        size_t width = block_width(k, n), end = k + width;
+        solve_block(x + k, factor + k * n + k, n, width);
+        if (end < n) subtract(x + end, factor + k * n + end, n, x + k, n - end);
+    }
+}
+
+void agg_dense_backward(double *x, const double *factor, size_t n)
+{
+    for (size_t i = n; i-- > 0;) {
+        x[i] /= factor[i * n + i];
+        for (size_t k = 0; k < i; k++) x[k] -= factor[i * n + k] * x[i];
+    }
 }
 
 // Solves L L' x = b for `width` right-hand sides at once.

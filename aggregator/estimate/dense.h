@@ -17,10 +17,16 @@
 // element, counts as zero.
 #define AGG_DENSE_TINY 1e-10
 
-// Replaces the lower triangle of a symmetric positive definite matrix by L with a = L L'. The
-// strict upper triangle stays as it is. Returns: false, with the lower triangle undefined, if a
-// pivot is not above AGG_DENSE_TINY of its diagonal element. Cost: n^3 / 3 multiply-adds.
+// Replaces a symmetric positive definite matrix by its factor L, a = L L': L on and below the
+// diagonal, and L' above it. The lower triangle of a is read. Returns: false, with the matrix
+// undefined, if a pivot is not above AGG_DENSE_TINY of its diagonal element. Cost: n^3 / 6
+// multiply-adds.
 bool agg_dense_cholesky(double *a, size_t n) SHOAL_MUST_CHECK;
+
+// Solves L x = b, and L' x = b, in place.
+//   factor: of agg_dense_cholesky
+void agg_dense_forward(double *x, const double *factor, size_t n);
+void agg_dense_backward(double *x, const double *factor, size_t n);
 
 #define AGG_DENSE_BLOCK 8u // right-hand sides that are solved at once
 

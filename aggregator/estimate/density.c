@@ -33,6 +33,9 @@
 static const double exponents[] = {1, 3};
 #define N_EXPONENTS (sizeof exponents / sizeof *exponents)
 
+// What a fit is for: an estimate, one without errors, or a forecast from expected observations.
+typedef enum density_use { ESTIMATE, SHARES_ALONE, FORECAST } density_use;
+
 typedef struct fitting {
     const agg_density_data *data;
     size_t n;
@@ -43,7 +46,7 @@ typedef struct fitting {
     double *gradient, *step;    // n
     double *matrix;             // n * n; a Cholesky factor of H after `maximize`
     double strength;            // lambda
-    bool is_forecast;           // the observations are expected ones
+    density_use use;
 } fitting;
 
 // One candidate of the average.
@@ -94,12 +97,11 @@ static void into_eta(fitting *f)
     size_t n = f->n;
     double *flow = f->old, whole = 0; // I theta, and theta' I theta
     for (size_t j = 0; j < n; j++) flow[j] = 0;
-    for (size_t j = 0; j < n; j++)
-        for (size_t k = 0; k <= j; k++) {
-            double i = f->matrix[j * n + k];
-            flow[j] += i * f->shares[k];
-            if (k < j) flow[k] += i * f->shares[j];
-        }
+    for (size_t j = 0; j < n; j++) {
+        const double *row = &f->matrix[j * n];
+        for (size_t k = 0; k <= j; k++) flow[j] += row[k] * f->shares[k];
+        for (size_t k = 0; k < j; k++) flow[k] += row[k] * f->shares[j];
+    }
     for (size_t j = 0; j < n; j++) whole += flow[j] * f->shares[j];
     for (size_t j = 0; j < n; j++)
         for (size_t k = 0; k <= j; k++) {
@@ -129,25 +131,6 @@ static void add_penalty(fitting *f)
     }
 }
 
-// Solves L x = b in place.
-static void forward(double *x, const double *factor, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        double sum = x[i];
-        for (size_t k = 0; k < i; k++) sum -= factor[i * n + k] * x[k];
-        x[i] = sum / factor[i * n + i];
-    }
-}
-
-// Solves L' x = b in place.
-static void backward(double *x, const double *factor, size_t n)
-{
-    for (size_t i = n; i-- > 0;) {
-        x[i] /= factor[i * n + i];
-        for (size_t k = 0; k < i; k++) x[k] -= factor[i * n + k] * x[i];
-    }
-}
-
 // Sets gradient, factor and step at the current shares.
 // Returns: the expected gain of the step; NaN if there is no factor.
 static double look(fitting *f)
@@ -162,8 +145,8 @@ static double look(fitting *f)
     add_penalty(f);
     if (!agg_dense_cholesky(f->matrix, n)) return NAN;
     memcpy(f->step, f->gradient, n * sizeof *f->step);
-    forward(f->step, f->matrix, n);
-    backward(f->step, f->matrix, n);
+    agg_dense_forward(f->step, f->matrix, n);
+    agg_dense_backward(f->step, f->matrix, n);
     for (size_t j = 0; j < n; j++) gain += f->gradient[j] * f->step[j];
     return gain;
 }
@@ -221,7 +204,7 @@ static double effective_parameters(fitting *f)
         bool is_level = r + 2 == f->n;
         double square = 0, weight = is_level ? LEVEL : f->strength * f->freedom[r];
         for (size_t j = 0; j < f->n; j++) x[j] = is_level ? 1 : j >= r && j < r + 3 ? d[j - r] : 0;
-        forward(x, f->matrix, f->n);
+        agg_dense_forward(x, f->matrix, f->n);
         for (size_t j = 0; j < f->n; j++) square += x[j] * x[j];
         sum -= weight * square;
     }
@@ -235,7 +218,7 @@ static bool try_strength(fitting *f, candidate *out, double exponent, double log
     out->exponent = exponent;
     out->strength = f->strength;
     out->evidence = maximize(f);
-    if (f->is_forecast && isfinite(out->evidence)) out->evidence += effective_parameters(f) / 2;
+    if (f->use == FORECAST && isfinite(out->evidence)) out->evidence += effective_parameters(f) / 2;
     memcpy(out->eta, f->eta, f->n * sizeof *f->eta);
     return isfinite(out->evidence);
 }
@@ -280,17 +263,21 @@ static void add_share(agg_density_share *sum, fitting *f, double weight, const d
 {
     double mean = 0, variance = 0;
     for (size_t j = 0; j < f->n; j++) mean += part[j] * f->shares[j];
+    if (f->use == SHARES_ALONE) {
+        sum->share += weight * mean;
+        return;
+    }
     for (size_t j = 0; j < f->n; j++) f->step[j] = f->shares[j] * (part[j] - mean);
-    forward(f->step, f->matrix, f->n);
+    agg_dense_forward(f->step, f->matrix, f->n);
     for (size_t j = 0; j < f->n; j++) variance += f->step[j] * f->step[j];
     sum->share += weight * mean;
-    if (!f->is_forecast) {
+    if (f->use == ESTIMATE) {
         sum->stderr_ += weight * (variance + mean * mean);
         return;
     }
     // The fit varies by H^-1 J I J H^-1 = H^-1 less H^-1 times the penalty times H^-1. The fits of
     // all strengths vary together.
-    backward(f->step, f->matrix, f->n);
+    agg_dense_backward(f->step, f->matrix, f->n);
     sum->stderr_ += weight * sqrt(fmax(0, variance - roughness(f, f->step)));
 }
 
@@ -316,7 +303,8 @@ static void add_candidate(const asked *a, fitting *f, const candidate *c, double
     f->strength = c->strength;
     memcpy(f->eta, c->eta, f->n * sizeof *f->eta);
     evaluate(f);
-    if (isnan(look(f))) return; // it was definite when the candidate was made
+    if (f->use != SHARES_ALONE && isnan(look(f)))
+        return; // it was definite when the candidate was made
     for (size_t i = 0; i < a->n_ranges; i++) {
         cells_within(a->part, f->data, &a->ranges[i]);
         add_share(&a->shares[i], f, weight, a->part);
@@ -337,18 +325,18 @@ static agg_err average(const asked *a, agg_error *error, fitting *f, const candi
     for (size_t i = 0; i < n_all; i++)
         if (all[i].evidence > best - NEGLIGIBLE)
             add_candidate(a, f, &all[i], exp(all[i].evidence - best) / sum);
-    if (!f->is_forecast) finish_shares(a->shares, a->n_ranges);
+    if (f->use == ESTIMATE) finish_shares(a->shares, a->n_ranges);
     return SHOAL_OK;
 }
 
 static agg_err fit(agg_density_share *shares, agg_error *error, const agg_density_data *data,
-                   const agg_density_range *ranges, size_t n_ranges, bool is_forecast)
+                   const agg_density_range *ranges, size_t n_ranges, density_use use)
 {
     size_t n = data->n_cells, n_all = 0, most = N_EXPONENTS * N_STRENGTHS;
     candidate all[N_EXPONENTS * N_STRENGTHS];
     double *memory = agg_alloc(error, n * (n + 8 + most), sizeof *memory), *at = memory;
     if (memory == NULL) return AGG_ERR_MEMORY;
-    fitting f = {.data = data, .n = n, .is_forecast = is_forecast};
+    fitting f = {.data = data, .n = n, .use = use};
     asked a = {.shares = shares, .ranges = ranges, .n_ranges = n_ranges};
     double **const vectors[] = {&f.base, &f.freedom,  &f.eta,  &f.shares,
                                 &f.old,  &f.gradient, &f.step, &a.part};
@@ -366,12 +354,19 @@ static agg_err fit(agg_density_share *shares, agg_error *error, const agg_densit
 agg_err agg_density_fit(agg_density_share *shares, agg_error *error, const agg_density_data *data,
                         const agg_density_range *ranges, size_t n_ranges)
 {
-    return fit(shares, error, data, ranges, n_ranges, false);
+    return fit(shares, error, data, ranges, n_ranges, ESTIMATE);
+}
+
+agg_err agg_density_shares(agg_density_share *shares, agg_error *error,
+                           const agg_density_data *data, const agg_density_range *ranges,
+                           size_t n_ranges)
+{
+    return fit(shares, error, data, ranges, n_ranges, SHARES_ALONE);
 }
 
 agg_err agg_density_forecast(agg_density_share *shares, agg_error *error,
                              const agg_density_data *data, const agg_density_range *ranges,
                              size_t n_ranges)
 {
-    return fit(shares, error, data, ranges, n_ranges, true);
+    return fit(shares, error, data, ranges, n_ranges, FORECAST);
 }

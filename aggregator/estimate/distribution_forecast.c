@@ -220,7 +220,7 @@ static agg_err fit_and_judge(agg_forecast *out, agg_error *error, const agg_dens
     for (size_t i = 0; err == SHOAL_OK && i < n; i++)
         ranges[i] = (agg_density_range){0, o->edges[i]};
     if (err == SHOAL_OK)
-        err = a->is_one ? agg_density_fit(below, error, &o->data, ranges, n)
+        err = a->is_one ? agg_density_shares(below, error, &o->data, ranges, n)
                         : agg_density_forecast(below, error, &o->data, ranges, n);
     if (err == SHOAL_OK) {
         const fitted f = {n, o->edges, below};

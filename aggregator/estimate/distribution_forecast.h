@@ -46,7 +46,7 @@ typedef struct agg_forecast {
 //   devices; size of the list, at most 256. NULL for places
 //   p: the quantiles, each in (0, 1); n_quantiles at most AGG_FORECAST_QUANTILES
 // Returns: AGG_ERR_MEMORY; SHOAL_ERR_RANGE if nothing fits.
-// Cost: a second or two.
+// Cost: some tenths of a second to a second.
 agg_err agg_distribution_forecast(agg_forecast *forecast, agg_error *error, const shoal_part *part,
                                   const double *variances, const agg_forecast_crowd *crowd,
                                   double n, const double *p, size_t n_quantiles) SHOAL_MUST_CHECK;
