@@ -9,6 +9,18 @@ import { EdgeError } from './errors.js';
 export const BODY_TIMEOUT_MS = 10_000;
 
 /**
+ * Returns a body at once if all of it has arrived, and null otherwise. It needs no deadline then.
+ * @param {Incoming} request
+ * @param {number} limit
+ * @returns {Uint8Array | null}
+ */
+export function arrivedBody(request, limit) {
+  const whole = request.whole?.() ?? null;
+  if (whole !== null && whole.length > limit) throw new EdgeError('body-size');
+  return whole;
+}
+
+/**
  * Reads a body, capped and timed while it streams.
  * @param {Incoming} request
  * @param {number} limit
@@ -20,10 +32,11 @@ export async function readBody(request, limit, timeoutMs) {
   const stated = request.headers.get('content-length') ?? '';
   if (Number(stated) > limit) throw new EdgeError('body-size');
   if (/^\d+$/.test(stated) && request.arrayBuffer) {
-    const whole = request.whole?.() ?? null;
-    if (whole !== null) return capped(whole, limit); // it needs no deadline
+    const whole = arrivedBody(request, limit);
+    if (whole !== null) return whole;
     const read = await inTime(request.arrayBuffer(), timeoutMs);
-    return capped(read instanceof Uint8Array ? read : new Uint8Array(read), limit);
+    if (read.byteLength > limit) throw new EdgeError('body-size');
+    return read instanceof Uint8Array ? read : new Uint8Array(read);
   }
   const reader = request.body.getReader();
   try {
@@ -32,12 +45,6 @@ export async function readBody(request, limit, timeoutMs) {
     reader.cancel().catch(() => {});
     throw error;
   }
-}
-
-/** @param {Uint8Array} body @param {number} limit */
-function capped(body, limit) {
-  if (body.length > limit) throw new EdgeError('body-size');
-  return body;
 }
 
 /** @template T @param {Promise<T>} reading @param {number} timeoutMs @returns {Promise<T>} */

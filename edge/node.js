@@ -3,7 +3,6 @@
 // and timers for sealing and forwarding. It keeps no access log. The handler is given only the
 // headers that it needs, so that an address or a cookie cannot leak from it.
 
-import { createHmac } from 'node:crypto';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -14,7 +13,8 @@ import { folderLog } from './log_folder.js';
 import { checkFixed } from 'shoal-relay/reload';
 import { Guard, readLimits } from './node_limits.js';
 import { Refusals } from './metrics.js';
-import { serve } from './node_request.js';
+import { hmacUnder } from './digest.js';
+import { serve, whenRead } from './node_request.js';
 import { checkTrials, pinRecipes } from './recipes.js';
 import { countsOf, createDapForward } from './dap_forward.js';
 import { flushDir, writeWhole } from './spool_files.js';
@@ -226,11 +226,7 @@ async function listen(config, edge, guard) {
     if (edge.isDraining) response.shouldKeepAlive = false; // a proxy's next request goes elsewhere
     serve(request, response, edge.handler, limits).catch(() => response.destroy());
   };
-  // node:http calls this between the headers and the body. A moment later all of a report that came
-  // in one packet is there, and needs neither listeners nor a deadline.
-  const server = createServer(guard.options, (request, response) =>
-    process.nextTick(begin, request, response),
-  );
+  const server = createServer(guard.options, whenRead(begin));
   guard.watch(server);
   await new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -321,8 +317,7 @@ class CollectionHost {
       subtle: globalThis.crypto.subtle,
       getRandomValues: (/** @type {Uint8Array} */ bytes) =>
         globalThis.crypto.getRandomValues(bytes),
-      hmac: (/** @type {Uint8Array} */ key, /** @type {string} */ text) =>
-        createHmac('sha256', key).update(text).digest(),
+      hmac: hmacOfOneKey(),
     };
     const { limits } = config;
     await keepRecipe(dir, recipe);
@@ -382,6 +377,19 @@ class CollectionHost {
     await this.#running;
     await this.#store.close();
   }
+}
+
+/**
+ * Returns HMAC-SHA-256 for a caller whose key seldom changes.
+ * @returns {(key: Uint8Array, text: string) => Uint8Array}
+ */
+function hmacOfOneKey() {
+  /** @type {{key: Uint8Array, hmac: (text: string) => Uint8Array} | undefined} */
+  let made;
+  return (key, text) => {
+    if (made?.key !== key) made = { key, hmac: hmacUnder(key) };
+    return made.hmac(text);
+  };
 }
 
 /** Keeps a collection's recipe beside its reports. @param {string} dir @param {Recipe} recipe */

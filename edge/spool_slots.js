@@ -2,9 +2,9 @@
 // The open batch of a folder: a file of fixed slots, with each report in a random one. A slot holds
 // key hash, record, and 8 bytes of their SHA-256. A slot that a crash left half written therefore
 // counts as empty. spool_store.js says why reports lie in slots.
-import { createHash } from 'node:crypto';
 import { writeSync as systemWriteSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { sha256Hex } from './digest.js';
 import { SlotRows } from './spool_rows.js';
 
 export const HASH_SIZE = 16;
@@ -26,6 +26,7 @@ export class Slots {
   #options;
   #slotSize;
   #slot;
+  /** The slot without its check. */ #body;
   #capacity;
   /** One bit a slot. */ #used;
   /** The number of slots that are used, or being written. */ taken = 0;
@@ -51,6 +52,7 @@ export class Slots {
     this.hour = options.hour;
     this.#slotSize = HASH_SIZE + options.recordSize + CHECK_SIZE;
     this.#slot = Buffer.alloc(this.#slotSize);
+    this.#body = this.#slot.subarray(0, -CHECK_SIZE);
     this.#capacity = options.capacity;
     this.#used = new Uint8Array((options.capacity + 7) >> 3);
     this.rows = new SlotRows(HASH_SIZE + options.recordSize);
@@ -82,7 +84,7 @@ export class Slots {
       for (let i = 0; (i + 1) * this.#slotSize <= bytesRead; i++) {
         const slot = buffer.subarray(i * this.#slotSize, (i + 1) * this.#slotSize);
         const body = slot.subarray(0, -CHECK_SIZE);
-        if (!check(body).equals(slot.subarray(-CHECK_SIZE))) continue;
+        if (check(body) !== slot.toString('hex', slot.length - CHECK_SIZE)) continue;
         if (!isNew(body.subarray(0, HASH_SIZE))) continue;
         this.#take(first + i);
         this.rows.push(body);
@@ -163,7 +165,7 @@ export class Slots {
   #fill(hash, record) {
     this.#slot.set(hash, 0);
     this.#slot.set(record, HASH_SIZE);
-    this.#slot.set(check(this.#slot.subarray(0, -CHECK_SIZE)), this.#slotSize - CHECK_SIZE);
+    this.#slot.write(check(this.#body), this.#slotSize - CHECK_SIZE, 'hex');
     return this.#slot;
   }
 
@@ -237,10 +239,10 @@ export class Slots {
 
 /** @param {Uint8Array} body */
 function check(body) {
-  return createHash('sha256').update(body).digest().subarray(0, CHECK_SIZE);
+  return sha256Hex(body).slice(0, 2 * CHECK_SIZE);
 }
 
 /** @param {Uint8Array} bytes */
 export function hex(bytes) {
-  return Buffer.from(bytes).toString('hex');
+  return (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes)).toString('hex');
 }

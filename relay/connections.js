@@ -15,7 +15,7 @@
 import { BlockList, isIP } from 'node:net';
 import { networkOf } from './buckets.js';
 import { gauge } from './exposition.js';
-import { oneRequest } from './one_request.js';
+import { OneAnswer, oneRequest } from './one_request.js';
 
 /**
  * @typedef {object} ConnectionLimits
@@ -260,9 +260,11 @@ export class Connections {
       for (const waiting of [this.#fresh, this.#known])
         if (waiting.delete(socket)) waiting.add(socket); // it waits anew, for its body
     }
-    outgoing.once('close', () => {
+    const gone = () => {
       if (this.#busy.delete(socket) && !socket.destroyed) this.#known.add(socket);
-    });
+    };
+    if (outgoing instanceof OneAnswer) outgoing.gone = gone;
+    else outgoing.once('close', gone);
   }
 
   /**

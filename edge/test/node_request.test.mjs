@@ -9,7 +9,8 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { handle } from '../handler.js';
-import { serve } from '../node_request.js';
+import { serve, whenRead } from '../node_request.js';
+import { oneRequest } from 'shoal-relay/one-request';
 import { makeRecipe, newKey, newRecord } from './support.mjs';
 
 const ROUNDS = process.env.SHOAL_LONG === '1' ? 5000 : 300;
@@ -128,8 +129,13 @@ test('Request and node:http, in one packet or not, are answered alike', async (t
     now: Date.now,
     bodyTimeoutMs: 60_000,
   };
-  const server = createServer((incoming, outgoing) =>
-    process.nextTick(() => serve(incoming, outgoing, deps, { trusted() {} })),
+  let isWhole = false;
+  const server = createServer(
+    oneRequest,
+    whenRead((incoming, outgoing) => {
+      isWhole = incoming.complete;
+      serve(incoming, outgoing, deps, { trusted() {} });
+    }),
   );
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.after(() => server.close());
@@ -158,6 +164,7 @@ test('Request and node:http, in one packet or not, are answered alike', async (t
       kept = [];
       assert.deepEqual(await ask(port, request, way), wanted, `round ${round}, ${way}`);
       assert.deepEqual(kept, records, `round ${round}, ${way}`);
+      if (way === 'packet') assert.ok(isWhole, `round ${round}: the body had not arrived`);
     }
   }
   for (const status of [202, 204, 400, 403, 404, 405, 413, 415, 200])
