@@ -566,7 +566,9 @@ test('what cannot be logged is not answered', async (t) => {
   assert.equal(entered.headers['set-cookie'], undefined);
   const left = await ask(`${url}/sign-out`, { method: 'POST', headers: { cookie, origin: url } });
   assert.equal(left.status, 503);
-  assert.equal((await ask(`${url}/healthz`)).status, 200);
+  // It needs no line. A fold that comes due meanwhile meets the same limit, and says so here.
+  const health = JSON.parse((await ask(`${url}/healthz`)).text).status;
+  assert.ok(['ok', 'fold-failing'].includes(health), health);
   assert.match(
     server.log(),
     /audit log: cannot append to 000001\.jsonl: .*; questions are refused/,
