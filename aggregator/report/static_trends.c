@@ -11,6 +11,7 @@
 #include "recipe.h"
 #include "result_page.h"
 
+#define SAID_MAX 64
 #define LABEL_MAX 640
 
 // Picks the largest values that can be told from zero.
@@ -112,18 +113,27 @@ static void put_share(FILE *out, const agg_static_trends *t, double share)
     if (!t->is_mean) fputs("\xe2\x80\xaf%", out);
 }
 
+// Writes a figure as a screen reader says it, in no more than SAID_MAX bytes.
+static const char *say_point(char said[SAID_MAX], const agg_static_trends *t,
+                             const agg_trend_point *p)
+{
+    if (!p->is_known) return "withheld";
+    snprintf(said, SAID_MAX, "%.*f%s", t->decimals, t->is_mean ? p->value : 100 * p->value,
+             t->is_mean ? "" : " percent");
+    return said;
+}
+
 // Writes what a trend's picture shows as a sentence.
 static void say_trend(char label[LABEL_MAX], const agg_static_trends *t, const agg_static_report *r,
                       size_t i)
 {
     const agg_trend_point *first = &t->points[i * t->n_periods],
                           *last = &t->points[(i + 1) * t->n_periods - 1];
-    double unit = t->is_mean ? 1 : 100;
-    snprintf(label, LABEL_MAX,
-             "%.*s: %.*f%s in %.100s, %.*f%s in %.100s; the table below has every figure",
+    char before[SAID_MAX], after[SAID_MAX];
+    snprintf(label, LABEL_MAX, "%.*s: %s in %.100s, %s in %.100s; the table below has every figure",
              (int)(t->values[i].len < 120 ? t->values[i].len : 120), t->values[i].bytes,
-             t->decimals, unit * first->value, t->is_mean ? "" : " percent", r->names[0],
-             t->decimals, unit * last->value, t->is_mean ? "" : " percent", r->names[r->n - 1]);
+             say_point(before, t, first), r->names[0], say_point(after, t, last),
+             r->names[r->n - 1]);
 }
 
 static void put_trend(FILE *out, const agg_static_trends *t, const agg_static_report *r, size_t i)

@@ -52,7 +52,7 @@ test(
     const result = JSON.parse(run('shoal', 'estimate', ...words, 'fish.acc').stdout);
     assert.equal(rows.length, 5);
     for (const [i, row] of result.rows.entries())
-      for (const name of ['value', 'count', 'standard_error', 'low', 'high', 'detected'])
+      for (const name of ['value', 'count', 'stderr', 'low', 'high', 'detected'])
         if (typeof row[name] === 'number')
           // jsonlite writes 15 digits.
           assert.ok(Math.abs(rows[i][name] - row[name]) <= 1e-13 * Math.abs(row[name]), name);

@@ -67,7 +67,8 @@ function loadAhead(recipes, { sites }) {
   );
   const has = (/** @type {string} */ kind) => kinds.includes(kind);
   Promise.all([
-    has('word') && import('./observe.js'),
+    // Words, and the steps of a funnel
+    (has('word') || recipes.some(({ json }) => json.variables)) && import('./observe.js'),
     (has('host') || has('site')) && import('./address.js'),
     has('site') && sites(),
   ]).catch(() => {}); // the event tries again, and says so

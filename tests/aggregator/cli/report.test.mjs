@@ -111,6 +111,24 @@ test('the first period against the last is what compare says', () => {
   assert.deepEqual([changes[0][0], changes[0][4]], ['fish3', 'changed']);
 });
 
+test('a withheld period is withheld for a screen reader, too', () => {
+  write('secret.json', sketch({ recipe: 'secret', release: { threshold: 3000 } }));
+  for (const i of [0, 1]) {
+    write('c.tsv', counts(1 + 2 * i)); // of fish3 about 1,500 devices, then 4,500
+    const where = ['--devices', '40000', '--first', String(40000 * i), '--seed', 'secret'];
+    good('simulate', '--recipe', 'secret.json', '--counts', 'c.tsv', ...where, '-o', 'b');
+    good('ingest', '--recipe', 'secret.json', '-o', `secret${i}.acc`, 'b');
+  }
+  const one = ['--recipe', 'secret.json', '--dictionary', 'd.txt', '-o', 'secret.html'];
+  good('report', ...one, 'secret0.acc', 'secret1.acc');
+  const labels = [...read('secret.html').matchAll(/aria-label="(fish3: [^"]*)"/g)];
+  assert.equal(labels.length, 1);
+  assert.match(
+    labels[0][1],
+    /^fish3: withheld in secret0, 1[01]\.\d+ percent in secret1; the table below has every figure$/,
+  );
+});
+
 test('one accumulator, a mean and a variable have their pages', () => {
   good('report', '--recipe', 'r.json', '--dictionary', 'd.txt', '-o', 'one.html', files()[0]);
   assert.equal(tablesOf(read('one.html')).length, 1);
