@@ -57,7 +57,7 @@ const KEEPALIVE_MAX = 60_000; // bytes that a page may have in flight when it go
 const keyOf = ({ hash }, day) => `${PREFIX}${hash}/${day}`;
 
 /**
- * Loads what an event would load. Later, a request would tell of the first event.
+ * Loads what an event would load: a word, a funnel's step, an address. Later, a request would tell.
  * @param {Recipe[]} recipes
  * @param {Context['deps']} deps
  */
@@ -67,7 +67,6 @@ function loadAhead(recipes, { sites }) {
   );
   const has = (/** @type {string} */ kind) => kinds.includes(kind);
   Promise.all([
-    // Words, and the steps of a funnel
     (has('word') || recipes.some(({ json }) => json.variables)) && import('./observe.js'),
     (has('host') || has('site')) && import('./address.js'),
     has('site') && sites(),
