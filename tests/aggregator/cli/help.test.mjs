@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 
@@ -247,6 +247,17 @@ function exampleOf(row) {
   assert.ok(found[1].includes(`  shoal ${row.join(' ')} `), `${row.join(' ')}: ${found[1]}`);
   return found[1];
 }
+
+test('the help of serve has every field of its file', () => {
+  const source = readFileSync(
+    new URL('../../../aggregator/serve/serve_config.c', import.meta.url),
+    'utf8',
+  );
+  const fields = [...source.matchAll(/^    \{"(\w+)", \w+, [01]\},$/gm)].map(([, name]) => name);
+  assert.ok(fields.length >= 22, 'the table of fields is found');
+  const { stdout } = shoal('help', 'serve');
+  for (const name of fields) assert.match(stdout, new RegExp(`^  ${name}[* ,]`, 'm'));
+});
 
 test('the example at the end of every help text runs', { timeout: 600_000 }, async (t) => {
   const prepared = makeFolder(t);
