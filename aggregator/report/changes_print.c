@@ -52,6 +52,9 @@ static const agg_column columns[] = {AGG_COLUMN("value", AGG_COLUMN_TEXT, NULL),
 
 // Columns from here on are about detected rows only.
 #define FIRST_OF_CHANGE 5u
+// These would tell of a side that is below the release threshold.
+#define FIRST_TELLING 1u
+#define LAST_TELLING 3u
 
 // Fills three cells with a share and its interval.
 static void set_level(agg_cell *cells, const agg_changes *c, agg_level level, bool is_missing)
@@ -74,11 +77,12 @@ static bool read_row(agg_cell *cells, void *source, size_t i)
     const agg_changes_row *row = &c->rows[i];
     bool is_side_missing = row->before_withheld || row->after_withheld;
     double error = sqrt(row->difference.variance), half = c->selection.quantile * error;
+    // A withheld side would follow from the share of all and the other side, and from z.
+    bool is_one_shown = row->detected && row->before_withheld != row->after_withheld;
     cells[0].text = row->value;
-    cells[1].number = row->share;
-    cells[1].error = 0;
-    cells[2] = (agg_cell){.number = row->score, .error = 1};
-    cells[3].number = row->p;
+    cells[1] = (agg_cell){is_one_shown, .number = row->share};
+    cells[2] = (agg_cell){is_side_missing, .number = row->score, .error = 1};
+    cells[3] = (agg_cell){is_side_missing, .number = row->p};
     cells[4].flag = row->detected;
     cells[5].text = text_of(word_of(row));
     cells[6].text = text_of(agg_change_shape_name(row->shape));
@@ -102,7 +106,8 @@ static void make_table(agg_table *table, const agg_changes *c)
     *table = (agg_table){.n_rows = c->n_rows, .source = (void *)(uintptr_t)c, .read = read_row};
     for (size_t j = 0; j < N_COLUMNS; j++) {
         agg_column column = columns[j];
-        column.may_be_missing = j >= FIRST_OF_CHANGE;
+        column.may_be_missing = j >= FIRST_OF_CHANGE || (first->recipe->release_threshold > 0 &&
+                                                         j >= FIRST_TELLING && j <= LAST_TELLING);
         agg_table_add(table, &column, 1);
     }
     agg_table_state(table, "schema", "1");

@@ -94,6 +94,30 @@ test('table, NDJSON and CSV say the same, and a picture is drawn', () => {
   assert.equal(svg.match(/<circle/g)?.length, 20);
 });
 
+test('a side below the release threshold is withheld with all that it would follow from', () => {
+  // Of site-8 some 378 visits a month before, 4,900 in 13 months, and 1,093 a month after.
+  const parameters = { epsilon: 2, k: 1024, g: 8 };
+  const release = { threshold: 6000 };
+  write('secret.json', sketch({ mechanism: 'olh', hash: 'poly1', parameters, release }));
+  const secret = MONTHS.map((month, i) => {
+    write('c.tsv', counts(i < CHANGED ? 1 : 3));
+    const where = ['--devices', '20000', '--first', String(20000 * i), '--seed', 'changes'];
+    good('simulate', '--recipe', 'secret.json', '--counts', 'c.tsv', ...where, '-o', 'b');
+    good('ingest', '--recipe', 'secret.json', '-o', `${month}-secret.acc`, 'b');
+    return `${month}-secret.acc`;
+  });
+  const all = ['--recipe', 'secret.json', '--dictionary', 'd.txt'];
+  const { rows } = JSON.parse(good('changes', ...all, '--format', 'json', ...secret).text);
+  const [row] = rows;
+  assert.equal(row.value, 'site-8');
+  assert.deepEqual([row.detected, row.change], [true, 'rose']);
+  for (const name of ['share', 'z', 'p', 'before', 'difference', 'stderr', 'fcr_low', 'fcr_high'])
+    assert.equal(row[name], null, name);
+  assert.ok(row.after > 0.04);
+  for (const { before, after, z, detected, share } of rows.slice(1))
+    assert.equal(share === null, detected && (before === null) !== (after === null), `${z}`);
+});
+
 test('periods are named, and missing ones told', () => {
   const some = [files[0], files[1], files[4], files[5]];
   const told = JSON.parse(good('changes', ...asks, '--format', 'json', ...some).text);
