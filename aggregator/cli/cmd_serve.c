@@ -78,9 +78,8 @@ static const char help_text[] =
     "\n"
     "Routes: POST /v1/batches; GET /v1/recipes,\n"
     "/v1/results/ID?dictionary=&period=&from=&to=&top=, /v1/sums/ID, /, /recipes/ID, /books,\n"
-    "/operations, /metrics, /healthz, /sign-in; POST /sign-in, /sign-out. Put a TLS proxy in "
-    "front\n"
-    "of any address but loopback.\n"
+    "/operations, /metrics, /healthz, /sign-in; POST /sign-in, /sign-out. Put a TLS proxy in\n"
+    "front of any address but loopback.\n"
     "\n";
 
 static const char help_roles[] =
