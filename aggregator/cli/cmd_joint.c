@@ -19,6 +19,7 @@
 #include "options.h"
 #include "recipe.h"
 #include "result_options.h"
+#include "window_picks.h"
 
 static const char help_text[] =
     "Usage: shoal joint --recipe R [--categories NAME=FILE]... ACC\n"
@@ -175,6 +176,9 @@ static agg_err read_wishes(agg_joint_wish *wishes, uint32_t *n, agg_error *error
         wishes[i].log = agg_log_line;
         wishes[i].log_context = command;
     }
+    if (err == SHOAL_OK && agg_picks_windows(recipe->recipe) && !a->with_none)
+        agg_log_line(command, "reports answer for windows, and an empty window has no value: take "
+                              "--none, or shares of lists come out wrong");
     return err;
 }
 

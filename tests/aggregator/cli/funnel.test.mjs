@@ -57,6 +57,18 @@ test('shares and rates are near those of the crowd', () => {
   assert.ok(astray.low === 0 && astray.high < 0.02);
 });
 
+test('shoal joint says that windows want --none', () => {
+  makeRecipe('visits', 'yesno.txt', {
+    send: { pick: 'uniform', window: 'visit', delay_s: 0 },
+    limit: { per_day: 1 },
+  });
+  collect('visits', 'no\tno\tno\t40\nyes\tno\tno\t35\nyes\tyes\tno\t15\nyes\tyes\tyes\t10\n');
+  const words = ['joint', '--recipe', 'visits.json', 'visits.acc', '--variables', 'step1,step2'];
+  assert.match(good(...words).err, /joint: reports answer for windows.* take --none/);
+  assert.equal(good(...words, '--none').err, '');
+  assert.equal(good('joint', '--recipe', 'checkout.json', 'checkout.acc').err, '');
+});
+
 test('rows are the same in all formats, and the table names its steps', () => {
   const { rows } = JSON.parse(good(...args('checkout', '--format', 'json')).text);
   const lines = good(...args('checkout', '--format', 'ndjson'))
