@@ -16,6 +16,7 @@ export const MINI_BROWSER =
   process.env.SHOAL_WEBKIT ??
   `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/webkit2gtk-4.1/MiniBrowser`;
 
+const SESSION_MS = 60_000;
 const NARROWEST = 447;
 const TALLEST = 4000; // pixels of the display: a whole page fits
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'; // the key of a reference, by the standard
@@ -56,9 +57,13 @@ async function startDisplay(width) {
   return { name: `:${String(number).trim()}`, stop };
 }
 
-/** A call of the protocol. @param {string} base @param {string} method @param {string} path @param {any} [body] */
-async function ask(base, method, path, body) {
-  const answer = await fetch(base + path, { method, body: body && JSON.stringify(body) });
+/**
+ * A call of the protocol.
+ * @param {string} base @param {string} method @param {string} path @param {any} [body]
+ * @param {AbortSignal} [signal]
+ */
+async function ask(base, method, path, body, signal) {
+  const answer = await fetch(base + path, { method, body: body && JSON.stringify(body), signal });
   const { value } = /** @type {any} */ (await answer.json());
   if (!answer.ok) throw new Error(`WebDriver: ${path}: ${value.error}: ${value.message}`);
   return value;
@@ -212,13 +217,19 @@ async function resize(call, width, height) {
     for (let i = 0; i < 3; i++) await new Promise((resolve) => requestAnimationFrame(resolve));
     return innerHeight;
   });
-  const { value } = await call('POST', '/execute/async', { script, args: [[height]] });
+  const run = () => call('POST', '/execute/async', { script, args: [[height]] });
+  // The driver loses the result of a script now and then where a window changes its size.
+  const { value } = await run().catch((error) => {
+    if (!/Could not parse script result/.test(error.message)) throw error;
+    return run();
+  });
   if (value !== height) throw new Error(`the page is ${value} px high, not ${height}`);
 }
 
 /** @param {import('./browsers.mjs').Look} look @returns {Promise<import('./browsers.mjs').Browser>} */
 export async function openWebKit({ width = 1280, height = 900, scheme = 'light' }) {
-  const driver = await startDriver(scheme, Math.max(width, NARROWEST) + 100);
+  const makeDriver = () => startDriver(scheme, Math.max(width, NARROWEST) + 100);
+  let driver = await makeDriver();
   const frames = width < NARROWEST ? await startFrames(width, height) : null;
   const options = { binary: MINI_BROWSER, args: ['--automation'] };
   const wanted = { capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': options } } };
@@ -230,7 +241,15 @@ export async function openWebKit({ width = 1280, height = 900, scheme = 'light' 
   };
   const connect = async () => {
     await close();
-    const { sessionId, capabilities } = await ask(driver.base, 'POST', '/session', wanted);
+    // A driver that never answers a session's beginning has been seen; another one does.
+    const session = () =>
+      ask(driver.base, 'POST', '/session', wanted, AbortSignal.timeout(SESSION_MS));
+    const { sessionId, capabilities } = await session().catch(async (error) => {
+      if (error.name !== 'TimeoutError') throw error;
+      await driver.stop();
+      driver = await makeDriver();
+      return session();
+    });
     open = `/session/${sessionId}`;
     return capabilities.browserVersion;
   };
