@@ -9,9 +9,10 @@
 #include "account.h"
 #include "distribution.h"
 #include "distribution_plan.h"
+#include "effort.h"
 
 #define N 3000u
-#define RUNS 12u
+#define RUNS (EFFORT_SANITIZED ? 2u : 12u)
 
 static const double asked[2] = {0.5, 0.9};
 
@@ -101,12 +102,13 @@ static void check(const char *mechanism, double epsilon, uint32_t size, size_t s
         for (size_t q = 0; q < 2; q++) trials.errors[q] += one.errors[q] / RUNS;
         add_real(&real, &recipe, &crowd, &forecast, i);
     }
+    agg_recipe_release(&recipe);
+    if (EFFORT_SANITIZED) return; // too few to judge
     assert_true(fabs(log(trials.distance / real.distance)) < 3.5 * 0.16);
     for (size_t q = 0; q < 2; q++)
         assert_true(fabs(log(trials.errors[q] / real.errors[q])) < 3.5 * 0.31);
     double ratio = forecast.distance / trials.distance;
     assert_true(ratio > 0.66 * (1 - 3 * 0.11) && ratio < 1 + 3 * 0.11);
-    agg_recipe_release(&recipe);
 }
 
 static void trials_are_as_good_as_reports(void **state)
