@@ -8,7 +8,15 @@ import { test } from 'node:test';
 import { attackWith, quantile, residentBytes, timesOf } from '../../tests/under_attack.mjs';
 import { GATEWAY, exchange, sealed } from './ohttp_client.mjs';
 import { startEdge } from './runtimes.mjs';
-import { eventually, makeRecipe, newKey, newRecord, newReport, reportInit } from './support.mjs';
+import {
+  TOKEN,
+  eventually,
+  makeRecipe,
+  newKey,
+  newRecord,
+  newReport,
+  reportInit,
+} from './support.mjs';
 
 const isCampaign = process.env.SHOAL_CAMPAIGN === '1';
 const isLong = isCampaign || process.env.SHOAL_LONG === '1';
@@ -91,11 +99,17 @@ function silent(port) {
 }
 
 test('who sends no headers is gone after their deadline', async (t) => {
-  const { port } = await start(t, { headers_timeout_s: 1 });
+  const { edge, port } = await start(t, { headers_timeout_s: 1 });
   const one = silent(port);
   t.after(() => one.socket.destroy());
   const began = Date.now();
-  await eventually(() => assert.ok(one.isClosed), 20_000);
+  await eventually(() => assert.ok(one.isClosed), 20_000).catch(async () => {
+    const { readyState, bytesRead } = one.socket;
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    const metrics = await fetch(`${edge.url}/metrics`, { headers }).then((said) => said.text());
+    const [open] = /^shoal_edge_connections\b.*/m.exec(metrics) ?? ['no metric'];
+    assert.fail(`${readyState}, ${bytesRead} bytes read; ${open}`);
+  });
   assert.ok(Date.now() - began > 500);
 });
 
