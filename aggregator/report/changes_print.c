@@ -28,10 +28,11 @@ static agg_text text_of(const char *text)
 
 // ---- rows ----
 
+// A share, z and p are null where they would tell of a side that is below the release threshold.
 static const agg_column columns[] = {AGG_COLUMN("value", AGG_COLUMN_TEXT, NULL),
-                                     AGG_COLUMN("share", AGG_COLUMN_NUMBER, NULL),
-                                     AGG_COLUMN("z", AGG_COLUMN_NUMBER, NULL),
-                                     AGG_COLUMN("p", AGG_COLUMN_NUMBER, NULL),
+                                     AGG_COLUMN_OR_NULL("share", AGG_COLUMN_NUMBER, NULL),
+                                     AGG_COLUMN_OR_NULL("z", AGG_COLUMN_NUMBER, NULL),
+                                     AGG_COLUMN_OR_NULL("p", AGG_COLUMN_NUMBER, NULL),
                                      AGG_COLUMN("detected", AGG_COLUMN_FLAG, NULL),
                                      AGG_COLUMN("change", AGG_COLUMN_WORD, NULL),
                                      AGG_COLUMN("shape", AGG_COLUMN_WORD, NULL),
@@ -52,9 +53,6 @@ static const agg_column columns[] = {AGG_COLUMN("value", AGG_COLUMN_TEXT, NULL),
 
 // Columns from here on are about detected rows only.
 #define FIRST_OF_CHANGE 5u
-// These would tell of a side that is below the release threshold.
-#define FIRST_TELLING 1u
-#define LAST_TELLING 3u
 
 // Fills three cells with a share and its interval.
 static void set_level(agg_cell *cells, const agg_changes *c, agg_level level, bool is_missing)
@@ -106,8 +104,7 @@ static void make_table(agg_table *table, const agg_changes *c)
     *table = (agg_table){.n_rows = c->n_rows, .source = (void *)(uintptr_t)c, .read = read_row};
     for (size_t j = 0; j < N_COLUMNS; j++) {
         agg_column column = columns[j];
-        column.may_be_missing = j >= FIRST_OF_CHANGE || (first->recipe->release_threshold > 0 &&
-                                                         j >= FIRST_TELLING && j <= LAST_TELLING);
+        column.may_be_missing = column.may_be_missing || j >= FIRST_OF_CHANGE;
         agg_table_add(table, &column, 1);
     }
     agg_table_state(table, "schema", "1");
