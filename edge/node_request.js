@@ -18,7 +18,8 @@ const LINGER_MS = 1000;
 /**
  * Returns a listener for a server's requests. node:http calls it between the headers and the body;
  * `begin` follows when all sockets of this turn of the event loop have been read. All of a report
- * that came in one packet is there then, and needs neither listeners nor a deadline.
+ * that came in one packet is there then, and needs neither listeners nor a deadline. A request whose
+ * connection broke meanwhile is dropped: it would wait for a body until its deadline, uncounted.
  * @param {(incoming: IncomingMessage, outgoing: ServerResponse) => void} begin
  * @returns {(incoming: IncomingMessage, outgoing: ServerResponse) => void}
  */
@@ -28,7 +29,8 @@ export function whenRead(begin) {
   const beginAll = () => {
     const all = waiting;
     waiting = [];
-    for (const [incoming, outgoing] of all) begin(incoming, outgoing);
+    for (const [incoming, outgoing] of all)
+      if (!incoming.socket.destroyed) begin(incoming, outgoing);
   };
   return (incoming, outgoing) => {
     if (waiting.push([incoming, outgoing]) === 1) setImmediate(beginAll);

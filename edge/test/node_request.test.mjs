@@ -170,3 +170,32 @@ test('Request and node:http, in one packet or not, are answered alike', async (t
   for (const status of [202, 204, 400, 403, 404, 405, 413, 415, 200])
     assert.ok(statuses.has(status), `no ${status}`);
 });
+
+test('a request whose connection broke before it was begun is dropped', async (t) => {
+  const begun = [];
+  const listener = whenRead(({ url }, outgoing) => (begun.push(url), outgoing.end()));
+  const server = createServer(oneRequest, (incoming, outgoing) => {
+    listener(incoming, outgoing);
+    if (incoming.url === '/broken') incoming.socket.destroy();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  const base = `http://127.0.0.1:${server.address().port}`;
+  await assert.rejects(fetch(`${base}/broken`, { method: 'POST', body: 'x'.repeat(500) }));
+  await (await fetch(`${base}/whole`)).text();
+  assert.deepEqual(begun, ['/whole']);
+});
+
+test('head and body in one write are what they are in two, in any alphabet', async (t) => {
+  const server = createServer(oneRequest, (incoming, outgoing) => {
+    const body = decodeURIComponent(incoming.url.slice(1));
+    outgoing.writeHead(200, { 'Content-Length': Buffer.byteLength(body) });
+    outgoing.endWith(body);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  for (const body of ['', 'plain', 'größer', '鯨😀', 'plain again']) {
+    const url = `http://127.0.0.1:${server.address().port}/${encodeURIComponent(body)}`;
+    assert.equal(await (await fetch(url)).text(), body);
+  }
+});
