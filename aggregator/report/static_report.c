@@ -153,7 +153,8 @@ static agg_err fill(agg_static_made *made, agg_error *error, const agg_static_re
                             &r->release);
     made->estimate.guarantee = &made->guarantee;
     if (err != SHOAL_OK || r->n < 2) return err;
-    err = agg_static_trends_make(&made->trends, error, r, &made->estimate, counts_a_mean(r));
+    err = agg_static_trends_make(&made->trends, error, r, &made->estimate, counts_a_mean(r),
+                                 r->before == NULL ? NULL : &r->before->trends);
     cut_estimate(&made->estimate, r->options.top);
     if (err != SHOAL_OK) return err;
     err = agg_static_changes_make(&made->changes, error, r);

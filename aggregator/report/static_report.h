@@ -43,6 +43,11 @@ typedef struct agg_static_report {
     // so that two accumulators are in memory at most; of rounds, one of each.
     agg_err (*load)(void *context, agg_accumulator *acc, agg_error *error, size_t i);
     void *context;
+    // What an earlier page with the same recipe, dictionary and options is made of, from which
+    // figures of single accumulators are taken; NULL for none. was[i] is which of its accumulators
+    // is number i of this one, to the byte, or AGG_STATIC_NEW.
+    const struct agg_static_made *before;
+    const size_t *was;
     agg_estimate_options options; // by and post: zeros
     agg_release release;
     const char *among; // its name in headings and labels, distinct, if a page has several; or NULL
@@ -56,6 +61,7 @@ typedef struct agg_static_report {
 } agg_static_report;
 
 #define AGG_STATIC_REPORT_MAX 400u
+#define AGG_STATIC_NEW ((size_t)-1)
 #define AGG_STATIC_TRENDS 6u   // values that are drawn over time
 #define AGG_STATIC_CHANGES 12u // values of the comparison
 

@@ -40,7 +40,24 @@ static void take_row(agg_static_trends *t, const agg_estimate *e, const agg_esti
     t->points[i * t->n_periods + period] =
         (agg_trend_point){row->count / unit, row->low / unit, row->high / unit, true};
     int decimals = agg_error_decimals(row->stderr_ / unit * (t->is_mean ? 1 : 100));
-    if (decimals > t->decimals) t->decimals = decimals;
+    if (decimals > t->decimals_of[period]) t->decimals_of[period] = decimals;
+}
+
+static bool has_same_values(const agg_static_trends *t, const agg_static_trends *before)
+{
+    if (before == NULL || before->n_values != t->n_values) return false;
+    for (size_t i = 0; i < t->n_values; i++)
+        if (index_of(t, before->values[i]) != i) return false;
+    return true;
+}
+
+static void copy_period(agg_static_trends *t, size_t period, const agg_static_trends *before,
+                        size_t was)
+{
+    for (size_t i = 0; i < t->n_values; i++)
+        t->points[i * t->n_periods + period] = before->points[i * before->n_periods + was];
+    t->reports[period] = before->reports[was];
+    t->decimals_of[period] = before->decimals_of[was];
 }
 
 static agg_err fill_period(agg_static_trends *t, agg_error *error, const agg_static_report *r,
@@ -68,43 +85,54 @@ void agg_static_trends_release(agg_static_trends *t)
 {
     free(t->points);
     free(t->reports);
+    free(t->decimals_of);
     *t = (agg_static_trends){0};
 }
 
-// Estimates the picked values in every accumulator.
-static agg_err fill(agg_static_trends *t, agg_error *error, const agg_static_report *r)
+// Estimates the picked values in every accumulator, but for those whose figures `before` has.
+static agg_err fill(agg_static_trends *t, agg_error *error, const agg_static_report *r,
+                    const agg_static_trends *before)
 {
     uint32_t places[AGG_STATIC_TRENDS];
     agg_dictionary picked = {0};
     t->n_periods = r->n;
     t->points = agg_alloc(error, (t->n_values + 1) * r->n, sizeof *t->points);
     t->reports = agg_alloc(error, r->n, sizeof *t->reports);
-    if (t->points == NULL || t->reports == NULL) return AGG_ERR_MEMORY;
+    t->decimals_of = agg_alloc(error, r->n, sizeof *t->decimals_of);
+    if (t->points == NULL || t->reports == NULL || t->decimals_of == NULL) return AGG_ERR_MEMORY;
     agg_err err = SHOAL_OK;
     // The labels of a closed domain's items, such as buckets, need not be values of the recipe.
     bool is_closed =
         r->recipe->recipe->n_parts > 0 && r->recipe->recipe->parts[0].domain != SHOAL_DOMAIN_OPEN;
     if (!is_closed)
         err = agg_dictionary_of_texts(&picked, places, error, r->recipe, t->values, t->n_values);
-    for (size_t i = 0; err == SHOAL_OK && i < r->n; i++)
-        err = fill_period(t, error, r, is_closed ? r->dictionary : &picked, i);
+    bool is_known = r->was != NULL && has_same_values(t, before);
+    for (size_t i = 0; err == SHOAL_OK && i < r->n; i++) {
+        if (is_known && r->was[i] < before->n_periods)
+            copy_period(t, i, before, r->was[i]);
+        else
+            err = fill_period(t, error, r, is_closed ? r->dictionary : &picked, i);
+        if (t->decimals_of[i] > t->decimals) t->decimals = t->decimals_of[i];
+    }
     agg_dictionary_release(&picked);
     return err;
 }
 
 agg_err agg_static_trends_make(agg_static_trends *t, agg_error *error, const agg_static_report *r,
-                               const agg_estimate *all, bool is_mean)
+                               const agg_estimate *all, bool is_mean,
+                               const agg_static_trends *before)
 {
     *t = (agg_static_trends){.is_mean = is_mean};
     pick(t, all);
-    agg_err err = t->n_values > 0 ? fill(t, error, r) : SHOAL_OK;
+    agg_err err = t->n_values > 0 ? fill(t, error, r, before) : SHOAL_OK;
     if (err != SHOAL_OK) agg_static_trends_release(t);
     return err;
 }
 
 size_t agg_static_trends_size(const agg_static_trends *t)
 {
-    return (t->n_values + 1) * t->n_periods * sizeof *t->points + t->n_periods * sizeof *t->reports;
+    return t->n_periods *
+           ((t->n_values + 1) * sizeof *t->points + sizeof *t->reports + sizeof *t->decimals_of);
 }
 
 static void put_share(FILE *out, const agg_static_trends *t, double share)

@@ -35,6 +35,7 @@ typedef struct serve_live {
     atomic_ullong counters[COUNTER_COUNT]; // since the start
     atomic_bool is_alarm_due;              // a block has closed since alarms were tested
     atomic_bool is_trend_due;              // one has closed or was merged since (serve_trends.h)
+    atomic_uint closings;                  // how often blocks have closed or were merged
     atomic_int alarms[SERVE_WATCHED][AGG_ALARM_CODES]; // agg_alarm_outcome
     atomic_bool is_fold_failing; // the last fold failed, not for want of planned memory
     double due_s; // when it may be folded again, on the monotonic clock; the folding thread's own

@@ -62,7 +62,10 @@ static agg_err fold_one(serve_folder *folder, serve_set *set, serve_collection *
                                      collection->recipe.recipe, (int32_t)(now / 86400),
                                      folder->retention);
     }
-    if (n_closed > 0 || n_merged > 0) atomic_store(&collection->live->is_trend_due, true);
+    if (n_closed > 0 || n_merged > 0) {
+        atomic_store(&collection->live->is_trend_due, true);
+        atomic_fetch_add(&collection->live->closings, 1);
+    }
     if (err == SHOAL_OK) {
         err = agg_store_forget(folder->store, &n_forgotten, error, collection->number,
                                collection->recipe.recipe, (int32_t)(now / 86400));

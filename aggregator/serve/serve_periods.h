@@ -26,9 +26,14 @@ void serve_periods_shelf_settle(serve_periods_shelf *shelf, const serve_set *set
 // Returns: the bytes that they hold.
 size_t serve_periods_shelf_shrink(serve_periods_shelf *shelf, size_t bytes);
 
+// Makes what one page is made of anew, if somebody asked for it since it was made and a block of
+// its collection has closed since. Figures of periods that are as they were are taken over.
+// Returns: whether there was one, which takes its time. The caller shrinks the shelf then.
+bool serve_periods_shelf_refresh(serve_periods_shelf *shelf, agg_store *store);
+
 // Answers a job that shows periods. The page of a span has the blocks of the span.
 // Cost: reads the accumulator of each period up to three times, unless what the page is made of is
-// kept. The caller shrinks the shelf afterwards.
+// kept; about once if it is kept of the blocks before. The caller shrinks the shelf afterwards.
 void serve_periods_answer(serve_job *job, agg_store *store, serve_periods_shelf *shelf,
                           unsigned n_threads);
 

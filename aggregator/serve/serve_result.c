@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making results; see serve_result.h. Only the results thread touches the kept estimates, so they
-// need no lock.
+// Making results; see serve_result.h.
 #include "serve_result.h"
 
 #include <pthread.h>
@@ -17,119 +16,29 @@
 #include "row_order.h"
 #include "serve_alarms.h"
 #include "serve_estimate.h"
+#include "serve_kept.h"
 #include "serve_links.h"
 #include "serve_periods.h"
 #include "serve_trends.h"
 
-enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
+enum { QUEUE_MAX = 256, PAGE_ROWS = 20 };
 
 _Static_assert(AGG_HTTP_POLICY_MAX >= AGG_PAGE_CSP_SIZE, "an answer holds a page's policy");
-
-// An estimate, or the error in its place, of the blocks that a question got.
-typedef struct kept {
-    const serve_collection *collection; // NULL: the slot is free
-    serve_set *set;                     // that it belongs to; held
-    const serve_dictionary *dictionary;
-    uint64_t used;   // number of the question that used it last
-    bool has_spread; // as serve_estimate_make was asked for it
-    serve_estimate made;
-} kept;
 
 struct serve_results {
     agg_store *store;
     serve_sets *sets;
     unsigned n_threads;
-    size_t kept_bytes; // most bytes of estimates
     pthread_t thread;
     pthread_mutex_t mutex; // guards first, last, n_waiting and is_stopping
     pthread_cond_t wake;
     serve_job *first, **last;
     unsigned n_waiting;
     bool is_stopping;
-    kept kept[KEPT_MAX];
-    serve_periods_shelf *periods; // what pages over time are made of; within kept_bytes too
+    serve_kept *kept;             // estimates
+    serve_periods_shelf *periods; // what pages over time are made of; within the same bytes
     serve_trends *trends;         // of the table of collections
-    uint64_t questions;
 };
-
-static void forget(serve_results *results, kept *k)
-{
-    if (k->collection != NULL) serve_estimate_release(&k->made);
-    serve_sets_release(results->sets, k->set);
-    *k = (kept){0};
-}
-
-static bool is_same(const kept *k, const serve_job *job, const serve_collection *collection,
-                    const serve_dictionary *dictionary, const agg_released *released)
-{
-    return k->collection == collection && k->dictionary == dictionary &&
-           (k->has_spread || job->collection == NULL) && k->made.released.n == released->n &&
-           k->made.released.first_number == released->first_number &&
-           k->made.released.last_number == released->last_number;
-}
-
-// Forgets the estimates that were used least recently, until there is room for more bytes.
-// Returns: the bytes of the estimates that are left, and of what there is room for.
-static size_t make_room(serve_results *results, const kept *but, size_t more)
-{
-    for (;;) {
-        size_t bytes = more;
-        kept *oldest = NULL;
-        for (int i = 0; i < KEPT_MAX; i++) {
-            kept *k = &results->kept[i];
-            if (k == but || k->collection == NULL) continue;
-            bytes += k->made.estimate.n_dictionary * sizeof(agg_estimate_row);
-            if (oldest == NULL || k->used < oldest->used) oldest = k;
-        }
-        if (oldest == NULL || bytes <= results->kept_bytes) return bytes;
-        forget(results, oldest);
-    }
-}
-
-// Makes room for one more estimate of n rows, beside which pages over time stay if they fit.
-static void make_room_for_rows(serve_results *results, const kept *but, size_t n)
-{
-    size_t bytes = make_room(results, but, n * sizeof(agg_estimate_row));
-    size_t left = bytes < results->kept_bytes ? results->kept_bytes - bytes : 0;
-    serve_periods_shelf_shrink(results->periods, left);
-}
-
-// Returns: the estimate of a question, kept or made anew. Its error's code tells whether there is
-// one. Closed blocks never change, so a kept estimate stands for every question that gets its
-// blocks, however it names them. Only the page of one collection shows how numbers are spread.
-static const kept *answer_of(serve_results *results, const serve_job *job,
-                             const serve_collection *collection, const serve_dictionary *dictionary)
-{
-    agg_released released = {0};
-    agg_error error = {0};
-    agg_err err =
-        agg_store_find_released(results->store, &released, &error, collection->number, job->span);
-    kept *slot = &results->kept[0];
-    bool is_kept = false;
-    for (int i = 0; err == SHOAL_OK && !is_kept && i < KEPT_MAX; i++) {
-        kept *k = &results->kept[i];
-        is_kept =
-            is_same(k, job, collection, dictionary, &released) &&
-            (k->made.error.code == SHOAL_OK || serve_estimate_status(k->made.error.code) < 500);
-        if (is_kept || k->used < slot->used) slot = k;
-    }
-    if (!is_kept) {
-        forget(results, slot);
-        make_room_for_rows(results, slot, dictionary->dictionary.n);
-        *slot = (kept){.collection = collection,
-                       .set = job->set,
-                       .dictionary = dictionary,
-                       .has_spread = job->collection != NULL,
-                       .made = {.error = error}};
-        serve_sets_hold_again(results->sets, job->set);
-        slot->made.error.code = err;
-        if (err == SHOAL_OK)
-            serve_estimate_make(&slot->made, results->store, collection, &dictionary->dictionary,
-                                job->span, slot->has_spread, results->n_threads);
-    }
-    slot->used = ++results->questions;
-    return slot;
-}
 
 // One value that was asked for, with its own estimate. Nothing of it is kept.
 typedef struct asked_value {
@@ -153,7 +62,8 @@ static const serve_estimate *estimate_of(serve_results *results, const serve_job
     uint32_t place = 0;
     const agg_text text = {job->value, strlen(job->value)};
     *asked = (asked_value){.made = {.error = {.code = AGG_ERR_USAGE}}};
-    if (job->value[0] == '\0') return &answer_of(results, job, collection, dictionary)->made;
+    if (job->value[0] == '\0')
+        return serve_kept_answer(results->kept, job, collection, dictionary, results->n_threads);
     agg_err err = agg_dictionary_of_texts(&asked->dictionary, &place, &asked->made.error,
                                           &collection->recipe, &text, 1);
     asked->is_refused = err != SHOAL_OK;
@@ -333,13 +243,10 @@ static void answer_page(serve_results *results, serve_job *job)
     free(made);
 }
 
-// Answers, and gives what the page is made of a place beside the estimates: the ones that were used
-// least recently go, unless the page alone is larger than all that may be kept.
 static void answer_periods(serve_results *results, serve_job *job)
 {
     serve_periods_answer(job, results->store, results->periods, results->n_threads);
-    size_t held = serve_periods_shelf_shrink(results->periods, results->kept_bytes);
-    make_room(results, NULL, held);
+    serve_kept_make_room(results->kept);
 }
 
 static void answer_stopping(serve_job *job)
@@ -357,14 +264,13 @@ static bool is_asked(serve_results *results)
     return is_asked;
 }
 
-// Tests the collections with new blocks, and then makes their trends. Of a thousand that close
-// blocks at one tick, a question waits for one test or estimate at most.
+// Tests the collections with new blocks, makes anew what was asked for of them, and then their
+// trends. Of a thousand that close blocks at one tick, a question waits for one test, estimate or
+// page at most.
 static void watch_collections(serve_results *results)
 {
     serve_set *set = serve_sets_hold(results->sets);
-    for (int i = 0; i < KEPT_MAX; i++) // nobody asks for those of an older set any more
-        if (results->kept[i].set != NULL && results->kept[i].set != set)
-            forget(results, &results->kept[i]);
+    serve_kept_settle(results->kept, set); // nobody asks for those of an older set any more
     serve_periods_shelf_settle(results->periods, set);
     serve_trends_settle(results->trends, set);
     bool goes_on = true; // else the rest comes after the next question
@@ -372,6 +278,7 @@ static void watch_collections(serve_results *results)
         bool is_tested = serve_alarms_watch(&set->collections.list[i], results->store);
         goes_on = !is_tested || !is_asked(results);
     }
+    while (goes_on && serve_kept_refresh(results->kept)) goes_on = !is_asked(results);
     for (size_t i = 0; goes_on && i < set->collections.n; i++)
         while (goes_on && serve_trends_step(results->trends, results->store, set, i))
             goes_on = !is_asked(results);
@@ -429,6 +336,7 @@ static void *work(void *context)
 
 static void release(serve_results *results)
 {
+    serve_kept_release(results->kept);
     serve_periods_shelf_release(results->periods);
     serve_trends_release(results->trends);
     free(results);
@@ -442,11 +350,12 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     made->store = store;
     made->sets = sets;
     made->n_threads = agg_parallel_cores();
-    made->kept_bytes = kept_bytes;
     made->last = &made->first;
     made->periods = serve_periods_shelf_make(error, sets);
     made->trends = serve_trends_make(error);
-    if (made->periods == NULL || made->trends == NULL) {
+    if (made->periods != NULL)
+        made->kept = serve_kept_make(error, store, sets, made->periods, kept_bytes);
+    if (made->kept == NULL || made->trends == NULL) {
         release(made);
         return AGG_ERR_MEMORY;
     }
@@ -493,7 +402,6 @@ void serve_results_stop(serve_results *results)
 void serve_results_release(serve_results *results)
 {
     if (results == NULL) return;
-    for (int i = 0; i < KEPT_MAX; i++) forget(results, &results->kept[i]);
     pthread_mutex_destroy(&results->mutex);
     pthread_cond_destroy(&results->wake);
     release(results);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page over time is made of is kept. A kept page is to the byte the page that was made, whatever was asked between, and a
-// block that closes brings a new one.
+// What pages are made of is kept. A kept page is to the byte the page that was made, whatever was asked between, and a block that
+// closes brings a new one, which is made before anybody asks for it where the last one was asked for.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { TOKENS, dashboard, day } from './dashboard_site.mjs';
 import {
   cmsRecipe,
@@ -75,4 +76,78 @@ test('a block that closes brings a new page over time', async (t) => {
   await resultOf(`${url}/v1/results/words`, 7000, READER);
   const after = await page();
   assert.match(after, /<b>7.000<.b> reports/, 'the block of the second batch is in it');
+});
+
+/** Bytes that a process has read so far, from files and sockets. @param {number} pid */
+const readBy = (pid) =>
+  Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? Number.NaN);
+
+/** Waits until a process reads no more blocks: it looks for work each second. @param {number} pid */
+async function settle(pid) {
+  for (let before = -1, now = readBy(pid), quiet = 0; quiet < 2; before = now, now = readBy(pid)) {
+    quiet = now - before < ACCUMULATOR / 4 ? quiet + 1 : 0;
+    await sleep(1200);
+  }
+}
+
+const [K, M] = [1024, 1024];
+const ACCUMULATOR = K * M; // bytes at least
+
+test('what was asked for is made anew when a block closes, before anybody asks again', async (t) => {
+  const folder = makeFolder(t);
+  writeFileSync(join(folder, 'words.txt'), 'the\nof\n');
+  writeFileSync(join(folder, 'alice'), `${TOKENS.alice}\n`);
+  const config = configure(
+    folder,
+    [cmsRecipe('words', { parameters: { epsilon: 4, k: K, m: M } })],
+    {
+      dictionaries: { words: 'words.txt' },
+      readers: [{ name: 'alice', token_file: 'alice', collections: 'all' }],
+      audit_log: 'log',
+    },
+  );
+  const { url, pid, end } = await serve(t, config);
+  const pages = ['/recipes/words', '/recipes/words?view=periods'];
+  const ask = async (/** @type {string} */ path, from = url) => {
+    const answer = await get(from + path, READER);
+    assert.equal(answer.status, 200, path);
+    return answer.text;
+  };
+  const close = async (/** @type {string} */ seed) => {
+    for (const batch of simulate(
+      join(folder, 'recipe-0.json'),
+      'the\t5\nof\t3\n',
+      3000,
+      3000,
+      seed,
+    ))
+      assert.equal((await post(url, batch)).status, 201);
+  };
+  await close('one');
+  await resultOf(`${url}/v1/results/words`, 3000, READER);
+  for (const page of pages) await ask(page);
+  await close('two');
+  await settle(pid);
+  let before = readBy(pid);
+  const made = [];
+  for (const page of pages) made.push(await ask(page));
+  assert.ok(readBy(pid) - before < ACCUMULATOR / 2, 'no block was read for them');
+  for (const page of made) assert.match(page, /6.000/);
+  // Nobody asks between the next two blocks: then the second one is not worth the work.
+  await close('three');
+  await settle(pid);
+  await close('four');
+  await settle(pid);
+  for (const page of pages) {
+    before = readBy(pid);
+    assert.match(await ask(page), /12.000/);
+    assert.ok(readBy(pid) - before > ACCUMULATOR, `blocks were read for ${page}`);
+  }
+  await close('five');
+  await settle(pid);
+  made.length = 0;
+  for (const page of pages) made.push(await ask(page));
+  await end('SIGTERM');
+  const again = await serve(t, config);
+  for (const [i, page] of pages.entries()) assert.equal(await ask(page, again.url), made[i], page);
 });
