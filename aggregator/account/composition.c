@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "privacy_loss.h"
+
 double agg_advanced_composition(const double *epsilon, const double *count, size_t n, double slack)
 {
     double plain = 0, drift = 0, squares = 0;
@@ -65,7 +67,7 @@ static agg_err compose(agg_totals *totals, agg_error *error, const agg_query *qu
                        double delta, double contributions)
 {
     double epsilon[AGG_SCHEDULE_MAX], count[AGG_SCHEDULE_MAX], all = 0, basic = 0;
-    agg_totals t = {0, 0, 0, NAN};
+    agg_totals t = {.renyi = NAN, .numeric = NAN};
     for (size_t i = 0; i < n; i++) {
         count[i] = queries[i].count;
         all += count[i];
@@ -82,6 +84,21 @@ static agg_err compose(agg_totals *totals, agg_error *error, const agg_query *qu
     return SHOAL_OK;
 }
 
+// Fills `numeric` of both totals.
+static agg_err compose_numeric(agg_composition *t, agg_error *error, const agg_query *queries,
+                               size_t n, double delta)
+{
+    agg_loss_kind kinds[AGG_SCHEDULE_MAX];
+    for (size_t i = 0; i < n; i++)
+        kinds[i] = (agg_loss_kind){queries[i].local_epsilon, queries[i].n, queries[i].count,
+                                   queries[i].pair};
+    agg_err err = agg_loss_epsilon(&t->item.numeric, error, kinds, n, delta, 1);
+    t->user.numeric = t->item.numeric;
+    if (err == SHOAL_OK && t->contributions > 1)
+        err = agg_loss_epsilon(&t->user.numeric, error, kinds, n, delta, t->contributions);
+    return err;
+}
+
 agg_err agg_compose(agg_composition *total, agg_error *error, const agg_query *queries,
                     size_t n_queries, double delta, double contributions)
 {
@@ -92,6 +109,7 @@ agg_err agg_compose(agg_composition *total, agg_error *error, const agg_query *q
     t.user = t.item;
     if (err == SHOAL_OK && contributions > 1)
         err = compose(&t.user, error, queries, n_queries, delta, contributions);
+    if (err == SHOAL_OK) err = compose_numeric(&t, error, queries, n_queries, delta);
     if (err != SHOAL_OK) return err;
     if (compose_renyi(&curve, queries, n_queries)) {
         t.item.renyi = better(agg_renyi_epsilon(&curve, delta), t.item.local);

@@ -94,12 +94,15 @@ static void json_one(FILE *stream, const agg_crowd_account *t)
 
 static void json_totals(FILE *stream, const agg_totals *c)
 {
-    char basic[AGG_ROUND_TEXT_MAX], advanced[AGG_ROUND_TEXT_MAX], renyi[AGG_ROUND_TEXT_MAX];
+    char basic[AGG_ROUND_TEXT_MAX], advanced[AGG_ROUND_TEXT_MAX], renyi[AGG_ROUND_TEXT_MAX],
+        numeric[AGG_ROUND_TEXT_MAX];
     fprintf(stream,
-            "\"local_epsilon_replacement\": %.12g, \"basic\": %s, \"advanced\": %s, \"renyi\": %s",
+            "\"local_epsilon_replacement\": %.12g, \"basic\": %s, \"advanced\": %s, \"renyi\": %s, "
+            "\"numeric\": %s",
             c->local, agg_upper_text(basic, c->basic, AGG_DIGITS_JSON, "null"),
             agg_upper_text(advanced, c->advanced, AGG_DIGITS_JSON, "null"),
-            agg_upper_text(renyi, c->renyi, AGG_DIGITS_JSON, "null"));
+            agg_upper_text(renyi, c->renyi, AGG_DIGITS_JSON, "null"),
+            agg_upper_text(numeric, c->numeric, AGG_DIGITS_JSON, "null"));
 }
 
 static void json_composition(FILE *stream, const agg_crowd_account *t)
@@ -175,6 +178,7 @@ static void table_composition(FILE *stream, const agg_crowd_account *t)
     table_bound(stream, "basic", c->item.basic, c->user.basic);
     table_bound(stream, "advanced", c->item.advanced, c->user.advanced);
     if (t->is_one_hot) table_bound(stream, "renyi", c->item.renyi, c->user.renyi);
+    table_bound(stream, "numeric", c->item.numeric, c->user.numeric);
     table_bound(stream, "no crowd", c->item.local, c->user.local);
 }
 
@@ -209,7 +213,7 @@ agg_err agg_account_print(FILE *stream, agg_error *error, const agg_crowd_accoun
             table_composition(stream, account);
     }
     if (!is_json)
-        fputs("\nUpper bounds, replacement model, if the honest reports are as many. " UNSEEN "\n"
+        fputs("\nUpper bounds, replacement model, if that many reports are honest. " UNSEEN "\n"
               "-: the bound says nothing better than no crowd.\n",
               stream);
     if (fflush(stream) == 0 && !ferror(stream)) return SHOAL_OK;

@@ -276,6 +276,7 @@ test('the Renyi route is of the symmetric encoding only, and least for many quer
   assert.equal(composition.queries, 50);
   assert.equal(composition.local_epsilon_replacement, 200);
   assert.ok(composition.renyi < composition.advanced && composition.renyi < composition.basic);
+  assert.ok(composition.numeric > composition.renyi && composition.numeric < composition.advanced);
   assert.ok(composition.basic > 50 * found.stronger, 'each query has a fiftieth of delta');
 });
 
@@ -293,7 +294,7 @@ test('several reports of a person in each query', () => {
   // Basic: the user's figure of one query at its share of delta, twenty times; account takes the coarse sum here.
   const one = ask(3.5, 60000, '5e-8', '--contributions', 3);
   assert.ok(Math.abs(user.basic - 20 * one.user.stronger) < 1e-3 * user.basic);
-  for (const rule of ['basic', 'advanced', 'renyi'])
+  for (const rule of ['basic', 'advanced', 'renyi', 'numeric'])
     assert.ok(user[rule] > 3 * item[rule] && user[rule] < 5 * item[rule], rule);
   const month = ask(
     .../** @type {[number, number, string]} */ (args),
@@ -338,7 +339,7 @@ test('several reports of a person in each query', () => {
       '--contributions',
       '3',
     ).text,
-    /\n\n20 queries\ncomposition {5}per report {3}per person \(3 in each\)\nbasic .*\nadvanced .*\nno crowd {8}70 {11}210\n/,
+    /\n\n20 queries\ncomposition {5}per report {3}per person \(3 in each\)\nbasic .*\nadvanced .*\nnumeric .*\nno crowd {8}70 {11}210\n/,
   );
 });
 
@@ -408,7 +409,7 @@ test('a schedule of several kinds', () => {
     'onehot-symmetric',
   );
   const flat = ask(4, 100000, '1e-6', '--mechanism', 'onehot-symmetric', '--queries', 50);
-  for (const rule of ['basic', 'advanced', 'renyi'])
+  for (const rule of ['basic', 'advanced', 'renyi', 'numeric'])
     near(found.composition[rule], flat.composition[rule], rule);
   cli.write('bad', '4 100000\n4 many\n');
   cli.bad(2, /bad: line 2: --reports must be/, 'account', '--schedule', 'bad', '--delta', '1e-6');
