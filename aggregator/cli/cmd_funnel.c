@@ -22,6 +22,9 @@ static const char help_text[] =
     "\n"
     "  --recipe FILE       the collection's recipe (JSON), which has variables\n"
     "  --confidence C      of the intervals, default 0.95\n"
+    "  --block N           state that nobody is shown a part of fewer than N reports\n"
+    "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
+    "                      guarantee needs both options\n"
     "  --incomplete        show the result though shards of a manifest are missing; it says so\n"
     "  --format FORMAT     table (default), json, ndjson, csv, arrow, or svg: a picture\n"
     "  -o, --output FILE   default: standard output\n"
@@ -30,11 +33,11 @@ static const char help_text[] =
     "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
-    const char *recipe, *confidence, *format, *output, *threads, *memory;
+    const char *recipe, *format, *memory;
+    cli_result_texts texts; // its format is not read: a funnel has more
+    cli_result_options result;
     bool is_incomplete;
-    double confidence_;
     uint64_t memory_limit; // bytes; 0: no limit
-    unsigned n_threads;
     size_t format_number;
 } arguments;
 
@@ -50,15 +53,22 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
     return agg_funnel_print(stream, error, p->result, p->format);
 }
 
-static agg_err show(agg_error *error, const arguments *a, const agg_joint_result *result)
+static agg_err show(agg_error *error, const arguments *a, agg_joint_result *result)
 {
     const printing p = {result, (agg_funnel_format)a->format_number};
     char command[] = "funnel";
-    agg_err err = cli_result_write(error, a->output, print, &p, AGG_TABLE);
+    agg_guarantee guarantee;
+    agg_err err =
+        agg_guarantee_run(&guarantee, error, result->recipe->recipe, result->n, &a->result.release);
+    if (err != SHOAL_OK) return err;
+    result->guarantee = &guarantee;
+    err = cli_result_write(error, a->texts.output, print, &p, AGG_TABLE);
+    result->guarantee = NULL;
     if (err == SHOAL_OK) agg_joint_doubts(result, false, false, agg_log_line, command);
     if (err != SHOAL_OK || p.format < AGG_FUNNEL_NDJSON) return err;
     cli_say_incomplete(command, result->shards, AGG_CSV);
     cli_say_alarms(command, &result->alarms, AGG_CSV);
+    cli_say_guarantee(command, &guarantee, NULL, AGG_CSV);
     return SHOAL_OK;
 }
 
@@ -68,10 +78,7 @@ static agg_err read_arguments(arguments *a, agg_error *error)
                                           "arrow", "svg",  NULL}; // as agg_funnel_format
     agg_err err = command_read_name(&a->format_number, error, formats, a->format,
                                     "--format is table, json, ndjson, csv, arrow or svg");
-    if (err == SHOAL_OK && a->confidence != NULL)
-        err = cli_read_decimal(&a->confidence_, error, "confidence", a->confidence, 0.000001,
-                               0.999999999999);
-    if (err == SHOAL_OK) err = cli_read_threads(&a->n_threads, error, a->threads);
+    if (err == SHOAL_OK) err = cli_result_options_read(&a->result, error, &a->texts);
     return err == SHOAL_OK ? cli_read_memory(&a->memory_limit, error, a->memory) : err;
 }
 
@@ -80,13 +87,15 @@ static agg_err analyse(agg_error *error, const arguments *a, const agg_recipe *r
 {
     agg_funnel funnel;
     char command[] = "funnel";
-    agg_err err = agg_funnel_choose(&funnel, error, recipe, acc, a->confidence_, a->n_threads);
+    agg_err err =
+        agg_funnel_choose(&funnel, error, recipe, acc, a->result.confidence, a->result.n_threads);
     if (err != SHOAL_OK) return err;
     err = cli_state_memory(error, command,
                            agg_accumulator_memory(acc) + agg_funnel_memory(&funnel, recipe, acc),
                            a->memory_limit);
     if (err == SHOAL_OK)
-        err = agg_funnel_run(&funnel, error, recipe, acc, a->confidence_, a->n_threads);
+        err =
+            agg_funnel_run(&funnel, error, recipe, acc, a->result.confidence, a->result.n_threads);
     if (err == SHOAL_OK) err = show(error, a, &funnel.analysis->result);
     agg_funnel_release(&funnel);
     return err;
@@ -118,11 +127,13 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
 }
 
 static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
-                                         OPTION("confidence", confidence),
+                                         OPTION("confidence", texts.confidence),
+                                         OPTION("block", texts.block),
+                                         OPTION("honest", texts.honest),
                                          OPTION("incomplete", is_incomplete),
                                          OPTION("format", format),
-                                         OUTPUT_OPTION(output),
-                                         OPTION("threads", threads),
+                                         OUTPUT_OPTION(texts.output),
+                                         OPTION("threads", texts.threads),
                                          OPTION("memory", memory),
                                          LAST_OPTION};
 

@@ -25,6 +25,9 @@ static const char help_text[] =
     "  --recipe FILE       the collection's recipe (JSON)\n"
     "  --weeks A,B,...     a label for each week; default: the names of the files\n"
     "  --confidence C      of the intervals, default 0.95\n"
+    "  --block N           state that nobody is shown a part of fewer than N reports\n"
+    "  --honest SHARE      share of the reports assumed honest, 0.01 to 1; the central\n"
+    "                      guarantee needs both options\n"
     "  --incomplete        show the result though shards of a manifest are missing; it says so\n"
     "  --format FORMAT     table (default), json, ndjson, csv, arrow, or svg: a heat map\n"
     "  -o, --output FILE   default: standard output\n"
@@ -32,9 +35,10 @@ static const char help_text[] =
     "                      not enough. Without it, large amounts are logged\n";
 
 typedef struct arguments {
-    const char *recipe, *weeks, *confidence, *format, *output, *memory;
+    const char *recipe, *weeks, *format, *memory;
+    cli_result_texts texts; // its format is not read: retention has more
+    cli_result_options result;
     bool is_incomplete;
-    double confidence_;
     uint64_t memory_limit; // bytes; 0: no limit
     size_t format_number;
 } arguments;
@@ -51,11 +55,30 @@ static agg_err print(FILE *stream, agg_error *error, const void *result, agg_for
     return agg_retention_print(stream, error, p->retention, p->format);
 }
 
-static agg_err show(agg_error *error, const arguments *a, const agg_retention *retention)
+// Finds the guarantee of the week with the fewest reports.
+static agg_err find_guarantee(agg_guarantee *guarantee, agg_error *error, const arguments *a,
+                              const agg_retention *retention)
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t w = 0; w < retention->n_weeks; w++)
+        if (!retention->weeks[w].is_missing && retention->weeks[w].n < least)
+            least = retention->weeks[w].n;
+    return agg_guarantee_run(guarantee, error, retention->recipe->recipe, least,
+                             &a->result.release);
+}
+
+static agg_err show(agg_error *error, const arguments *a, agg_retention *retention)
 {
     const printing p = {retention, (agg_retention_format)a->format_number};
     char command[] = "retention", note[AGG_RETENTION_NOTE_MAX];
-    agg_err err = cli_result_write(error, a->output, print, &p, AGG_TABLE);
+    agg_guarantee guarantee;
+    agg_err err = find_guarantee(&guarantee, error, a, retention);
+    if (err != SHOAL_OK) return err;
+    retention->guarantee = &guarantee;
+    err = cli_result_write(error, a->texts.output, print, &p, AGG_TABLE);
+    retention->guarantee = NULL;
+    if (err == SHOAL_OK && p.format >= AGG_RETENTION_NDJSON)
+        cli_say_guarantee(command, &guarantee, NULL, AGG_CSV);
     for (size_t i = 0; err == SHOAL_OK && p.format >= AGG_RETENTION_NDJSON &&
                        agg_retention_note(note, retention, i);
          i++)
@@ -78,9 +101,7 @@ static agg_err read_arguments(arguments *a, agg_error *error)
                                           "arrow", "svg",  NULL}; // as agg_retention_format
     agg_err err = command_read_name(&a->format_number, error, formats, a->format,
                                     "--format is table, json, ndjson, csv, arrow or svg");
-    if (err == SHOAL_OK && a->confidence != NULL)
-        err = cli_read_decimal(&a->confidence_, error, "confidence", a->confidence, 0.000001,
-                               0.999999999999);
+    if (err == SHOAL_OK) err = cli_result_options_read(&a->result, error, &a->texts);
     return err == SHOAL_OK ? cli_read_memory(&a->memory_limit, error, a->memory) : err;
 }
 
@@ -98,7 +119,7 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
         err = agg_retention_files_load(&files, error, cli_wholeness(a->is_incomplete));
     if (err == SHOAL_OK)
         err = agg_retention_run(&retention, error, &files.recipe, files.weeks, files.n,
-                                a->confidence_, 1);
+                                a->result.confidence, 1);
     if (err == SHOAL_OK) {
         err = show(error, a, &retention);
         agg_retention_release(&retention);
@@ -107,11 +128,16 @@ static agg_err run(agg_error *error, void *context, const command_words *words)
     return err;
 }
 
-static const command_option options[] = {
-    REQUIRED_OPTION("recipe", recipe), OPTION("weeks", weeks),
-    OPTION("confidence", confidence),  OPTION("incomplete", is_incomplete),
-    OPTION("format", format),          OUTPUT_OPTION(output),
-    OPTION("memory", memory),          LAST_OPTION};
+static const command_option options[] = {REQUIRED_OPTION("recipe", recipe),
+                                         OPTION("weeks", weeks),
+                                         OPTION("confidence", texts.confidence),
+                                         OPTION("block", texts.block),
+                                         OPTION("honest", texts.honest),
+                                         OPTION("incomplete", is_incomplete),
+                                         OPTION("format", format),
+                                         OUTPUT_OPTION(texts.output),
+                                         OPTION("memory", memory),
+                                         LAST_OPTION};
 
 const cli_command cmd_retention = {
     .name = "retention",

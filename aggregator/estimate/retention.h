@@ -105,7 +105,9 @@ typedef struct agg_retention {
     size_t n_weeks;
     agg_retention_total *weeks;
     size_t n_cells;
-    agg_retention_cell *cells; // by cohort, then by age
+    agg_retention_cell *cells;             // by cohort, then by age
+    const struct agg_guarantee *guarantee; // of the smallest week, printed with the result
+                                           // (guarantee.h); NULL, and the caller may set it
 } agg_retention;
 
 // Reads the ages out of a recipe's list.

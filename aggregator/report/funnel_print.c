@@ -6,6 +6,7 @@
 
 #include "alarm_print.h"
 #include "funnel.h"
+#include "guarantee_print.h"
 #include "incomplete_print.h"
 #include "print_text.h"
 #include "recipe.h"
@@ -90,6 +91,10 @@ static void print_json(FILE *stream, const agg_joint_result *r, const agg_table 
     }
     fprintf(stream, ",\"converged\":%s,", r->converged ? "true" : "false");
     agg_alarms_print_json(stream, &r->alarms);
+    if (r->guarantee != NULL) {
+        fputs(",\"guarantees\":", stream);
+        agg_guarantee_print_json(stream, r->guarantee);
+    }
     fputs(",\"rows\":[", stream);
     agg_table_print_json_rows(stream, table, "\n", ",\n", "");
     fputs("\n]}\n", stream);
@@ -136,6 +141,10 @@ static void print_table(FILE *stream, const agg_joint_result *r)
         fputs("\n-: below the recipe's release threshold, or not determined by the reports\n",
               stream);
     if (!r->converged) fputs("\nthe estimate did not converge\n", stream);
+    char line[AGG_GUARANTEE_LINE_MAX];
+    if (r->guarantee != NULL) fputc('\n', stream);
+    for (size_t i = 0; r->guarantee != NULL && agg_guarantee_line(line, r->guarantee, i); i++)
+        fprintf(stream, "%s\n", line);
 }
 
 agg_err agg_funnel_print(FILE *stream, agg_error *error, const agg_joint_result *r,

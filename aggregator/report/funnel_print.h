@@ -5,7 +5,8 @@
 // JSON is one object: {"schema":1, "recipe", "recipe_hash", "n", "epsilon", "confidence",
 // "astray":{"share", "stderr", "low", "high"}, "converged", "rows":[{"step", "count", "share",
 // "stderr", "low", "high", "rate", "rate_stderr", "rate_low", "rate_high"}...]} and the members of
-// alarm_print.h and, where shards are missing, "incomplete". A share is of all reports, a rate of
+// alarm_print.h, "guarantees" (guarantee_print.h) where the result has them and, where shards are
+// missing, "incomplete". A share is of all reports, a rate of
 // the devices of the step before; the first step has no rate. What is below the recipe's release
 // threshold, or not determined by the reports, is null.
 //

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alarm_print.h"
+#include "guarantee_print.h"
 #include "incomplete_print.h"
 #include "recipe.h"
 #include "table_write.h"
@@ -178,7 +179,12 @@ static void print_json(FILE *stream, const agg_retention *r, const agg_table *ta
         fputs(w > 0 ? ",\n" : "\n", stream);
         print_json_week(stream, &r->weeks[w]);
     }
-    fputs("\n],\"rows\":[", stream);
+    fputs("\n]", stream);
+    if (r->guarantee != NULL) {
+        fputs(",\"guarantees\":", stream);
+        agg_guarantee_print_json(stream, r->guarantee);
+    }
+    fputs(",\"rows\":[", stream);
     agg_table_print_json_rows(stream, table, "\n", ",\n", "");
     fputs("\n]}\n", stream);
 }
@@ -316,6 +322,20 @@ static void print_reasons(FILE *stream, const agg_retention *r)
     }
 }
 
+// A person may have a report in every week.
+static void print_guarantee(FILE *stream, const agg_retention *r)
+{
+    char line[AGG_GUARANTEE_LINE_MAX];
+    double weeks = 0;
+    if (r->guarantee == NULL) return;
+    for (size_t w = 0; w < r->n_weeks; w++) weeks += !r->weeks[w].is_missing;
+    fputc('\n', stream);
+    for (size_t i = 0; agg_guarantee_line(line, r->guarantee, i); i++)
+        fprintf(stream, "%s\n", line);
+    fprintf(stream, "A person with a report in each of the %.0f weeks: epsilon %g.\n", weeks,
+            weeks * (r->recipe->recipe->cost_micro / 1e6));
+}
+
 static void print_table(FILE *stream, const agg_retention *r)
 {
     size_t width = label_width(r);
@@ -327,6 +347,7 @@ static void print_table(FILE *stream, const agg_retention *r)
         print_block(stream, r, first, width);
     print_totals(stream, r, width);
     print_reasons(stream, r);
+    print_guarantee(stream, r);
 }
 
 agg_err agg_retention_print(FILE *stream, agg_error *error, const agg_retention *r,

@@ -3,7 +3,8 @@
 // text and are escaped (print_text.h, svg.h).
 //
 // JSON is one object: {"schema":1, "recipe", "recipe_hash", "epsilon", "confidence", "ages",
-// "or_more", "weeks":[{"week", "n", "new":C, "returning":C, ...}...], "rows":[{"cohort", "age",
+// "or_more", "weeks":[{"week", "n", "new":C, "returning":C, ...}...], "guarantees":{...} where the
+// result has them (guarantee_print.h), "rows":[{"cohort", "age",
 // "week", "n", "count", "stderr", "low", "high", "share", "share_stderr", "share_low",
 // "share_high", "why"}...]}.
 //   C is {"count", "stderr", "low", "high"}. n and C are null where there is no accumulator, and C

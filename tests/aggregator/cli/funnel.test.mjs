@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Funnels from outside: steps simulated with a joint recipe, in every format; steps that are astray, what is withheld and refused.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { makeCli } from './cli_helpers.mjs';
 
 const cli = makeCli('funnel');
@@ -168,4 +170,31 @@ test('what is no funnel is refused by name', () => {
   );
   good('joint', '--recipe', 'checkout.json', '--done', '-o', 'done.acc', 'checkout.acc');
   bad(3, /the records are gone/, 'funnel', '--recipe', 'checkout.json', 'done.acc');
+});
+
+const schema = (/** @type {string} */ name) =>
+  JSON.parse(
+    readFileSync(new URL(`../../../docs/schema/${name}.schema.json`, import.meta.url), 'utf8'),
+  );
+const isFunnel = new Ajv2020({ strictTypes: false, allowUnionTypes: true })
+  .addSchema(schema('result'), 'result.schema.json')
+  .addSchema(schema('joint'), 'joint.schema.json')
+  .compile(schema('funnel'));
+
+test('JSON is as the schema says, with guarantees', () => {
+  const result = JSON.parse(good(...args('checkout', '--format', 'json')).text);
+  assert.ok(isFunnel(result), JSON.stringify(isFunnel.errors));
+  assert.ok(!isFunnel({ ...result, more: 1 }) && !isFunnel({ ...result, rows: [{}] }));
+  assert.equal(result.guarantees.central, null);
+  assert.equal(result.guarantees.local.epsilon, 6);
+  const stated = ['--block', '20000', '--honest', '1'];
+  const { central } = JSON.parse(
+    good(...args('checkout', '--format', 'json', ...stated)).text,
+  ).guarantees;
+  assert.ok(central.epsilon > 0.1 && central.epsilon < 3, `${central.epsilon}`);
+  assert.match(
+    good(...args('checkout', ...stated)).text,
+    /\n\nepsilon per report .*\n(.*\n)*.*central/,
+  );
+  assert.match(good(...args('checkout', '--format', 'csv')).err, /epsilon per report/);
 });

@@ -11,9 +11,11 @@ const cli = makeCli('retention');
 const { bad, good, read, write } = cli;
 after(() => cli.release());
 const docs = new URL('../../../docs/', import.meta.url);
-const isRetention = new Ajv2020({ strictTypes: false, allowUnionTypes: true }).compile(
-  JSON.parse(readFileSync(new URL('schema/retention.schema.json', docs), 'utf8')),
-);
+const schema = (/** @type {string} */ name) =>
+  JSON.parse(readFileSync(new URL(`schema/${name}.schema.json`, docs), 'utf8'));
+const isRetention = new Ajv2020({ strictTypes: false, allowUnionTypes: true })
+  .addSchema(schema('result'), 'result.schema.json')
+  .compile(schema('retention'));
 const recipe = JSON.parse(readFileSync(new URL('recipes/visitors-week.json', docs), 'utf8'));
 write('visits.json', recipe);
 
@@ -235,4 +237,20 @@ test('counts below the release threshold are withheld, with what they would tell
     ['h2', null, null, 'withheld'],
   );
   assert.match(good(...args).text, /^h2 +11,000 +withheld +withheld$/m);
+});
+
+test('guarantees are those of the smallest week, and of a person in all', () => {
+  const sizes = retention(...all).weeks.map((/** @type {any} */ week) => week.n);
+  const bare = retention(...all).guarantees;
+  assert.equal(bare.central, null);
+  assert.equal(bare.local.epsilon, 2);
+  const { central } = retention(...all, '--block', '5000', '--honest', '0.9').guarantees;
+  const least = Math.min(...sizes);
+  assert.ok(central.reports <= Math.max(5000, least) && central.epsilon < 1, `${central.epsilon}`);
+  const { text } = good(...all, '--block', '5000', '--honest', '0.9');
+  assert.match(text, /\nA person with a report in each of the 4 weeks: epsilon 8\.\n$/);
+  assert.match(text, /central epsilon/);
+  const rows = good(...all, '--format', 'csv');
+  assert.match(rows.err, /epsilon per report/);
+  bad(2, /honest/, ...all, '--honest', '2');
 });
