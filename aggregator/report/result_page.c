@@ -260,6 +260,8 @@ static void put_tools(FILE *out, const agg_page_section *section)
         fputs("\">All values</a>", out);
     } else {
         fputs("<a href=\"?view=periods\">Over time</a>", out);
+        if (section->rounds != NULL)
+            fprintf(out, " <a href=\"?view=rounds\">%s</a>", section->rounds);
         static const char *const formats[] = {"csv", "json", "arrow"};
         for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
             fputs(" <a download href=\"/v1/results/", out);

@@ -30,8 +30,9 @@ typedef struct agg_page_section {
     // The order of the rows, which the page offers to change; NULL for neither. The estimate has
     // the rows in this order already, unless it is the table's own.
     const agg_table_order *order;
-    const char *among; // its name in labels, distinct, if a page has several with figures; or NULL
-    size_t n_found;    // rows that hold what the order searches for
+    const char *among;  // its name in labels, distinct, if a page has several with figures; or NULL
+    size_t n_found;     // rows that hold what the order searches for
+    const char *rounds; // name of the link to the rounds of its analysis; NULL for none
 } agg_page_section;
 
 // A link from each page of a server to another one.

@@ -27,6 +27,7 @@ typedef struct serve_job {
     agg_table_order order;           // of the page's table
     bool is_page;                    // HTML instead of rows
     bool shows_periods;              // a page of one collection over its blocks (serve_periods.h)
+    bool shows_rounds;               // of them, one of the rounds of an analysis (serve_rounds.h)
     agg_format format;               // of rows: AGG_JSON, AGG_NDJSON, AGG_CSV or AGG_ARROW
     char value[SERVE_VALUE_MAX + 1]; // the one value that is asked for; "" for the dictionary's
     const bool *scope;   // collections that a page of all shows, by number; NULL: every one

@@ -16,8 +16,10 @@
 #include "input_memory.h"
 #include "recipe.h"
 #include "serve_access.h"
+#include "serve_chain.h"
 #include "serve_periods.h"
 #include "serve_result.h"
+#include "serve_rounds.h"
 #include "serve_trends.h"
 
 #define STEPS 8 // between the usual amount and the least
@@ -65,6 +67,7 @@ typedef struct sizes {
     uint64_t result;           // accumulators of the largest question
     uint64_t estimate, answer; // the largest dictionary's rows, and the rows as JSON
     uint64_t records;          // distinct records that are kept
+    uint64_t rounds;           // the longest chain of rounds, while it is told; 0: there is none
 } sizes;
 
 static void add_dictionary(sizes *s, const serve_collection *one, const agg_dictionary *dictionary,
@@ -137,13 +140,14 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
     plan->kept_bytes = between(estimate, (size_t)more_of(KEPT_LEAST, KEPT_TIMES * estimate), step);
     if (plan->kept_bytes > 8 * estimate)
         plan->kept_bytes = 8 * estimate; // the results thread keeps 8 at most
-    plan->kept_bytes += SERVE_PERIODS_LEAST;
+    plan->kept_bytes += SERVE_PERIODS_LEAST + (s->rounds > 0 ? SERVE_ROUNDS_KEPT : 0);
     agg_err err = find_fold(&fold, error, collections, plan->fold_bytes, agg_parallel_cores());
     uint64_t folding = fold + 2 * (uint64_t)config->max_body; // a batch and the database's copy
     uint64_t summing = s->sums * (SUMS_OF_THREAD * config->threads + SUMS_OF_STORE);
     uint64_t page = s->answer > 0 ? SERVE_PAGE_ROWS_MAX * (uint64_t)PAGE_ROW : 0;
+    uint64_t result = more_of(s->result, s->rounds + (s->rounds > 0 ? SERVE_ROUNDS_PAGE : 0));
     uint64_t answering =
-        more_of(s->result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
+        more_of(result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
     uint64_t access = serve_access_memory(config) + agg_audit_log_memory();
     plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 3) + s->held + access +
                   plan->kept_bytes + serve_trends_memory(collections->n) + answering + s->records +
@@ -159,6 +163,7 @@ agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config
     *plan = (serve_plan){.limit = limit};
     for (size_t i = 0; err == SHOAL_OK && i < collections->n; i++)
         err = add_collection(&s, error, &collections->list[i], store, agg_parallel_cores());
+    s.rounds = serve_chain_memory(collections, agg_parallel_cores());
     for (unsigned step = STEPS; err == SHOAL_OK; step--) {
         err = plan_step(plan, error, config, collections, &s, step);
         if (limit == 0 || plan->bytes <= limit || step == 0) break;

@@ -7,7 +7,9 @@
 
 #include "overview.h"
 #include "row_order.h"
+#include "serve_chain.h"
 #include "serve_order.h"
+#include "static_analysis.h"
 #include "static_report.h"
 
 #define TOP_MAX 1000000u
@@ -83,7 +85,20 @@ static void read_top(serve_request *r)
     r->job.top = strtoul(text, NULL, 10);
 }
 
-// Reads ?format=csv of rows, ?view=periods of a page, and ?value=word of either.
+// Refuses what rounds are not asked for: they are of all days, and of all that they find.
+static void read_rounds(serve_request *r, const char *value)
+{
+    r->job.scope = r->person->scope;
+    r->job.set = r->set;
+    if (!is_all(r->job.span))
+        refuse_argument(r, "rounds are told of all days together");
+    else if (value != NULL)
+        refuse_argument(r, "value is asked of one recipe, without a view");
+    else if (!serve_chain_is_told(&r->job))
+        refuse_unknown(r, "no recipe that you may read is a round before or after this one");
+}
+
+// Reads ?format=csv of rows, ?view=periods or rounds of a page, and ?value=word of either.
 static void read_form(serve_request *r)
 {
     static const struct {
@@ -102,10 +117,13 @@ static void read_form(serve_request *r)
         is_known = r->route == ROUTE_RESULTS;
     }
     r->job.shows_periods = view != NULL && r->route == ROUTE_PAGE_ONE;
+    r->job.shows_rounds = r->job.shows_periods && strcmp(view, "rounds") == 0;
     if (!is_known)
         refuse_argument(r, "format is json, ndjson, csv or arrow, of /v1/results/");
+    else if (r->job.shows_rounds)
+        read_rounds(r, value);
     else if (view != NULL && (!r->job.shows_periods || strcmp(view, "periods") != 0))
-        refuse_argument(r, "view is periods, of the page of a recipe");
+        refuse_argument(r, "view is periods or rounds, of the page of a recipe");
     else if (r->job.shows_periods && r->set->config.period == AGG_PERIOD_ALL)
         refuse_parts(r);
     else if (r->job.shows_periods && r->job.dictionary == NULL)
@@ -122,6 +140,7 @@ static void read_order(serve_request *r)
 {
     serve_order_read(&r->job.order, r,
                      r->route == ROUTE_PAGE_ALL ? serve_overview_sorts_by
+                     : r->job.shows_rounds      ? agg_analysis_sorts_by
                      : r->job.shows_periods     ? agg_static_report_sorts_by
                                                 : agg_row_order_has);
 }

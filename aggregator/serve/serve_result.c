@@ -19,6 +19,7 @@
 #include "serve_estimate.h"
 #include "serve_links.h"
 #include "serve_periods.h"
+#include "serve_rounds.h"
 #include "serve_trends.h"
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
@@ -94,9 +95,9 @@ static void make_room_for_rows(serve_results *results, const kept *but, size_t n
     serve_periods_shelf_shrink(results->periods, left);
 }
 
-// Returns: the estimate of a question, kept or made anew. Its error's code tells whether there is
-// one. Closed blocks never change, so a kept estimate stands for every question that gets its
-// blocks, however it names them. Only the page of one collection shows how numbers are spread.
+// Returns: the estimate of a question, kept or made anew, or the error in its place. A kept
+// estimate stands for every question that gets its blocks. Only one collection's page shows a
+// spread.
 static const kept *answer_of(serve_results *results, const serve_job *job,
                              const serve_collection *collection, const serve_dictionary *dictionary)
 {
@@ -208,8 +209,7 @@ static void answer_rows(serve_results *results, serve_job *job)
     release_asked(&asked);
 }
 
-// A section that owns its rows: the kept estimate may be forgotten while the page's other sections
-// are made.
+// A section that owns its rows: the kept estimate may be forgotten while others are made.
 typedef struct section {
     agg_page_section page;
     agg_estimate estimate;
@@ -253,8 +253,9 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     s->page = (agg_page_section){.recipe = &collection->recipe,
                                  .period = job->period[0] == '\0' ? NULL : job->period,
                                  .link = s->link,
-                                 .note = s->note};
-    if (job->collection != NULL) s->page.asked = job->value;
+                                 .note = s->note,
+                                 .rounds = serve_rounds_link(job),
+                                 .asked = job->collection != NULL ? job->value : NULL};
     if (dictionary == NULL && job->value[0] == '\0') {
         snprintf(s->note, sizeof s->note,
                  "No dictionary is configured: there are no values to ask for.");
@@ -357,8 +358,7 @@ static bool is_asked(serve_results *results)
     return is_asked;
 }
 
-// Tests the collections with new blocks, and then makes their trends. Of a thousand that close
-// blocks at one tick, a question waits for one test or estimate at most.
+// Tests the collections with new blocks, then makes their trends. A question waits for one of both.
 static void watch_collections(serve_results *results)
 {
     serve_set *set = serve_sets_hold(results->sets);
