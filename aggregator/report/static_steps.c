@@ -395,7 +395,12 @@ static void put_next(FILE *out, const agg_step *step, bool has_come)
 
 static void put_step(FILE *out, const agg_step *step, const agg_step *after, size_t top)
 {
-    fprintf(out, "<li><h3>Round %u</h3>\n", step->recipe->recipe->round_index);
+    const uint32_t index = step->recipe->recipe->round_index;
+    fputs("<li><h3>", out);
+    if (index > 0)
+        fprintf(out, "Round %u</h3>\n", index);
+    else
+        fputs("First round</h3>\n", out);
     if (step->has_reports) agg_page_alarms_write(out, &step->alarms);
     put_asked(out, step);
     put_came(out, step);
@@ -404,10 +409,27 @@ static void put_step(FILE *out, const agg_step *step, const agg_step *after, siz
     fputs("</li>\n", out);
 }
 
+// Says what the labels mean that are no text of the recipe's.
+static void put_key(FILE *out, bool is_buckets)
+{
+    if (is_buckets)
+        fputs("<p class=\"note\">\xe2\x80\x9c&lt;oov&gt;\xe2\x80\x9d: below the first boundary, or "
+              "no such field. \xe2\x80\x9cstays\xe2\x80\x9d, \xe2\x80\x9c"
+              "cut\xe2\x80\x9d and \xe2\x80\x9cjoined\xe2\x80\x9d: what the next recipe does "
+              "with the bucket.</p>\n",
+              out);
+    else
+        fputs("<p class=\"note\">\xe2\x80\x9c&lt;end&gt;\xe2\x80\x9d: the text ends there. "
+              "\xe2\x80\x9c&lt;oov&gt;\xe2\x80\x9d: it goes on with a token that is not in the "
+              "list. \xe2\x80\x9cgoes on\xe2\x80\x9d: the next recipe asks what follows.</p>\n",
+              out);
+}
+
 void agg_steps_write(FILE *out, const agg_step *steps, size_t n, size_t top)
 {
+    const bool is_buckets = steps[0].has_field && is_number(field_of(&steps[0]));
     fputs("<section class=\"found\"><h2>How the rounds went</h2>\n<p class=\"said\">", out);
-    if (steps[0].has_field && is_number(field_of(&steps[0])))
+    if (is_buckets)
         fputs("Each round asks the number in buckets that the round before it made finer where "
               "more is, and coarser where less is.",
               out);
@@ -421,5 +443,7 @@ void agg_steps_write(FILE *out, const agg_step *steps, size_t n, size_t top)
           "<ol class=\"rounds\">\n",
           out);
     for (size_t i = 0; i < n; i++) put_step(out, &steps[i], i + 1 < n ? &steps[i + 1] : NULL, top);
-    fputs("</ol></section>\n", out);
+    fputs("</ol>\n", out);
+    put_key(out, is_buckets);
+    fputs("</section>\n", out);
 }

@@ -27,6 +27,14 @@ static const serve_collection *neighbour(size_t *n, const serve_job *job,
     return found;
 }
 
+static uint64_t cells_of(const serve_collection *one)
+{
+    const shoal_encoding *encoding = &one->recipe.recipe->encoding;
+    uint64_t cells = 1; // at most SHOAL_DOMAIN_SIZE_MAX
+    for (uint32_t i = 0; i < encoding->n_fields; i++) cells *= encoding->fields[i].size;
+    return cells;
+}
+
 static void turn_round(const serve_collection **list, size_t n)
 {
     for (size_t i = 0; i < n / 2; i++) {
@@ -45,11 +53,11 @@ static void add_side(serve_chain *chain, const serve_job *job, bool is_after)
         const serve_collection *next = neighbour(&n, job, chain->list[chain->n - 1], is_after);
         if (is_after && n > 1) chain->n_branches += n - 1;
         if (next == NULL) return;
-        if (chain->n == SERVE_CHAIN_MAX) {
-            chain->is_cut = true;
-            return;
-        }
+        const uint64_t cells = chain->cells + cells_of(next);
+        chain->is_cut = chain->n == SERVE_CHAIN_MAX || cells > SERVE_CHAIN_CELLS;
+        if (chain->is_cut) return;
         chain->list[chain->n++] = next;
+        chain->cells = cells;
     }
 }
 
@@ -57,9 +65,12 @@ void serve_chain_find(serve_chain *chain, const serve_job *job)
 {
     *chain = (serve_chain){.list = {job->collection}, .n = 1};
     if (!agg_analysis_has_rounds(&job->collection->recipe)) return;
+    chain->cells = cells_of(job->collection);
     add_side(chain, job, false);
     turn_round(chain->list, chain->n);
+    const bool is_cut = chain->is_cut;
     add_side(chain, job, true);
+    chain->is_cut = chain->is_cut || is_cut;
 }
 
 bool serve_chain_is_told(const serve_job *job)

@@ -10,10 +10,12 @@
 #include "serve_job.h"
 
 #define SERVE_CHAIN_MAX 64u // rounds; the ones around the collection that is asked for
+#define SERVE_CHAIN_CELLS ((uint64_t)1 << 26) // of all of them: a few seconds of work
 
 typedef struct serve_chain {
     const serve_collection *list[SERVE_CHAIN_MAX]; // in the order of their rounds
     size_t n;                                      // 1 or more
+    uint64_t cells;                                // that their reports are counted in
     size_t n_branches; // recipes that follow a round of the chain, and are not in it
     bool is_cut;       // there are more rounds than a chain holds
 } serve_chain;

@@ -206,8 +206,13 @@ static void put_standing(FILE *out, const rounds *all, size_t i, time_t now)
     const agg_recipe *recipe = &all->chain.list[i]->recipe;
     char day[11] = "\xe2\x80\x93";
     if (all->sums[i].blocks > 0) agg_day_print(day, all->sums[i].last_day);
-    fprintf(out, "<tr><td class=\"value\">Round %u</td><td><a href=\"/recipes/",
-            recipe->recipe->round_index);
+    const uint32_t index = recipe->recipe->round_index;
+    fputs("<tr><td class=\"value\">", out);
+    if (index > 0)
+        fprintf(out, "Round %u", index);
+    else
+        fputs("First round", out);
+    fputs("</td><td><a href=\"/recipes/", out);
     agg_page_string(out, recipe->id);
     fputs("\">", out);
     agg_page_string(out, recipe->id);
@@ -242,7 +247,8 @@ static void put_notes(FILE *out, const rounds *all)
                 all->chain.n_branches == 1 ? "s" : "", all->chain.n_branches == 1 ? "has" : "have",
                 all->chain.n_branches == 1 ? "its" : "their");
     if (all->chain.is_cut)
-        fprintf(out, " There are more rounds than the %u of this page.", SERVE_CHAIN_MAX);
+        fputs(" There are more rounds than one page tells: the page of each has those around it.",
+              out);
     fputs("</p></section>\n", out);
 }
 

@@ -118,7 +118,11 @@ export async function roundsSite(t, names, { changes = {}, extra = [] } = {}) {
   const config = configure(folder, [...recipes, listRecipe('theme'), ...extra], {
     readers: [
       { name: 'alice', token_file: 'alice', collections: 'all' },
-      { name: 'bob', token_file: 'bob', collections: ['words-2', 'theme'] },
+      {
+        name: 'bob',
+        token_file: 'bob',
+        collections: names.includes('words') ? ['words-2', 'theme'] : ['theme'],
+      },
     ],
     audit_log: 'log',
     ...changes,
