@@ -17,6 +17,7 @@
 #include "recipe.h"
 #include "serve_access.h"
 #include "serve_chain.h"
+#include "serve_epochs.h"
 #include "serve_periods.h"
 #include "serve_result.h"
 #include "serve_rounds.h"
@@ -163,7 +164,8 @@ agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config
     *plan = (serve_plan){.limit = limit};
     for (size_t i = 0; err == SHOAL_OK && i < collections->n; i++)
         err = add_collection(&s, error, &collections->list[i], store, agg_parallel_cores());
-    s.rounds = serve_chain_memory(collections, agg_parallel_cores());
+    s.rounds = more_of(serve_chain_memory(collections, agg_parallel_cores()),
+                       serve_epochs_memory(collections));
     for (unsigned step = STEPS; err == SHOAL_OK; step--) {
         err = plan_step(plan, error, config, collections, &s, step);
         if (limit == 0 || plan->bytes <= limit || step == 0) break;

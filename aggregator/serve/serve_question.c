@@ -7,8 +7,8 @@
 
 #include "overview.h"
 #include "row_order.h"
-#include "serve_chain.h"
 #include "serve_order.h"
+#include "serve_rounds.h"
 #include "static_analysis.h"
 #include "static_report.h"
 
@@ -94,7 +94,7 @@ static void read_rounds(serve_request *r, const char *value)
         refuse_argument(r, "rounds are told of all days together");
     else if (value != NULL)
         refuse_argument(r, "value is asked of one recipe, without a view");
-    else if (!serve_chain_is_told(&r->job))
+    else if (serve_rounds_link(&r->job) == NULL)
         refuse_unknown(r, "no recipe that you may read is a round before or after this one");
 }
 

@@ -10,6 +10,7 @@
 #include "page_text.h"
 #include "recipe.h"
 #include "serve_chain.h"
+#include "serve_epochs.h"
 #include "serve_estimate.h"
 #include "serve_links.h"
 #include "static_analysis.h"
@@ -43,11 +44,14 @@ struct serve_rounds_shelf {
     serve_sets *sets;
     shelved slots[SHELVED_MAX];
     uint64_t questions;
+    serve_epochs_kept *epochs; // of runs
 };
 
 const char *serve_rounds_link(const serve_job *job)
 {
-    return job->collection != NULL && serve_chain_is_told(job) ? "Rounds" : NULL;
+    if (job->collection == NULL) return NULL;
+    if (serve_epochs_is_told(job->collection)) return "Run";
+    return serve_chain_is_told(job) ? "Rounds" : NULL;
 }
 
 // ---- which blocks ----
@@ -87,8 +91,11 @@ static agg_err load(void *context, agg_accumulator *acc, agg_error *error, size_
 serve_rounds_shelf *serve_rounds_shelf_make(agg_error *error, serve_sets *sets)
 {
     serve_rounds_shelf *shelf = agg_alloc(error, 1, sizeof *shelf);
-    if (shelf != NULL) *shelf = (serve_rounds_shelf){.sets = sets};
-    return shelf;
+    if (shelf == NULL) return NULL;
+    *shelf = (serve_rounds_shelf){.sets = sets, .epochs = serve_epochs_kept_make(error, sets)};
+    if (shelf->epochs != NULL) return shelf;
+    free(shelf);
+    return NULL;
 }
 
 static void forget(serve_rounds_shelf *shelf, shelved *one)
@@ -103,19 +110,22 @@ void serve_rounds_shelf_settle(serve_rounds_shelf *shelf, const serve_set *set)
 {
     for (int i = 0; i < SHELVED_MAX; i++)
         if (shelf->slots[i].set != set) forget(shelf, &shelf->slots[i]);
+    serve_epochs_kept_settle(shelf->epochs, set);
 }
 
 void serve_rounds_shelf_release(serve_rounds_shelf *shelf)
 {
     if (shelf == NULL) return;
     serve_rounds_shelf_settle(shelf, NULL);
+    serve_epochs_kept_release(shelf->epochs);
     free(shelf);
 }
 
 size_t serve_rounds_shelf_shrink(serve_rounds_shelf *shelf, size_t bytes)
 {
+    const size_t of_runs = serve_epochs_kept_shrink(shelf->epochs, bytes);
     for (;;) {
-        size_t held = 0;
+        size_t held = of_runs;
         shelved *oldest = NULL;
         for (int i = 0; i < SHELVED_MAX; i++) {
             shelved *one = &shelf->slots[i];
@@ -350,6 +360,10 @@ void serve_rounds_answer(serve_job *job, agg_store *store, serve_rounds_shelf *s
                          unsigned n_threads)
 {
     agg_error error = {.code = SHOAL_OK};
+    if (serve_epochs_is_told(job->collection)) {
+        serve_epochs_answer(job, store, shelf->epochs);
+        return;
+    }
     rounds *all = agg_alloc(&error, 1, sizeof *all);
     if (all == NULL) {
         agg_http_answer_error(&job->answer, 503, agg_err_name(AGG_ERR_MEMORY), AGG_ERR_MEMORY,
