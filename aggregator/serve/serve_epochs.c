@@ -34,7 +34,7 @@ typedef struct told {
     agg_static_run run;
     size_t n;                               // epochs of the store that it was made of
     agg_release_sum sums[SERVE_EPOCHS_MAX]; // of each: it stands while these are the same
-    agg_released blocks;                    // of all epochs that were told
+    agg_released blocks;                    // of the last epoch that was told
     bool has_last;                          // whether the configured one was
     gap gap;
     uint32_t at; // the epoch with the gap
@@ -130,16 +130,6 @@ static void stop(told *t, gap why, uint32_t at)
     t->at = at;
 }
 
-// Adds the blocks of an epoch to those that the page is made of.
-static void note_blocks(told *t, const agg_released *released)
-{
-    agg_released *all = &t->blocks;
-    if (all->n == 0 || released->first_number < all->first_number)
-        all->first_number = released->first_number;
-    if (released->last_number > all->last_number) all->last_number = released->last_number;
-    all->n += released->n;
-}
-
 // Adds an epoch's reports, or notes why they are not told.
 static agg_err add_epoch(search *s, agg_error *error, const agg_recipe *recipe, int64_t number)
 {
@@ -160,7 +150,7 @@ static agg_err add_epoch(search *s, agg_error *error, const agg_recipe *recipe, 
     if (err != SHOAL_OK) return err;
     err = agg_static_run_add(&t->run, error, recipe, &acc);
     agg_accumulator_release(&acc);
-    if (err == SHOAL_OK) note_blocks(t, &released);
+    if (err == SHOAL_OK) t->blocks = released;
     if (err == SHOAL_ERR_RECIPE_HASH || err == AGG_ERR_USAGE) {
         stop(t, GAP_MISSING, index > 1 ? index - 1 : index);
         return SHOAL_OK;
@@ -336,6 +326,17 @@ static void write_page(serve_job *job, const told *t, unsigned status)
     agg_static_report_csp(job->answer.policy, NULL);
 }
 
+// Notes the blocks of the configured epoch, if it was told, and which epochs were told before it.
+static void note_blocks(serve_job *job, const told *t)
+{
+    const size_t n = t->run.track.n_rows + t->run.track.n_closing - t->has_last;
+    if (t->has_last) serve_job_note_blocks(job, job->collection, &t->blocks);
+    const size_t len = strlen(job->blocks);
+    if (n > 0)
+        snprintf(job->blocks + len, sizeof job->blocks - len, "%s%s epochs 1-%zu",
+                 len > 0 ? ", " : "", job->collection->recipe.id, n);
+}
+
 void serve_epochs_answer(serve_job *job, agg_store *store, serve_epochs_kept *kept)
 {
     agg_error error = {.code = SHOAL_OK};
@@ -343,7 +344,7 @@ void serve_epochs_answer(serve_job *job, agg_store *store, serve_epochs_kept *ke
     agg_err err = agg_store_release_sums(store, &s.sums, &s.n_sums, &error);
     if (err == SHOAL_OK) err = find_told(kept, &error, &s);
     if (err != SHOAL_OK) serve_estimate_tell_log(job->collection, &error);
-    if (err == SHOAL_OK) serve_job_note_blocks(job, job->collection, &kept->told->blocks);
+    if (err == SHOAL_OK) note_blocks(job, kept->told);
     write_page(job, err == SHOAL_OK ? kept->told : NULL, err == SHOAL_OK ? 200 : 503);
     free(s.sums);
 }

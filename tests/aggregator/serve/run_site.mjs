@@ -59,7 +59,7 @@ export function importRun(folder, recipe, epochs, { skip = [] } = {}) {
     const named = ['--recipe', file];
     writeFileSync(at('b'), batchOf(file, recordsOf(epoch, users, projection), i));
     const man = at(`${i}.man`);
-    good('manifest', 'make', ...named, '-o', man, at('b'));
+    good('manifest', 'make', ...named, '--allow-old', '-o', man, at('b'));
     good('ingest', ...named, '--manifest', man, '-o', acc, at('b'));
     const into = ['--store', at('store'), '--period', day(i - epochs.length - 1)];
     if (!skip.includes(i + 1)) good('store', 'import', ...into, ...named, acc);
