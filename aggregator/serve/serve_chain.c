@@ -6,7 +6,10 @@
 
 #include "input_memory.h"
 #include "recipe.h"
+#include "serve_epochs.h"
 #include "static_analysis.h"
+#include "store_releases.h"
+#include "track_series.h"
 
 // Finds a round before or after another one, among the collections that the reader may read.
 //   n: set to how many there are; the first one in the configuration counts
@@ -82,11 +85,23 @@ bool serve_chain_is_told(const serve_job *job)
            neighbour(&n, job, job->collection, true) != NULL;
 }
 
+// Returns: the bytes that the run of a recipe takes, with what each update measured of strings.
+static uint64_t run_memory(const shoal_recipe *recipe)
+{
+    const uint64_t sums =
+        (uint64_t)shoal_evolving_stated(recipe).projection * (uint64_t)sizeof(int32_t);
+    return cli_accumulator_memory(NULL, recipe) +
+           recipe->epochs * ((uint64_t)sizeof(agg_track_row) + sums) +
+           SERVE_EPOCHS_MAX * (uint64_t)sizeof(agg_release_sum) + SERVE_EPOCHS_ITEMS;
+}
+
 uint64_t serve_chain_memory(const serve_collections *collections, unsigned n_threads)
 {
     uint64_t sums = 0, most = 0;
     for (size_t i = 0; i < collections->n; i++) {
         const agg_recipe *recipe = &collections->list[i].recipe;
+        const uint64_t run = recipe->recipe->epochs > 0 ? run_memory(recipe->recipe) : 0;
+        if (run > most) most = run;
         if (!agg_analysis_has_rounds(recipe)) continue;
         const uint64_t one = cli_accumulator_memory(NULL, recipe->recipe),
                        making = one + agg_analysis_memory(recipe, one, n_threads);

@@ -27,7 +27,8 @@ void serve_chain_find(serve_chain *chain, const serve_job *job);
 // followed by one, or finds strings in rounds.
 bool serve_chain_is_told(const serve_job *job);
 
-// Returns: the bytes that the longest chain takes to be told, whoever asks.
+// Returns: the bytes that the longest chain of rounds, or the largest run, takes to be told,
+// whoever asks; 0 where there is none.
 uint64_t serve_chain_memory(const serve_collections *collections, unsigned n_threads);
 
 #endif

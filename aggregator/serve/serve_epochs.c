@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "agg_size.h"
-#include "input_memory.h"
 #include "page_text.h"
 #include "recipe.h"
 #include "recipe_epoch.h"
@@ -347,18 +346,4 @@ void serve_epochs_answer(serve_job *job, agg_store *store, serve_epochs_kept *ke
     if (err == SHOAL_OK) note_blocks(job, kept->told);
     write_page(job, err == SHOAL_OK ? kept->told : NULL, err == SHOAL_OK ? 200 : 503);
     free(s.sums);
-}
-
-uint64_t serve_epochs_memory(const serve_collections *collections)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < collections->n; i++) {
-        const agg_recipe *recipe = &collections->list[i].recipe;
-        if (!serve_epochs_is_told(&collections->list[i])) continue;
-        const uint64_t sums = (uint64_t)shoal_evolving_stated(recipe->recipe).projection * 4,
-                       one = cli_accumulator_memory(NULL, recipe->recipe) +
-                             recipe->recipe->epochs * (sizeof(agg_track_row) + sums);
-        if (one > most) most = one;
-    }
-    return most == 0 ? 0 : most + sizeof(told) + SERVE_EPOCHS_ITEMS;
 }

@@ -34,7 +34,4 @@ bool serve_epochs_is_told(const serve_collection *collection);
 // Cost: reads the accumulator of each epoch once, unless the run is kept.
 void serve_epochs_answer(serve_job *job, agg_store *store, serve_epochs_kept *kept);
 
-// Returns: the bytes that the largest run takes to be told; 0 where there is none.
-uint64_t serve_epochs_memory(const serve_collections *collections);
-
 #endif

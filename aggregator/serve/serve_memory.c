@@ -17,7 +17,6 @@
 #include "recipe.h"
 #include "serve_access.h"
 #include "serve_chain.h"
-#include "serve_epochs.h"
 #include "serve_periods.h"
 #include "serve_result.h"
 #include "serve_rounds.h"
@@ -68,7 +67,7 @@ typedef struct sizes {
     uint64_t result;           // accumulators of the largest question
     uint64_t estimate, answer; // the largest dictionary's rows, and the rows as JSON
     uint64_t records;          // distinct records that are kept
-    uint64_t rounds;           // the longest chain of rounds, while it is told; 0: there is none
+    uint64_t rounds;           // the longest chain of rounds, or run, while it is told; 0: none
 } sizes;
 
 static void add_dictionary(sizes *s, const serve_collection *one, const agg_dictionary *dictionary,
@@ -164,8 +163,7 @@ agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config
     *plan = (serve_plan){.limit = limit};
     for (size_t i = 0; err == SHOAL_OK && i < collections->n; i++)
         err = add_collection(&s, error, &collections->list[i], store, agg_parallel_cores());
-    s.rounds = more_of(serve_chain_memory(collections, agg_parallel_cores()),
-                       serve_epochs_memory(collections));
+    s.rounds = serve_chain_memory(collections, agg_parallel_cores());
     for (unsigned step = STEPS; err == SHOAL_OK; step--) {
         err = plan_step(plan, error, config, collections, &s, step);
         if (limit == 0 || plan->bytes <= limit || step == 0) break;
