@@ -3,10 +3,8 @@
 #include "static_run.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "agg_size.h"
 #include "page_text.h"
 #include "print_text.h"
 #include "recipe.h"
@@ -131,13 +129,12 @@ static void put_value(FILE *out, const agg_track_row *row, int decimals)
 static void put_epoch(FILE *out, const agg_track *t, size_t i, int decimals)
 {
     const agg_track_row *row = &t->rows[i];
-    fprintf(out, "<tr%s><th scope=\"row\">%u</th><td>", row->is_update ? "" : " class=\"mute\"",
-            row->epoch);
-    agg_page_count(out, (double)row->n);
-    fprintf(out, "</td><td>%.1f\xe2\x80\xaf%%</td><td>%.1f\xe2\x80\xaf%%</td><td>%s</td>",
-            100 * row->votes, 100 * row->needed, what_of(row));
+    fprintf(out, "<tr><th scope=\"row\">%u</th><td>%s</td>", row->epoch, what_of(row));
     if (!agg_track_is_heavy(&t->law)) put_value(out, row, decimals);
-    fputs("</tr>\n", out);
+    fprintf(out, "<td>%.1f\xe2\x80\xaf%%</td><td>%.1f\xe2\x80\xaf%%</td><td>", 100 * row->votes,
+            100 * row->needed);
+    agg_page_count(out, (double)row->n);
+    fputs("</td></tr>\n", out);
 }
 
 static void put_epoch_head(FILE *out, const agg_track *t, const char *caption)
@@ -145,12 +142,12 @@ static void put_epoch_head(FILE *out, const agg_track *t, const char *caption)
     fprintf(out,
             "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table "
             "class=\"plain\"><caption>%s</caption><thead><tr><th scope=\"col\">epoch</th><th "
-            "scope=\"col\">reports</th><th scope=\"col\">yes votes</th><th scope=\"col\">needed"
-            "</th><th scope=\"col\">what came of it</th>",
-            caption, caption);
-    if (!agg_track_is_heavy(&t->law))
-        fputs("<th scope=\"col\">value</th><th scope=\"col\">interval</th>", out);
-    fputs("</tr></thead><tbody>\n", out);
+            "scope=\"col\">what came of it</th>%s<th scope=\"col\">yes votes</th><th "
+            "scope=\"col\">needed</th><th scope=\"col\">reports</th></tr></thead><tbody>\n",
+            caption, caption,
+            agg_track_is_heavy(&t->law)
+                ? ""
+                : "<th scope=\"col\">value</th><th scope=\"col\">interval</th>");
 }
 
 // Writes the epochs in which something happened, and all of them behind a button.
@@ -172,38 +169,81 @@ static void put_epochs(FILE *out, const agg_track *t)
     fputs("</tbody></table></div></details>\n", out);
 }
 
-// Draws the value over the epochs, with a gap before the first update.
+#define WIDTH 1000.0 // units of the picture, which the page stretches to the room that it has
+#define HEIGHT 100.0
+
+static double y_of(const agg_scale *scale, double value)
+{
+    return HEIGHT * (scale->high - value) / (scale->high - scale->low);
+}
+
+// Draws what an update measured, with its band, over the epochs in which it stands. An epoch has a
+// width, because its value is a step.
+static void put_stretch(FILE *out, const agg_track *t, const agg_scale *scale, size_t from,
+                        size_t to)
+{
+    const agg_track_row *row = &t->rows[from];
+    const double x = WIDTH * (double)from / (double)t->n_rows,
+                 end = WIDTH * (double)to / (double)t->n_rows;
+    fprintf(out,
+            "<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/><line "
+            "class=\"line\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>",
+            x, y_of(scale, row->high), end - x, y_of(scale, row->low) - y_of(scale, row->high), x,
+            end, y_of(scale, row->value), y_of(scale, row->value));
+}
+
+// Marks the updates whose value is known. Dots are round, so they are not stretched.
+static void put_marks(FILE *out, const agg_track *t, const agg_scale *scale)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const agg_track_row *row = &t->rows[i];
+        if (!row->is_update || !isfinite(row->stderr_) || row->of != row->epoch) continue;
+        fprintf(out, "<circle class=\"dot\" cx=\"%.2f%%\" cy=\"%.2f%%\" r=\"3\"/>",
+                100 * (double)i / (double)t->n_rows, 100 * y_of(scale, row->value) / HEIGHT);
+    }
+}
+
+static bool find_scale(agg_scale *scale, const agg_track *t)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const agg_track_row *row = &t->rows[i];
+        if (!isfinite(row->stderr_)) continue;
+        if (!has_any) *scale = (agg_scale){row->low, row->high};
+        has_any = true;
+        agg_scale_hold(scale, row->low);
+        agg_scale_hold(scale, row->high);
+    }
+    if (has_any) agg_scale_finish(scale);
+    return has_any;
+}
+
+// Draws the value over the epochs, with a gap where none is known.
 static void put_series(FILE *out, const agg_track *t)
 {
-    char label[160];
     agg_scale scale = {0, 0};
-    bool has_any = false;
-    agg_trend_point *points = agg_alloc(NULL, t->n_rows, sizeof *points);
-    for (size_t i = 0; points != NULL && i < t->n_rows; i++) {
-        const agg_track_row *row = &t->rows[i];
-        points[i] = (agg_trend_point){row->value, row->low, row->high, isfinite(row->stderr_) != 0};
-        if (!points[i].is_known) continue;
-        if (!has_any) scale = (agg_scale){row->low, row->high};
-        has_any = true;
-        agg_scale_hold(&scale, row->low);
-        agg_scale_hold(&scale, row->high);
+    if (!find_scale(&scale, t)) return;
+    fprintf(out,
+            "<figure><figcaption><b>The value</b><span>scale from %.4g to %.4g</span></figcaption>"
+            "\n<div class=\"trend\" role=\"img\" aria-label=\"The value over %zu epochs, in steps "
+            "from update to update, from %.4g to %.4g, with the band of its intervals\"><svg "
+            "aria-hidden=\"true\" viewBox=\"0 0 %.0f %.0f\" preserveAspectRatio=\"none\">",
+            scale.low, scale.high, t->n_rows, scale.low, scale.high, WIDTH, HEIGHT);
+    for (size_t i = 0; i < t->n_rows;) {
+        const size_t from = i;
+        while (i < t->n_rows && t->rows[i].of == t->rows[from].of &&
+               isfinite(t->rows[i].stderr_) == isfinite(t->rows[from].stderr_))
+            i++;
+        if (isfinite(t->rows[from].stderr_)) put_stretch(out, t, &scale, from, i);
     }
-    if (has_any) {
-        const shoal_recipe *r = t->recipe.recipe;
-        agg_scale_finish(&scale);
-        snprintf(label, sizeof label,
-                 "The value over %zu epochs, from %.4g to %.4g, with the band "
-                 "of its intervals",
-                 t->n_rows, scale.low, scale.high);
-        fprintf(out,
-                "<figure><figcaption><b>The value</b><span>a mean of numbers from %.10g to "
-                "%.10g</span></figcaption>\n",
-                (double)r->low_micro / 1e6, (double)r->high_micro / 1e6);
-        agg_trend_figure(out, points, t->n_rows, &scale, label);
-        fprintf(out, "<p class=\"ends\"><span>epoch 1</span><span>epoch %zu</span></p></figure>\n",
-                t->n_rows);
-    }
-    free(points);
+    fputs("</svg><svg aria-hidden=\"true\">", out);
+    put_marks(out, t, &scale);
+    fprintf(
+        out,
+        "</svg></div><p class=\"ends\"><span>epoch 1</span><span>epoch %zu</span></p></figure>\n"
+        "<p class=\"note\">Dots are updates. It is a mean of numbers from %.10g to %.10g.</p>\n",
+        t->n_rows, (double)t->recipe.recipe->low_micro / 1e6,
+        (double)t->recipe.recipe->high_micro / 1e6);
 }
 
 // ---- shares of strings ----

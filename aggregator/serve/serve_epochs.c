@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "agg_size.h"
-#include "page_text.h"
+#include "print_text.h"
 #include "recipe.h"
 #include "recipe_epoch.h"
 #include "serve_estimate.h"
@@ -267,9 +267,9 @@ static void put_now(FILE *out, const serve_collection *one, const told *t, time_
               out);
     else
         fprintf(out,
-                "It waits for %u reports; a block may close at %.10s %.5s UTC. They come once the "
+                "It waits for %s reports; a block may close at %.10s %.5s UTC. They come once the "
                 "edge and the pages have its recipe.</p>\n",
-                r->block_minimum, tick, tick + strlen("2026-11-21T"));
+                agg_whole(r->block_minimum).text, tick, tick + strlen("2026-11-21T"));
 }
 
 static void put_gap(FILE *out, const told *t)

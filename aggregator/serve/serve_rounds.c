@@ -8,6 +8,7 @@
 
 #include "agg_size.h"
 #include "page_text.h"
+#include "print_text.h"
 #include "recipe.h"
 #include "serve_chain.h"
 #include "serve_epochs.h"
@@ -188,9 +189,9 @@ static void put_earlier(FILE *out, const agg_recipe *first)
         fprintf(out, "Rounds 1 to %u", index - 1);
     else
         fputs("Round 1", out);
-    fputs("</td><td></td><td class=\"count\">\xe2\x80\x93</td><td class=\"interval\">\xe2\x80\x93"
-          "</td><td class=\"how\">not here: this server does not have it, or you may not read it"
-          "</td></tr>\n",
+    fputs("</td><td class=\"count\">\xe2\x80\x93</td><td class=\"interval\">\xe2\x80\x93</td>"
+          "<td class=\"how\">not here: this server does not have it, or you may not read it</td>"
+          "</tr>\n",
           out);
 }
 
@@ -205,24 +206,25 @@ static void put_state(FILE *out, const rounds *all, size_t i, time_t now)
     }
     agg_moment_print(tick, agg_tick_after(now, one->tick_s));
     if (all->sums[i].blocks == 0)
-        fprintf(out, "waits for its first block, of %u reports; ", recipe->block_minimum);
+        fprintf(out, "waits for its first block, of %s reports; ",
+                agg_whole(recipe->block_minimum).text);
     else
-        fprintf(out, "too few: waits for %u reports; ", recipe->cohort_minimum);
+        fprintf(out, "too few: waits for %s reports; ", agg_whole(recipe->cohort_minimum).text);
     fprintf(out, "one may close at %.10s %.5s UTC", tick, tick + strlen("2026-11-21T"));
 }
 
 static void put_standing(FILE *out, const rounds *all, size_t i, time_t now)
 {
     const agg_recipe *recipe = &all->chain.list[i]->recipe;
+    const uint32_t index = recipe->recipe->round_index;
     char day[11] = "\xe2\x80\x93";
     if (all->sums[i].blocks > 0) agg_day_print(day, all->sums[i].last_day);
-    const uint32_t index = recipe->recipe->round_index;
     fputs("<tr><td class=\"value\">", out);
     if (index > 0)
-        fprintf(out, "Round %u", index);
+        fprintf(out, "Round %u: ", index);
     else
-        fputs("First round", out);
-    fputs("</td><td><a href=\"/recipes/", out);
+        fputs("First round: ", out);
+    fputs("<a href=\"/recipes/", out);
     agg_page_string(out, recipe->id);
     fputs("\">", out);
     agg_page_string(out, recipe->id);
@@ -232,7 +234,7 @@ static void put_standing(FILE *out, const rounds *all, size_t i, time_t now)
     else if (all->sums[i].blocks == 0)
         fputs("0", out);
     else
-        fprintf(out, "below %u", recipe->recipe->cohort_minimum);
+        fprintf(out, "below %s", agg_whole(recipe->recipe->cohort_minimum).text);
     fprintf(out, "</td><td class=\"interval\">%s</td><td class=\"how\">", day);
     put_state(out, all, i, now);
     fputs("</td></tr>\n", out);
@@ -265,10 +267,10 @@ static void put_notes(FILE *out, const rounds *all)
 static void put_stand(FILE *out, const rounds *all)
 {
     const time_t now = time(NULL);
-    fputs("<section class=\"found\"><h2>The rounds</h2>\n<table class=\"list\"><thead><tr><th "
-          "class=\"value\" scope=\"col\">round</th><th scope=\"col\">collection</th><th "
-          "class=\"count\" scope=\"col\">reports</th><th class=\"interval\" scope=\"col\">last "
-          "release</th><th class=\"how\" scope=\"col\">state</th></tr></thead><tbody>\n",
+    fputs("<section class=\"found\"><h2>The rounds</h2>\n<table><thead><tr><th class=\"value\" "
+          "scope=\"col\">round and collection</th><th class=\"count\" scope=\"col\">reports</th>"
+          "<th class=\"interval\" scope=\"col\">last release</th><th class=\"how\" "
+          "scope=\"col\">state</th></tr></thead><tbody>\n",
           out);
     put_earlier(out, &all->chain.list[0]->recipe);
     for (size_t i = 0; i < all->chain.n; i++) put_standing(out, all, i, now);

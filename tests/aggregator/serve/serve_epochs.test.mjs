@@ -46,7 +46,7 @@ test('a run is told from the store, with the figures of shoal track', async (t) 
   const rows = rowsOf(answer.text, 'Every epoch');
   assert.equal(rows.length, 5);
   for (const [i, row] of track.rows.entries()) {
-    const [epoch, n, votes, needed, what, value, interval] = rows[i];
+    const [epoch, what, value, interval, votes, needed, n] = rows[i];
     assert.equal(Number(epoch), row.epoch);
     assert.equal(number(n), row.n);
     assert.ok(Math.abs(percent(votes) - 100 * row.votes) <= 0.051, votes);
@@ -89,7 +89,7 @@ test('the epoch that waits says so, and the ones before it are told', async (t) 
   const text = plain(html).replace(/\s+/g, ' ');
   assert.match(
     text,
-    /Epoch 6 of 12 is asked now\. It waits for 1000 reports; a block may close at/,
+    /Epoch 6 of 12 is asked now\. It waits for 1,000 reports; a block may close at/,
   );
   assert.match(text, /They come once the edge and the pages have its recipe/);
   assert.equal(rowsOf(html, 'Every epoch').length, 5);

@@ -56,21 +56,20 @@ test('rounds of a trie: the words and the story are those of shoal report and di
     ]),
   );
   assert.deepEqual(
-    standing(answer.text).map(([round, id, reports, , state]) => [round, id, reports, state]),
+    standing(answer.text).map(([round, reports, , state]) => [round, reports, state]),
     [1, 2, 3]
-      .map((i) => [`Round ${i}`, `words-${i}`, '6,000', 'told below'])
+      .map((i) => [`Round ${i}: words-${i}`, '6,000', 'told below'])
       .concat([
         [
-          'Round 4',
-          'words-4',
+          'Round 4: words-4',
           '0',
-          standing(answer.text)[3][4], // its time is that of the next tick
+          standing(answer.text)[3][3], // its time is that of the next tick
         ],
       ]),
   );
   assert.match(
-    standing(answer.text)[3][4],
-    /^waits for its first block, of 1000 reports; one may close at \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
+    standing(answer.text)[3][3],
+    /^waits for its first block, of 1,000 reports; one may close at \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
   );
   // Every round leads to the same page.
   for (const i of [1, 3, 4])
@@ -170,10 +169,10 @@ test('a reader sees the rounds that it may read, whoever asked before, and the l
   const own = await ask(`/recipes/words-2${VIEW}`, 'bob');
   assert.equal(own.status, 200);
   assert.deepEqual(
-    standing(own.text).map(([round, , reports]) => [round, reports]),
+    standing(own.text).map(([round, reports]) => [round, reports]),
     [
       ['Round 1', '\u2013'],
-      ['Round 2', '6,000'],
+      ['Round 2: words-2', '6,000'],
     ],
   );
   assert.doesNotMatch(own.text, /words-1|words-3|Words that nobody listed|12,000|18,000/);
@@ -210,7 +209,7 @@ test('a page is kept until a block closes, and then has the round that waited', 
   for (const end = Date.now() + 60_000; ;) {
     const html = (await get(`${url}/recipes/words-1${VIEW}`, headers)).text;
     if (roundsOf(html).length === 4) {
-      assert.match(standing(html)[3][2], /^\d,\d{3}$/);
+      assert.match(standing(html)[3][1], /^\d,\d{3}$/);
       assert.match(html, /4 rounds/);
       assert.match(partOf(html, 'Words that nobody listed'), /abc/, 'words of three letters end');
       break;
@@ -241,7 +240,7 @@ test('rounds that wait say for what, and what is wrong with a question is said',
   const first = await ask(`/recipes/words-1${VIEW}`);
   assert.equal(first.status, 200);
   const text = plain(first.text).replace(/\s+/g, ' ');
-  assert.match(text, /Round 1 words-1 0 \u2013 waits for its first block, of 1000 reports/);
+  assert.match(text, /Round 1: words-1 0 \u2013 waits for its first block, of 1,000 reports/);
   assert.match(text, /A round that waits gets reports once the edge and the pages have its recipe/);
   assert.match(text, /Nothing has come that may be shown yet. Asked which character words begin/);
   assert.doesNotMatch(first.text, /<script/);
@@ -274,7 +273,7 @@ test('a damaged round is told by its page, and nothing of the others is made up'
   assert.match(answer.headers.get('content-type') ?? '', /text\/html/);
   const text = plain(answer.text).replace(/\s+/g, ' ');
   assert.match(text, /The rounds could not be told; the server\u2019s log says why/);
-  assert.match(text, /Round 4 words-4 0/);
+  assert.match(text, /Round 4: words-4 0/);
   assert.doesNotMatch(answer.text, /Came|stands out/);
   assert.ok(!answer.text.includes(folder), 'no path is shown');
 });
