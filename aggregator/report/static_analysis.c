@@ -15,6 +15,7 @@
 #include "trend_style.h"
 
 #define FDR_DEFAULT 0.05 // of discover.h
+#define TOP_DEFAULT 20u  // words
 
 struct agg_analysis_made {
     size_t n_told;          // rounds of a trie that are told
@@ -92,13 +93,14 @@ bool agg_analysis_follows(const agg_recipe *after, const agg_recipe *before)
 // Returns: what the parts of static reports read of an analysis.
 static agg_static_report report_of(const agg_analysis *a, size_t n_told)
 {
-    return (agg_static_report){.recipe = a->rounds[0].recipe,
-                               .finds = true,
-                               .next = n_told < a->n ? a->rounds[n_told].recipe : NULL,
-                               .n_rounds = n_told,
-                               .options = {.n_threads = a->n_threads, .top = a->top},
-                               .release = a->release,
-                               .order = a->order};
+    return (agg_static_report){
+        .recipe = a->rounds[0].recipe,
+        .finds = true,
+        .next = n_told < a->n ? a->rounds[n_told].recipe : NULL,
+        .n_rounds = n_told,
+        .options = {.n_threads = a->n_threads, .top = a->top > 0 ? a->top : TOP_DEFAULT},
+        .release = a->release,
+        .order = a->order};
 }
 
 static bool is_first(const agg_recipe *recipe)

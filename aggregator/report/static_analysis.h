@@ -31,7 +31,7 @@ typedef struct agg_analysis {
     void *context;
     unsigned n_threads;
     agg_release release;
-    size_t top;                   // rows of a table; 0: all
+    size_t top;                   // rows of a table; 0: as many as it shows unasked
     const agg_table_order *order; // of the words found; may be NULL
 } agg_analysis;
 

@@ -48,7 +48,7 @@ agg_err agg_step_count(agg_step *step, agg_error *error, const agg_accumulator *
                        unsigned n_threads) SHOAL_MUST_CHECK;
 
 // Writes the section of all steps.
-//   top: sequences that a round shows; 0: all that are kept
+//   top: sequences that a round shows; 0: twelve
 void agg_steps_write(FILE *out, const agg_step *steps, size_t n, size_t top);
 
 size_t agg_step_size(const agg_step *step); // bytes of memory that it holds besides itself

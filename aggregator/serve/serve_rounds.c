@@ -18,8 +18,6 @@
 #include "static_report.h"
 #include "store_releases.h"
 
-#define TOP_DEFAULT 20u
-
 // The rounds of a question, and of which blocks each is told.
 typedef struct rounds {
     agg_store *store;
@@ -345,7 +343,7 @@ static void answer(serve_job *job, rounds *all, serve_rounds_shelf *shelf, unsig
                                    .context = all,
                                    .n_threads = n_threads,
                                    .release = release_of(all),
-                                   .top = top > 0 ? top : TOP_DEFAULT,
+                                   .top = top,
                                    .order = &job->order};
     const agg_analysis_made *made = NULL;
     if (err == SHOAL_OK) err = find_made(shelf, &made, &error, job, all, &analysis);

@@ -71,6 +71,10 @@ test('rounds of a trie: the words and the story are those of shoal report and di
     standing(answer.text)[3][3],
     /^waits for its first block, of 1,000 reports; one may close at \d{4}-\d\d-\d\d \d\d:\d\d UTC$/,
   );
+  assert.doesNotMatch(words, /name="from"/, 'rounds are of all days');
+  const sort = (/href="(\?sort=value[^"]*)"/.exec(words)?.[1] ?? '').replaceAll('&amp;', '&');
+  assert.match(sort, /view=rounds/);
+  assert.equal((await ask(`/recipes/words-2${sort}`)).status, 200);
   // Every round leads to the same page.
   for (const i of [1, 3, 4])
     assert.equal(story((await ask(`/recipes/words-${i}${VIEW}`)).text), story(report));
