@@ -307,11 +307,15 @@ static void put_came(FILE *out, const agg_step *step)
                 step->n_withheld == 1 ? "is" : "are");
     fputs(".", out);
     if (!is_buckets && !step->none.is_withheld) {
-        fputs(" About ", out);
-        agg_page_count(out, step->none.count);
-        fputs(field_of(step)->depth == 0 ? " reports have no such text."
-                                         : " reports begin with none of the starts.",
+        fputs(field_of(step)->depth == 0 ? " Without such a text: about "
+                                         : " Beginning with none of the starts: about ",
               out);
+        agg_page_count(out, step->none.count);
+        fputs(", from ", out);
+        agg_page_count(out, step->none.low);
+        fputs(" to ", out);
+        agg_page_count(out, step->none.high);
+        fputs(".", out);
     }
     fputs("</p>\n", out);
 }

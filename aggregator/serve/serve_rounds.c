@@ -188,8 +188,7 @@ static void put_earlier(FILE *out, const agg_recipe *first)
     else
         fputs("Round 1", out);
     fputs("</td><td class=\"count\">\xe2\x80\x93</td><td class=\"interval\">\xe2\x80\x93</td>"
-          "<td class=\"how\">not here: this server does not have it, or you may not read it</td>"
-          "</tr>\n",
+          "<td class=\"how\">not here: not on this server, or not for you to read</td></tr>\n",
           out);
 }
 

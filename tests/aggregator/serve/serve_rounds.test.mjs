@@ -138,6 +138,33 @@ test('rounds of phrases and of a number: counts are sums of what shoal estimate 
   assert.match(ages[0].text, /buckets from 0 to 100 and the two ends\. 20,000 reports came/);
 });
 
+test('a first round without a number is followed by round 1, and a fork is said', async (t) => {
+  const { round: _, ...plainAges } = ANALYSES.ages.recipe;
+  ANALYSES.unnumbered = {
+    ...ANALYSES.ages,
+    recipe: { ...plainAges, recipe: 'first', analysis: 'first' },
+  };
+  const fork = {
+    ...ANALYSES.ages.recipe,
+    recipe: 'fork',
+    analysis: 'first',
+    encoding: [{ field: 'age', boundaries: [0, 50, 100] }],
+  };
+  // One that asks as the first does again, and one whose range is another.
+  const same = { ...fork, recipe: 'same', encoding: ANALYSES.ages.recipe.encoding };
+  const wide = { ...fork, recipe: 'wide', encoding: [{ field: 'age', boundaries: [0, 50, 101] }] };
+  const { ask } = await roundsSite(t, ['unnumbered'], { extra: [fork, same, wide] });
+  const { text } = await ask(`/recipes/first${VIEW}`);
+  assert.deepEqual(
+    standing(text).map(([round]) => round),
+    ['First round: first', 'Round 1: first-1', 'Round 2: first-2'],
+  );
+  assert.match(text, /1 more recipe also follows one of these rounds/);
+  assert.match(roundsOf(text)[0].text, /^First round Asked how age is spread over 5 buckets/);
+  assert.equal(standing((await ask(`/recipes/fork${VIEW}`)).text).length, 2);
+  for (const id of ['same', 'wide']) assert.equal((await ask(`/recipes/${id}${VIEW}`)).status, 404);
+});
+
 test('what is below the release threshold stays away, and hostile texts stay text', async (t) => {
   const { ask, rounds } = await roundsSite(t, ['secret']);
   const html = (await ask(`/recipes/secret-2${VIEW}`)).text;
@@ -180,7 +207,7 @@ test('a reader sees the rounds that it may read, whoever asked before, and the l
     ],
   );
   assert.doesNotMatch(own.text, /words-1|words-3|Words that nobody listed|12,000|18,000/);
-  assert.match(own.text, /this server does not have it, or you may not read it/);
+  assert.match(own.text, /not on this server, or not for you to read/);
   assert.equal(roundsOf(own.text).length, 1);
   assert.match(roundsOf(own.text)[0].text, /Next nothing so far: 3 starts are left open/);
   for (const id of ['words-1', 'words-3', 'words-4', 'nothing']) {
