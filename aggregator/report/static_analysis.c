@@ -7,6 +7,7 @@
 
 #include "agg_size.h"
 #include "discover.h"
+#include "estimate.h"
 #include "page_text.h"
 #include "recipe.h"
 #include "static_discovery.h"
@@ -121,16 +122,32 @@ static agg_err find_words(agg_analysis_made *made, agg_error *error, const agg_s
     return SHOAL_OK;
 }
 
+// Loads a round's reports.
+//   is_told: whether there are enough to be told; else there is nothing to release
+static agg_err load_round(agg_accumulator *acc, bool *is_told, agg_error *error,
+                          const agg_analysis *a, size_t i)
+{
+    *is_told = false;
+    agg_err err = a->load(a->context, acc, error, i);
+    if (err != SHOAL_OK) return err;
+    err = agg_estimate_check(error, a->rounds[i].recipe, acc);
+    *is_told = err == SHOAL_OK;
+    if (err != SHOAL_OK) agg_accumulator_release(acc);
+    return err == AGG_ERR_COHORT ? SHOAL_OK : err;
+}
+
 static agg_err tell_trie(agg_analysis_made *made, agg_error *error, const agg_analysis *a,
                          agg_discover_round *rounds, agg_accumulator *sums)
 {
     agg_err err = SHOAL_OK;
     size_t n = 0;
-    for (; n < made->n_told; n++) {
+    for (bool is_told = true; n < made->n_told; n++) {
         rounds[n] = (agg_discover_round){a->rounds[n].recipe, &sums[n]};
-        err = a->load(a->context, &sums[n], error, n);
-        if (err != SHOAL_OK) break;
+        err = load_round(&sums[n], &is_told, error, a, n);
+        if (!is_told) break;
     }
+    made->n_told = n;
+    if (n == 0) return err;
     const agg_static_report report = report_of(a, made->n_told);
     if (err == SHOAL_OK) err = find_words(made, error, &report, rounds);
     const agg_discovery alone = {.fdr = FDR_DEFAULT};
@@ -169,8 +186,9 @@ static agg_err make_steps(agg_analysis_made *made, agg_error *error, const agg_a
         agg_step_begin(step, a->rounds[i].recipe, i > 0 ? a->rounds[i - 1].recipe : NULL,
                        i + 1 < a->n ? a->rounds[i + 1].recipe : NULL);
         if (!a->rounds[i].has_reports) continue;
-        err = a->load(a->context, &acc, error, i);
-        if (err != SHOAL_OK) break;
+        bool is_told;
+        err = load_round(&acc, &is_told, error, a, i);
+        if (!is_told) continue;
         err = agg_step_count(step, error, &acc, a->n_threads);
         agg_accumulator_release(&acc);
     }
