@@ -11,6 +11,7 @@ import { configure, get, listRecipe, makeFolder, serve } from './serve_helpers.m
 export const TOKENS = {
   alice: 'token-of-alice-0123456789',
   bob: 'token-of-bob-0123456789xx',
+  carol: 'token-of-carol-0123456789',
 };
 
 /** Words and how many of 22 devices type each. */
@@ -115,14 +116,13 @@ export async function roundsSite(t, names, { changes = {}, extra = [] } = {}) {
       recipes.push(JSON.parse(readFileSync(next, 'utf8')));
     }
   }
+  const only = (/** @type {string} */ id) => (names.includes('words') ? [id, 'theme'] : ['theme']);
+  const [second, third] = [only('words-2'), only('words-3')];
   const config = configure(folder, [...recipes, listRecipe('theme'), ...extra], {
     readers: [
       { name: 'alice', token_file: 'alice', collections: 'all' },
-      {
-        name: 'bob',
-        token_file: 'bob',
-        collections: names.includes('words') ? ['words-2', 'theme'] : ['theme'],
-      },
+      { name: 'bob', token_file: 'bob', collections: second },
+      { name: 'carol', token_file: 'carol', collections: third },
     ],
     audit_log: 'log',
     ...changes,

@@ -13,7 +13,7 @@ const HEADER = 72;
 /** @typedef {{yes: number, ones: number}} Epoch shares of the votes that say yes and of the estimates that are a one */
 
 /** A batch of version 1. @param {string} file of the recipe @param {Buffer[]} records @param {number} i */
-function batchOf(file, records, i) {
+export function batchOf(file, records, i) {
   const hash = good('recipe', 'hash', file).trim();
   const size = records[0].length;
   const bytes = Buffer.alloc(HEADER + records.length * size + 8);
@@ -28,7 +28,7 @@ function batchOf(file, records, i) {
 }
 
 /** Records of an epoch; those of strings name coordinates in turn. @param {Epoch} epoch @param {number} n @param {number} projection 0 for a number */
-const recordsOf = ({ yes, ones }, n, projection) =>
+export const recordsOf = ({ yes, ones }, n, projection) =>
   Array.from({ length: n }, (_, i) => {
     const vote = i < yes * n ? 1 : 0;
     const one = (i * 7919) % n < ones * n ? 1 : 0;

@@ -8,7 +8,8 @@ import { test } from 'node:test';
 
 import { number, plain } from '../cli/found_helpers.mjs';
 import { good } from './dashboard_site.mjs';
-import { firstEpoch, importRun, makeFolder, runSite } from './run_site.mjs';
+import { batchOf, firstEpoch, importRun, makeFolder, recordsOf, runSite } from './run_site.mjs';
+import { post } from './serve_helpers.mjs';
 
 const VIEW = '?view=rounds';
 /** Epochs 2 and 4 are updates, and 5 measures what 4 was. */
@@ -84,7 +85,7 @@ test('a run is told from the store, with the figures of shoal track', async (t) 
 test('the epoch that waits says so, and the ones before it are told', async (t) => {
   const folder = makeFolder(t);
   const { next } = importRun(folder, firstEpoch(folder, 'thresh', 'dark'), EPOCHS);
-  const { ask } = await runSite(t, folder, next);
+  const { ask, url } = await runSite(t, folder, next);
   const html = (await ask(`/recipes/dark${VIEW}`)).text;
   const text = plain(html).replace(/\s+/g, ' ');
   assert.match(
@@ -93,6 +94,20 @@ test('the epoch that waits says so, and the ones before it are told', async (t) 
   );
   assert.match(text, /They come once the edge and the pages have its recipe/);
   assert.equal(rowsOf(html, 'Every epoch').length, 5);
+  const records = recordsOf({ yes: 0.9, ones: 0.5 }, 4000, 0);
+  assert.equal((await post(url, batchOf(join(folder, 'recipe-0.json'), records, 9))).status, 201);
+  for (const end = Date.now() + 60_000; ;) {
+    const page = (await ask(`/recipes/dark${VIEW}`)).text;
+    const rows = rowsOf(page, 'Every epoch');
+    if (rows.length === 6) {
+      assert.deepEqual(rows[5].slice(0, 2), ['6', 'update, value to come']);
+      assert.equal(rows[5][6], '4,000');
+      assert.match(plain(page), /Its reports are told below;/);
+      break;
+    }
+    assert.ok(Date.now() < end, 'the block never closed');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 });
 
 test('an epoch that is not in the store is named, and nothing from it on is told', async (t) => {

@@ -214,7 +214,13 @@ test('a reader sees the rounds that it may read, whoever asked before, and the l
     const { status, text } = await ask(`/recipes/${id}${VIEW}`, 'bob');
     assert.deepEqual([status, JSON.parse(text).error.message], [404, 'no recipe has this id']);
   }
-  // What is kept of one reader's page is not the other one's.
+  // What is kept of one reader's page is not another one's. Both have one round, of the block 1.
+  const other = await ask(`/recipes/words-3${VIEW}`, 'carol');
+  assert.match(
+    roundsOf(other.text)[0].text,
+    /^Round 3 Asked which character follows 3 starts of 2/,
+  );
+  assert.match(roundsOf(own.text)[0].text, /^Round 2 Asked which character follows 3 starts of 1/);
   assert.equal(story((await ask(`/recipes/words-2${VIEW}`)).text), story(all.text));
   assert.equal(story((await ask(`/recipes/words-2${VIEW}`, 'bob')).text), story(own.text));
   assert.equal((await get(`${url}/recipes/words-2${VIEW}`)).status, 401);
