@@ -165,3 +165,21 @@ test('shares of strings at every update are those of shoal track, and hostile on
   assert.match(html, /below the release threshold are withheld/);
   assert.doesNotMatch(html, /<img/);
 });
+
+test('a damaged epoch is told by the page of its run, and nothing is made up', async (t) => {
+  const folder = makeFolder(t);
+  const { recipes } = importRun(folder, firstEpoch(folder, 'thresh', 'dark'), EPOCHS);
+  const { ask } = await runSite(t, folder, recipes[4]);
+  const sums = join(folder, 'store/accumulators');
+  const [file] = readdirSync(sums);
+  const bytes = readFileSync(join(sums, file));
+  bytes[bytes.length - 9] ^= 0x10;
+  writeFileSync(join(sums, file), bytes);
+  const { status, text } = await ask(`/recipes/dark${VIEW}`);
+  assert.equal(status, 503);
+  assert.match(text, /The run could not be told; the server.s log says why/);
+  assert.doesNotMatch(text, /yes votes/);
+  bytes[bytes.length - 9] ^= 0x10;
+  writeFileSync(join(sums, file), bytes);
+  assert.equal((await ask(`/recipes/dark${VIEW}`)).status, 200, 'it is told once it is mended');
+});
