@@ -20,8 +20,6 @@
 #include "static_trends.h"
 #include "trend_style.h"
 
-#define FOLLOWED_MAX 200u // strings found that are followed over time
-
 struct agg_static_made {
     agg_estimate estimate;   // of all periods together; no more rows than the page tells apart
     bool has_counts;         // whether the page shows the estimate
@@ -89,9 +87,9 @@ static agg_err fill_estimate(agg_static_made *made, agg_error *error, const agg_
 static agg_err list_words(agg_static_made *made, agg_error *error, const agg_static_report *r)
 {
     const agg_discovery *d = &made->found.discovery;
-    size_t n = d->n_rows < FOLLOWED_MAX ? d->n_rows : FOLLOWED_MAX;
-    uint32_t places[FOLLOWED_MAX];
-    agg_text texts[FOLLOWED_MAX];
+    size_t n = d->n_rows < AGG_STATIC_FOLLOWED ? d->n_rows : AGG_STATIC_FOLLOWED;
+    uint32_t places[AGG_STATIC_FOLLOWED];
+    agg_text texts[AGG_STATIC_FOLLOWED];
     for (size_t i = 0; i < n; i++) texts[i] = d->rows[i].value;
     return n == 0 ? SHOAL_OK
                   : agg_dictionary_of_texts(&made->words, places, error, r->recipe, texts, n);
@@ -184,6 +182,11 @@ agg_err agg_static_report_make(agg_static_made **made, agg_error *error,
     agg_static_report_release(*made);
     *made = NULL;
     return err;
+}
+
+const agg_static_found *agg_static_report_found(const agg_static_made *made)
+{
+    return &made->found;
 }
 
 size_t agg_static_report_size(const agg_static_made *made)

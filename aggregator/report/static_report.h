@@ -55,7 +55,8 @@ typedef struct agg_static_report {
     const char *home, *account;
     const agg_page_link *links;
     const agg_table_order *order; // of the tables, which the page offers to change
-    // Path and arguments of the figures of a joint recipe, to which variables and format are added.
+    // Path and arguments of the figures of a joint recipe or of the strings found, to which others
+    // are added; NULL for none.
     const char *downloads;
     // Path of a script of the same origin that draws the trends from their table, whose cells then
     // have the exact numbers; NULL for none.
@@ -95,6 +96,9 @@ typedef struct agg_static_note {
     bool is_working;         // the section is being made: the page can be asked again
 } agg_static_note;
 void agg_static_note_write(FILE *stream, const char *title, const agg_static_note *note);
+
+// Returns: the strings that the page has, if the report finds any.
+const struct agg_static_found *agg_static_report_found(const agg_static_made *made);
 
 // Returns: the bytes of memory that it holds.
 size_t agg_static_report_size(const agg_static_made *made);

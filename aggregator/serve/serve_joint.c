@@ -89,7 +89,10 @@ static agg_err make(void **made, agg_error *error, const serve_view_order *order
     agg_accumulator sum;
     agg_static_joint *joint;
     agg_released released;
+    uint64_t bytes = 0;
     agg_err err = check_named(error, one);
+    if (err == SHOAL_OK) err = serve_view_sum(&bytes, error, order);
+    if (err == SHOAL_OK) err = serve_view_check(error, order, 2 * bytes);
     if (err != SHOAL_OK) return err;
     err = agg_store_load(order->store, &sum, &released, error, one->number, one->recipe.recipe,
                          order->span);

@@ -2,6 +2,8 @@
 // What views have in common; see serve_view.h.
 #include "serve_view.h"
 
+#include "compound.h"
+#include "input_memory.h"
 #include "recipe.h"
 #include "serve_links.h"
 
@@ -46,4 +48,22 @@ agg_release serve_view_release(const serve_view_order *order)
     return (agg_release){.block = order->collection->recipe.recipe->block_minimum,
                          .honest = order->collection->honest,
                          .days = (uint32_t)(order->blocks.last_day - order->blocks.first_day + 1)};
+}
+
+agg_err serve_view_sum(uint64_t *bytes, agg_error *error, const serve_view_order *order)
+{
+    const shoal_recipe *recipe = order->collection->recipe.recipe;
+    uint64_t files = 0, waiting = 0;
+    *bytes = cli_accumulator_memory(NULL, recipe);
+    if (!shoal_recipe_keeps_records(recipe)) return SHOAL_OK;
+    agg_err err = agg_store_bytes(order->store, &files, &waiting, error, order->collection->number);
+    if (err == SHOAL_OK) *bytes += files;
+    return err;
+}
+
+agg_err serve_view_check(agg_error *error, const serve_view_order *order, uint64_t bytes)
+{
+    if (bytes <= order->memory) return SHOAL_OK;
+    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "it needs %llu MB of memory",
+                    (unsigned long long)(bytes / 1000000 + 1));
 }

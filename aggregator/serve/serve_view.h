@@ -32,10 +32,11 @@ typedef struct serve_view_order {
 } serve_view_order;
 
 typedef struct serve_view_kind {
-    const char *name;  // of ?view=
-    const char *title; // of links to it
-    const char *href;  // of links to it from the collection's page
-    const char *needs; // answers a question for a recipe that has no such view
+    const char *name;            // of ?view=
+    const char *title;           // of links to it
+    const char *href;            // of links to it from the collection's page
+    const char *needs;           // answers a question for a recipe that has no such view
+    const char *(*script)(void); // path of the page's script; NULL, or returns NULL, for none
     bool (*has)(const agg_recipe *recipe);
     // Narrows the span of a question to what the view can be made of. NULL: all of it.
     agg_span (*within)(const serve_collection *collection, agg_span span, int32_t today);
@@ -61,6 +62,14 @@ void serve_view_days(char out[SERVE_VIEW_DAYS_MAX], agg_span span);
 //   home: room for the path of the collection
 void serve_view_begin(agg_static_report *report, const serve_job *job,
                       char home[SHOAL_NAME_MAX + 16]);
+
+// Finds the bytes that the accumulator of an order's collection takes, with all records.
+agg_err serve_view_sum(uint64_t *bytes, agg_error *error,
+                       const serve_view_order *order) SHOAL_MUST_CHECK;
+
+// Returns: AGG_ERR_MEMORY, and how much is needed, where the order may not take so many bytes.
+agg_err serve_view_check(agg_error *error, const serve_view_order *order,
+                         uint64_t bytes) SHOAL_MUST_CHECK;
 
 // Names the blocks that a view is made of: "2 blocks, 2026-11-20 to 2026-11-21".
 #define SERVE_VIEW_BLOCKS_MAX 80u

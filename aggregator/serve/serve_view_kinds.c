@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "recipe.h"
+#include "serve_found.h"
 #include "serve_joint.h"
 
-static const serve_view_kind *const kinds[] = {&serve_joint_view, NULL};
+static const serve_view_kind *const kinds[] = {&serve_joint_view, &serve_found_view, NULL};
 
 const serve_view_kind *serve_view_named(const char *name)
 {
@@ -40,5 +41,8 @@ const char *serve_view_no_values(const agg_recipe *recipe)
     if (recipe->recipe->n_variables > 0)
         return "This recipe asks for several variables at once. The page about what hangs together "
                "has the values of each, and of each two.";
+    if (serve_found_view.has(recipe))
+        return "No dictionary is configured: there are no values to ask for. The words that nobody "
+               "listed need none.";
     return "No dictionary is configured: there are no values to ask for.";
 }

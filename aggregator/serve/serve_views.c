@@ -81,14 +81,7 @@ static slot *next_slot(serve_views *views)
 static void make(slot *one)
 {
     const serve_view_order *order = &one->order;
-    const serve_collection *collection = order->collection;
-    uint64_t needed = order->kind->memory(collection);
-    agg_err err = SHOAL_OK;
-    // What is loaded before anything else is known must fit too.
-    if (collection->records_room == 0 && needed > order->memory)
-        err = agg_fail(&one->error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "it needs %llu MB of memory",
-                       (unsigned long long)(needed / 1000000 + 1));
-    if (err == SHOAL_OK) err = order->kind->make(&one->made, &one->error, order);
+    agg_err err = order->kind->make(&one->made, &one->error, order);
     one->error.code = err;
     if (err != SHOAL_OK) one->made = NULL;
     one->bytes = err == SHOAL_OK ? order->kind->size(one->made) : 0;
@@ -333,7 +326,8 @@ static void print(serve_job *job, const slot *one)
                   : job->is_page ? kind->page(stream, &error, job, &one->order, one->made)
                                  : kind->rows(stream, &error, job, &one->order, one->made);
     agg_http_answer_close(&job->answer, stream, err == SHOAL_OK ? 200 : 500, type_of(job));
-    if (job->is_page) agg_static_report_csp(job->answer.policy, NULL);
+    if (job->is_page)
+        agg_static_report_csp(job->answer.policy, kind->script == NULL ? NULL : kind->script());
     serve_job_note_blocks(job, job->collection, &one->order.blocks);
 }
 
