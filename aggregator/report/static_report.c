@@ -247,6 +247,10 @@ void agg_static_report_open(FILE *out, const agg_static_report *r)
                            .script = r->script,
                            .more_style = trend_style};
     agg_page_open(out, &page);
+    if (r->note == NULL) return;
+    fputs("<p class=\"note\">", out);
+    agg_page_string(out, r->note);
+    fputs("</p>\n", out);
 }
 
 agg_err agg_static_report_close(FILE *out, agg_error *error, const agg_static_report *r)
@@ -265,7 +269,10 @@ void agg_static_note_write(FILE *out, const char *title, const agg_static_note *
     fputs("</b> ", out);
     agg_page_string(out, note->text);
     fputs("</p>\n", out);
-    if (note->is_working) fputs("<p class=\"note\"><a href=\"\">Look again</a></p>\n", out);
+    if (note->is_working)
+        fputs("<p class=\"note\"><a href=\"\">Look again</a> in some seconds. Where scripts run, "
+              "this page does so by itself.</p>\n",
+              out);
     fputs("</section>\n", out);
 }
 

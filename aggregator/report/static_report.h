@@ -54,6 +54,7 @@ typedef struct agg_static_report {
     // On a server; NULL in a file, as in agg_page.
     const char *home, *account;
     const agg_page_link *links;
+    const char *note;             // before the sections; plain text, escaped here; NULL for none
     const agg_table_order *order; // of the tables, which the page offers to change
     // Path and arguments of the figures of a joint recipe or of the strings found, to which others
     // are added; NULL for none.

@@ -107,7 +107,6 @@ static void fill(agg_static_report *report, found *f, const serve_view_order *or
     report->names = f->names;
     report->n = f->n;
     report->options.n_threads = 1;
-    report->options.top = order->top > 0 ? order->top : ROWS;
     report->release = serve_view_release(order);
 }
 
@@ -172,14 +171,12 @@ static void release(void *made)
 static agg_err page(FILE *out, agg_error *error, const serve_job *job,
                     const serve_view_order *order, const void *made)
 {
-    char home[SHOAL_NAME_MAX + 16], downloads[SHOAL_NAME_MAX + 128], days[SERVE_VIEW_DAYS_MAX];
+    serve_view_texts texts;
     found *f = (found *)(uintptr_t)made; // its names are printed, not changed
-    agg_static_report report = {.downloads = downloads, .script = serve_chart_path()};
-    serve_view_begin(&report, job, home);
-    serve_view_days(days, job->span);
-    snprintf(downloads, sizeof downloads, "/v1/results/%s?view=found%s", job->collection->recipe.id,
-             days);
+    agg_static_report report = {.script = serve_chart_path()};
+    serve_view_begin(&report, job, order, &texts);
     fill(&report, f, order);
+    report.options.top = job->top > 0 ? job->top : ROWS;
     return agg_static_report_print(out, error, &report, f->made);
 }
 

@@ -17,15 +17,6 @@ static bool has(const agg_recipe *recipe)
     return recipe->recipe->n_variables > 0;
 }
 
-// Records are kept for some days after their block closed. A fold may not have come to those that
-// are over, and they are left out all the same, so that answers do not depend on it.
-static agg_span within(const serve_collection *collection, agg_span span, int32_t today)
-{
-    int32_t first = today - (int32_t)collection->recipe.recipe->keep_days;
-    if (first > span.first) span.first = first;
-    return span;
-}
-
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -116,22 +107,13 @@ static void release(void *made)
 static agg_err page(FILE *out, agg_error *error, const serve_job *job,
                     const serve_view_order *order, const void *made)
 {
-    char home[SHOAL_NAME_MAX + 16], downloads[SHOAL_NAME_MAX + 128], blocks[SERVE_VIEW_BLOCKS_MAX],
-        days[SERVE_VIEW_DAYS_MAX];
+    serve_view_texts texts;
+    char blocks[SERVE_VIEW_BLOCKS_MAX];
     const char *names[] = {blocks};
-    agg_static_report report = {.names = names, .n = 1, .downloads = downloads};
-    serve_view_begin(&report, job, home);
+    agg_static_report report = {.names = names, .n = 1};
+    serve_view_begin(&report, job, order, &texts);
     serve_view_name_blocks(blocks, &order->blocks);
-    serve_view_days(days, job->span);
-    snprintf(downloads, sizeof downloads, "/v1/results/%s?view=joint%s", job->collection->recipe.id,
-             days);
     agg_static_report_open(out, &report);
-    if (order->leaves_out)
-        fprintf(out,
-                "<p class=\"note\">Older blocks are left out. What came together in a report is "
-                "kept %u day%s after its block closed; after that only sums are left.</p>\n",
-                job->collection->recipe.recipe->keep_days,
-                job->collection->recipe.recipe->keep_days == 1 ? "" : "s");
     agg_static_joint_write(out, &report, made);
     return agg_static_report_close(out, error, &report);
 }
@@ -175,7 +157,6 @@ const serve_view_kind serve_joint_view = {
     .href = "?view=joint",
     .needs = "this recipe asks for one value, and what hangs together needs several variables",
     .has = has,
-    .within = within,
     .memory = memory,
     .make = make,
     .size = size,

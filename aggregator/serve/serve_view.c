@@ -2,36 +2,61 @@
 // What views have in common; see serve_view.h.
 #include "serve_view.h"
 
+#include <string.h>
+
 #include "compound.h"
 #include "input_memory.h"
 #include "recipe.h"
 #include "serve_links.h"
 
-void serve_view_days(char out[SERVE_VIEW_DAYS_MAX], agg_span span)
+// Writes the place of a view's rows. Days come as they are in the span.
+static void name_downloads(serve_view_texts *texts, const serve_job *job)
 {
     char day[11];
-    size_t len = 0;
-    out[0] = '\0';
-    if (span.first != AGG_SPAN_ALL.first) {
-        agg_day_print(day, span.first);
-        len += (size_t)snprintf(out, SERVE_VIEW_DAYS_MAX, "&from=%s", day);
+    const size_t most = sizeof texts->downloads;
+    size_t len = (size_t)snprintf(texts->downloads, most, "/v1/results/%s?view=%s",
+                                  job->collection->recipe.id, job->view->name);
+    if (job->span.first != AGG_SPAN_ALL.first) {
+        agg_day_print(day, job->span.first);
+        len += (size_t)snprintf(texts->downloads + len, most - len, "&from=%s", day);
     }
-    if (span.last != AGG_SPAN_ALL.last) {
-        agg_day_print(day, span.last);
-        snprintf(out + len, SERVE_VIEW_DAYS_MAX - len, "&to=%s", day);
+    if (job->span.last != AGG_SPAN_ALL.last) {
+        agg_day_print(day, job->span.last);
+        len += (size_t)snprintf(texts->downloads + len, most - len, "&to=%s", day);
     }
+    if (job->dictionary == NULL || job->dictionary == serve_dictionary_of(job->collection, NULL) ||
+        3 * strlen(job->dictionary->name) + 20 > most - len)
+        return;
+    len += (size_t)snprintf(texts->downloads + len, most - len, "&dictionary=");
+    agg_table_escape(texts->downloads + len, most - len, job->dictionary->name);
 }
 
 void serve_view_begin(agg_static_report *report, const serve_job *job,
-                      char home[SHOAL_NAME_MAX + 16])
+                      const serve_view_order *order, serve_view_texts *texts)
 {
-    snprintf(home, SHOAL_NAME_MAX + 16, "/recipes/%s", job->collection->recipe.id);
+    uint32_t days = job->collection->recipe.recipe->keep_days;
+    snprintf(texts->home, sizeof texts->home, "/recipes/%s", job->collection->recipe.id);
+    snprintf(texts->note, sizeof texts->note,
+             "Older blocks are left out. What came together in a report is kept %u day%s after its "
+             "block closed; after that only sums are left.",
+             days, days == 1 ? "" : "s");
+    name_downloads(texts, job);
     report->title = job->collection->recipe.id;
     report->recipe = &job->collection->recipe;
-    report->home = home;
+    report->home = texts->home;
     report->links = serve_links(job->rights);
     report->account = job->account;
     report->order = &job->order;
+    report->downloads = order == NULL ? NULL : texts->downloads;
+    report->note = order != NULL && order->leaves_out ? texts->note : NULL;
+}
+
+agg_span serve_view_within(const serve_collection *collection, agg_span span, int32_t today)
+{
+    int32_t first = today - (int32_t)collection->recipe.recipe->keep_days;
+    if (shoal_recipe_keeps_records(collection->recipe.recipe) && first > span.first)
+        span.first = first;
+    return span;
 }
 
 void serve_view_name_blocks(char out[SERVE_VIEW_BLOCKS_MAX], const agg_released *blocks)

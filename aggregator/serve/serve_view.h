@@ -24,7 +24,6 @@ typedef struct serve_view_order {
     agg_span span;                      // the blocks of it are what the view is made of
     agg_released blocks;                // those blocks
     bool leaves_out;                    // whether the question's span has older blocks
-    size_t top;                         // rows of a page
     agg_store *store;
     uint64_t memory;                                  // bytes that making it may take
     bool (*goes_on)(void *context, agg_error *error); // whether to take the next step, or why not
@@ -38,8 +37,6 @@ typedef struct serve_view_kind {
     const char *needs;           // answers a question for a recipe that has no such view
     const char *(*script)(void); // path of the page's script; NULL, or returns NULL, for none
     bool (*has)(const agg_recipe *recipe);
-    // Narrows the span of a question to what the view can be made of. NULL: all of it.
-    agg_span (*within)(const serve_collection *collection, agg_span span, int32_t today);
     // Returns: the bytes that making a view takes at most.
     uint64_t (*memory)(const serve_collection *collection);
     // Makes a view. It may move nothing that the order points to.
@@ -54,14 +51,21 @@ typedef struct serve_view_kind {
     bool (*sorts_by)(const char *column); // of the page's tables
 } serve_view_kind;
 
-// Writes the days of a question as arguments of links, each with & before it; "" for all days.
-#define SERVE_VIEW_DAYS_MAX 40u
-void serve_view_days(char out[SERVE_VIEW_DAYS_MAX], agg_span span);
+// Texts that a page of a view points to.
+typedef struct serve_view_texts {
+    char home[SHOAL_NAME_MAX + 16], downloads[SHOAL_NAME_MAX + 320], note[160];
+} serve_view_texts;
 
-// Fills in what pages of all views have: title, home, links, account and order.
-//   home: room for the path of the collection
+// Fills in what pages of all views have: title, home, links, account, order, and with an order
+// where its rows are, and that older blocks are left out.
+//   order: NULL for a page that has no view
 void serve_view_begin(agg_static_report *report, const serve_job *job,
-                      char home[SHOAL_NAME_MAX + 16]);
+                      const serve_view_order *order, serve_view_texts *texts);
+
+// Narrows the span of a question to the blocks that a view can be made of: some mechanisms need
+// records, which are kept for some days after their block closed. A fold may not have come to those
+// that are over. They are left out all the same, so that answers do not depend on it.
+agg_span serve_view_within(const serve_collection *collection, agg_span span, int32_t today);
 
 // Finds the bytes that the accumulator of an order's collection takes, with all records.
 agg_err serve_view_sum(uint64_t *bytes, agg_error *error,

@@ -133,8 +133,7 @@ void serve_views_settle(serve_views *views, const serve_set *set)
 static bool is_same(const serve_view_order *a, const serve_view_order *b)
 {
     return a->kind == b->kind && a->collection == b->collection && a->dictionary == b->dictionary &&
-           a->top == b->top && a->blocks.n == b->blocks.n &&
-           a->blocks.first_number == b->blocks.first_number &&
+           a->blocks.n == b->blocks.n && a->blocks.first_number == b->blocks.first_number &&
            a->blocks.last_number == b->blocks.last_number;
 }
 
@@ -194,11 +193,11 @@ static state wait_for(serve_views *views, const slot *one)
 static void answer_note(serve_job *job, unsigned status, const char *head, const char *note,
                         const char *script)
 {
-    char home[SHOAL_NAME_MAX + 16];
+    serve_view_texts texts;
     agg_static_report report = {.script = script};
     const agg_static_note said = {head, note, script != NULL};
     agg_error error;
-    serve_view_begin(&report, job, home);
+    serve_view_begin(&report, job, NULL, &texts);
     FILE *stream = agg_http_answer_open(&job->answer);
     if (stream != NULL) {
         agg_static_report_open(stream, &report);
@@ -338,10 +337,8 @@ static agg_err find_blocks(serve_view_order *order, agg_error *error, const serv
     int64_t number = job->collection->number;
     agg_err err = agg_store_find_released(order->store, &all, error, number, job->span);
     order->blocks = all;
-    order->span = job->span;
-    if (err != SHOAL_OK || all.n == 0 || job->view->within == NULL)
-        return err != SHOAL_OK ? err : all.n == 0 ? AGG_ERR_COHORT : SHOAL_OK;
-    order->span = job->view->within(job->collection, job->span, (int32_t)(time(NULL) / 86400));
+    if (err != SHOAL_OK || all.n == 0) return err != SHOAL_OK ? err : AGG_ERR_COHORT;
+    order->span = serve_view_within(job->collection, job->span, (int32_t)(time(NULL) / 86400));
     if (order->span.first > order->span.last) return SHOAL_ERR_ARGUMENT;
     err = agg_store_find_released(order->store, &order->blocks, error, number, order->span);
     order->leaves_out = order->blocks.n < all.n;
@@ -376,7 +373,6 @@ void serve_views_answer(serve_job *job, serve_views *views)
                               .set = job->set,
                               .collection = job->collection,
                               .dictionary = job->dictionary,
-                              .top = job->top,
                               .store = views->store,
                               .memory = job->set->plan.views_bytes,
                               .goes_on = goes_on,

@@ -31,23 +31,26 @@ const sfp = (id, changes = {}) => ({
   ...changes,
 });
 
-/** @param {string} id */
-const ngrams = (id) => ({
-  ...listRecipe(id),
+const NGRAMS = {
+  ...listRecipe('ngrams'),
   value: 'word',
   mechanism: 'rappor-ngram',
   parameters: {
-    epsilon: 4,
-    epsilon_ngram: 4,
-    bits: 32,
-    hashes: 1,
-    cohorts: 16,
+    epsilon: 12,
+    bits: 16,
+    hashes: 2,
+    cohorts: 2,
+    p: 0.268943,
+    q: 0.731057,
+    f: 0,
     length: 4,
-    gram: 2,
-    alphabet: 'abcdelo',
+    n: 2,
+    alphabet: 'acdehiknoprtu',
   },
-  records: { keep_days: 30 },
-});
+  hash: 'poly1',
+  seed: 'dd'.repeat(32),
+  records: { keep_days: 3 },
+};
 
 const MARKUP = '<b>x</'; // as long as a word may be
 const COMMON = `eel\t40\ncod\t20\n${MARKUP}\t12\nü"&'\t10\n`;
@@ -56,6 +59,7 @@ const RECIPES = [
   sfp('empty'),
   sfp('waiting'),
   sfp('small', { release: { threshold: 2500 } }),
+  NGRAMS,
   listRecipe('theme'),
 ];
 
@@ -77,6 +81,10 @@ async function site(t, ...options) {
         devices: 500,
         counts: Array.from({ length: 300 }, (_, i) => `w${i}\t1\n`).join(''),
       },
+    ]),
+    ngrams: importDays(folder, 4, [
+      { from: -8, devices: 8000, counts: 'hare\t6\ntoad\t1\n' },
+      { from: -2, devices: 8000, counts: 'hare\t6\nkite\t3\n' },
     ]),
     small: importDays(folder, 3, [{ from: -2, devices: 9000, counts: COMMON }]),
   };
@@ -169,6 +177,18 @@ test('the page and its downloads have the words of the command, and since when t
     find.map(({ value }) => value),
     ['pike'],
   );
+});
+
+test('words of n-grams are found in the blocks that have their records', async (t) => {
+  const { url, files, says } = await site(t);
+  const json = JSON.parse((await made(`${url}/v1/results/ngrams?view=found`)).text);
+  const result = JSON.parse(says(4, [files.ngrams[1]], '--format', 'json'));
+  assert.ok(result.rows.some((/** @type {any} */ row) => row.value === 'hare'));
+  assert.deepEqual({ ...json, guarantees: 0 }, { ...result, guarantees: 0 });
+  const page = await made(`${url}/recipes/ngrams?view=found`);
+  assert.match(page.text, /Older blocks are left out\./);
+  const gone = await made(`${url}/recipes/ngrams?view=found&period=${day(-8)}`);
+  assert.match(gone.text, /The records that it needs are gone\..*kept 3 days/);
 });
 
 test('every state says what is going on', async (t) => {
