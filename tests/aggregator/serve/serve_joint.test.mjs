@@ -3,16 +3,25 @@
 // state says what is going on; and in a browser the page is narrow enough for a phone, without a finding of axe, and shows hostile
 // values as text.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { launchBrowser } from '../../../wasm/test/fixtures.mjs';
 import { day, good, HOSTILE, importDays, keep, tooWide, violations } from './dashboard_site.mjs';
-import { configure, get, listRecipe, makeFolder, run, serve } from './serve_helpers.mjs';
+import {
+  configure,
+  get,
+  listRecipe,
+  makeFolder,
+  post,
+  run,
+  serve,
+  simulate,
+} from './serve_helpers.mjs';
 
 const AGES = ['young', 'old'];
-const SECTIONS = ['sport', 'politics', HOSTILE[0], HOSTILE[1]];
+const SECTIONS = ['sport', 'politics', ...HOSTILE];
 
 /** @param {string} name @param {string[]} values @param {number} [epsilon] */
 const list = (name, values, epsilon = 4) => ({
@@ -30,16 +39,15 @@ function joint(id, variables, changes = {}) {
 
 /** Counts in which section and age hang together, but for the third section. */
 const COUNTS = SECTIONS.flatMap((section, i) =>
-  AGES.map((age, j) => `${section}\t${age}\t${[30, 4, 10, 9, 6, 6, 2, 5][2 * i + j]}\n`),
+  AGES.map((age, j) => `${section}\t${age}\t${[30, 4, 10, 9, 6, 6, 2, 5, 1, 3][2 * i + j]}\n`),
 ).join('');
-const ALIKE = COUNTS.replace(/.*(old|young)\t/g, (line) => line.replace(/^[^\t]*/, 's'));
 
 const RECIPES = [
   joint('news', [list('section', SECTIONS), list('age', AGES)]),
   joint('three', [
     list('section', ['sport', 'politics']),
     list('age', AGES),
-    list('theme', ['light', 'dark']),
+    list('theme', ['light', 'dark', HOSTILE[2]]),
   ]),
   joint('secret', [list('section', SECTIONS), list('age', AGES)], { release: { threshold: 500 } }),
   joint('strings', [
@@ -180,7 +188,8 @@ test('the downloads are what the command prints, byte for byte but for the guara
       ),
     ),
   );
-  for (const [path, why] of [
+  /** @type {[string, RegExp][]} */
+  const refused = [
     ['three?view=joint', /variables names two/],
     ['three?view=joint&variables=age', /variables names two/],
     ['three?view=joint&variables=age,age', /variables names two/],
@@ -189,10 +198,11 @@ test('the downloads are what the command prints, byte for byte but for the guara
     ['news?view=joint&format=xml', /format is json/],
     ['news?view=nothing', /view is periods, joint or found/],
     ['theme?view=joint', /several variables/],
-  ]) {
+  ];
+  for (const [path, why] of refused) {
     const { status, text } = await get(of + path);
     assert.equal(status, path.startsWith('theme') ? 404 : 400, path);
-    assert.match(text, /** @type {RegExp} */ (why));
+    assert.match(text, why);
   }
 });
 
@@ -265,6 +275,52 @@ test('every state says what is going on', async (t) => {
   const page = (await get(`${url}/recipes/news`)).text;
   assert.match(page, /<a href="\?view=joint">What hangs together<\/a>/);
   assert.doesNotMatch((await get(`${url}/recipes/theme`)).text, /view=joint/);
+});
+
+test('it is kept until a block closes, asked under the same rights, and in the audit log', async (t) => {
+  const folder = makeFolder(t);
+  const tokens = { alice: 'token-of-alice-0123456789', bob: 'token-of-bob-0123456789' };
+  for (const [name, token] of Object.entries(tokens)) writeFileSync(join(folder, name), token);
+  const config = configure(folder, [RECIPES[0], listRecipe('theme')], {
+    readers: [
+      { name: 'alice', token_file: 'alice', collections: ['news'] },
+      { name: 'bob', token_file: 'bob', collections: ['theme'] },
+    ],
+    audit_log: 'log',
+  });
+  const { url } = await serve(t, config);
+  const ask = (/** @type {string} */ path, /** @type {keyof typeof tokens} */ who = 'alice') =>
+    get(url + path, { authorization: `Bearer ${tokens[who]}` });
+  const rows = async () => (await ask('/v1/results/news?view=joint')).text;
+  const send = async (/** @type {string} */ seed, /** @type {number} */ n) => {
+    for (const batch of simulate(join(folder, 'recipe-0.json'), COUNTS, n, n, seed))
+      assert.equal((await post(url, batch)).status, 201);
+  };
+  /** Asks until the view has n reports: before a block closes, it has those of the earlier ones. */
+  const until = async (/** @type {number} */ n, /** @type {number} */ before) => {
+    for (;;) {
+      const text = await rows();
+      const found = JSON.parse(text).n ?? 0;
+      if (found === n) return text;
+      assert.equal(found, before, text);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  await send('one', 3000);
+  const first = await until(3000, 0);
+  assert.equal(await rows(), first);
+  for (const path of ['/recipes/ID?view=joint', '/v1/results/ID?view=joint']) {
+    const hidden = await ask(path.replace('ID', 'news'), 'bob');
+    const missing = await ask(path.replace('ID', 'nothing'), 'bob');
+    assert.deepEqual([hidden.status, hidden.text], [404, missing.text]);
+  }
+  await send('two', 500);
+  await until(3500, 3000);
+  assert.match((await ask('/recipes/news?view=joint')).text, /<b>3,500<\/b> reports.*2 blocks, /s);
+  const lines = readFileSync(join(folder, 'log/000001.jsonl'), 'utf8').trim().split('\n');
+  const last = JSON.parse(lines[lines.length - 1]);
+  assert.deepEqual([last.who, last.what, last.collection], ['alice', 'page', 'news']);
+  assert.match(last.blocks, /^news \d+-\d+$/);
 });
 
 test('a dictionary that is none of a variable ends the start', async (t) => {
