@@ -21,6 +21,8 @@
 #include "serve_result.h"
 #include "serve_rounds.h"
 #include "serve_trends.h"
+#include "serve_view_kinds.h"
+#include "serve_views.h"
 
 #define STEPS 8 // between the usual amount and the least
 #define KEPT_LEAST ((size_t)16 << 20)
@@ -68,6 +70,7 @@ typedef struct sizes {
     uint64_t estimate, answer; // the largest dictionary's rows, and the rows as JSON
     uint64_t records;          // distinct records that are kept
     uint64_t rounds;           // the longest chain of rounds, or run, while it is told; 0: none
+    uint64_t views;            // making the largest view
 } sizes;
 
 static void add_dictionary(sizes *s, const serve_collection *one, const agg_dictionary *dictionary,
@@ -98,10 +101,16 @@ static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one,
         add_dictionary(s, one, &one->dictionaries[i].dictionary, sketches, n_threads);
     // Alarms are tested after every closing, whether anybody asks for a result or not.
     s->result = more_of(s->result, 2 * sketches + agg_alarms_memory(recipe));
-    if (!shoal_recipe_keeps_records(recipe)) return SHOAL_OK;
-    err = agg_store_bytes(store, &files, &waiting, error, one->number);
-    one->records_room = 2 * (files + waiting) + RECORDS_ROOM;
-    s->records += RECORDS_TIMES * one->records_room;
+    for (uint32_t i = 0; one->categories != NULL && i < recipe->n_variables; i++)
+        s->held += cli_dictionary_memory(&one->categories[i]);
+    if (shoal_recipe_keeps_records(recipe)) {
+        err = agg_store_bytes(store, &files, &waiting, error, one->number);
+        one->records_room = 2 * (files + waiting) + RECORDS_ROOM;
+        s->records += RECORDS_TIMES * one->records_room;
+    }
+    uint64_t view = serve_view_memory(one);
+    s->views = more_of(s->views, view);
+    if (view > 0) s->answer = more_of(s->answer, SERVE_VIEWS_ANSWER);
     return err;
 }
 
@@ -155,6 +164,18 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
     return err;
 }
 
+// Gives views the memory that is left, or a part of it; they are refused where it is too little.
+static void plan_views(serve_plan *plan, const sizes *s)
+{
+    uint64_t left = plan->limit == 0            ? SERVE_VIEWS_MOST
+                    : plan->bytes < plan->limit ? plan->limit - plan->bytes
+                                                : 0;
+    uint64_t kept = s->views > 0 ? SERVE_VIEWS_KEPT : 0;
+    if (left < kept) return;
+    plan->views_bytes = s->views < left - kept ? s->views : left - kept;
+    plan->bytes += plan->views_bytes + kept;
+}
+
 agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config *config,
                           const serve_collections *collections, agg_store *store, uint64_t limit)
 {
@@ -168,6 +189,7 @@ agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config
         err = plan_step(plan, error, config, collections, &s, step);
         if (limit == 0 || plan->bytes <= limit || step == 0) break;
     }
+    if (err == SHOAL_OK) plan_views(plan, &s);
     return err;
 }
 

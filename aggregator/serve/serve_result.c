@@ -21,6 +21,8 @@
 #include "serve_periods.h"
 #include "serve_rounds.h"
 #include "serve_trends.h"
+#include "serve_view_kinds.h"
+#include "serve_views.h"
 
 enum { QUEUE_MAX = 256, KEPT_MAX = 8, PAGE_ROWS = 20 };
 
@@ -50,6 +52,7 @@ struct serve_results {
     kept kept[KEPT_MAX];
     serve_periods_shelf *periods; // what pages over time are made of; within kept_bytes too
     serve_trends *trends;         // of the table of collections
+    serve_views *views;           // that take long
     uint64_t questions;
 };
 
@@ -165,16 +168,6 @@ static const serve_estimate *estimate_of(serve_results *results, const serve_job
     return &asked->made;
 }
 
-static const char *type_of(agg_format format)
-{
-    switch (format) {
-    case AGG_CSV: return AGG_HTTP_TYPE_CSV;
-    case AGG_NDJSON: return AGG_HTTP_TYPE_NDJSON;
-    case AGG_ARROW: return AGG_HTTP_TYPE_ARROW;
-    default: return AGG_HTTP_TYPE_JSON;
-    }
-}
-
 static void write_rows(serve_job *job, const serve_estimate *made)
 {
     agg_estimate shown = made->estimate;
@@ -183,7 +176,7 @@ static void write_rows(serve_job *job, const serve_estimate *made)
     FILE *stream = agg_http_answer_open(&job->answer);
     if (stream != NULL)
         (void)!agg_estimate_print(stream, &error, &shown, job->format); // it keeps its failure
-    agg_http_answer_close(&job->answer, stream, 200, type_of(job->format));
+    agg_http_answer_close(&job->answer, stream, 200, serve_job_type(job->format));
 }
 
 static void answer_rows(serve_results *results, serve_job *job)
@@ -219,6 +212,7 @@ typedef struct section {
     asked_value asked;
     char note[512];
     char link[SHOAL_NAME_MAX + 16];
+    agg_page_link views[SERVE_VIEW_LINKS_MAX];
 } section;
 
 // Copies the rows that the page shows, in their order.
@@ -254,11 +248,15 @@ static void fill_section(serve_results *results, section *s, const serve_collect
                                  .period = job->period[0] == '\0' ? NULL : job->period,
                                  .link = s->link,
                                  .note = s->note,
-                                 .rounds = serve_rounds_link(job),
-                                 .asked = job->collection != NULL ? job->value : NULL};
+                                 .rounds = serve_rounds_link(job)};
+    if (job->collection != NULL) {
+        bool is_joint = collection->recipe.recipe->n_variables > 0;
+        s->page.asked = is_joint ? NULL : job->value; // of several variables, none is asked alone
+        serve_view_links(s->views, &collection->recipe);
+        s->page.views = s->views;
+    }
     if (dictionary == NULL && job->value[0] == '\0') {
-        snprintf(s->note, sizeof s->note,
-                 "No dictionary is configured: there are no values to ask for.");
+        snprintf(s->note, sizeof s->note, "%s", serve_view_no_values(&collection->recipe));
         return;
     }
     const serve_estimate *made = estimate_of(results, job, collection, dictionary, &s->asked);
@@ -343,12 +341,6 @@ static void answer_periods(serve_results *results, serve_job *job)
     make_room(results, NULL, held);
 }
 
-static void answer_stopping(serve_job *job)
-{
-    agg_http_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
-    job->answer.retry_after_s = 5;
-}
-
 // Returns: whether a question waits, or the end.
 static bool is_asked(serve_results *results)
 {
@@ -366,6 +358,7 @@ static void watch_collections(serve_results *results)
         if (results->kept[i].set != NULL && results->kept[i].set != set)
             forget(results, &results->kept[i]);
     serve_periods_shelf_settle(results->periods, set);
+    serve_views_settle(results->views, set);
     serve_trends_settle(results->trends, set);
     bool goes_on = true; // else the rest comes after the next question
     for (size_t i = 0; goes_on && i < set->collections.n; i++) {
@@ -413,7 +406,9 @@ static void *work(void *context)
     bool is_stopping;
     for (serve_job *job; (job = next_job(results, &is_stopping)) != NULL;) {
         if (is_stopping) {
-            answer_stopping(job);
+            serve_job_answer_stopping(job);
+        } else if (job->view != NULL) {
+            serve_views_answer(job, results->views);
         } else if (job->shows_periods) {
             answer_periods(results, job);
         } else if (job->is_page) {
@@ -431,6 +426,7 @@ static void release(serve_results *results)
 {
     serve_periods_shelf_release(results->periods);
     serve_trends_release(results->trends);
+    serve_views_stop(results->views);
     free(results);
 }
 
@@ -446,7 +442,8 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     made->last = &made->first;
     made->periods = serve_periods_shelf_make(error, sets);
     made->trends = serve_trends_make(error);
-    if (made->periods == NULL || made->trends == NULL) {
+    if (made->periods == NULL || made->trends == NULL ||
+        serve_views_start(&made->views, error, store, sets) != SHOAL_OK) {
         release(made);
         return AGG_ERR_MEMORY;
     }
