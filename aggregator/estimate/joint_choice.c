@@ -21,6 +21,11 @@ static agg_err fail_variable(agg_error *error, const agg_recipe *recipe, uint32_
 static agg_err load_dictionary(agg_joint_chosen *c, agg_error *error, const agg_recipe *recipe,
                                const agg_joint_wish *wish)
 {
+    c->values = &c->dictionary;
+    if (wish->values != NULL && wish->values->n > 0) {
+        c->values = wish->values;
+        return SHOAL_OK;
+    }
     if (wish->file != NULL)
         return agg_dictionary_load(&c->dictionary, error, c->view, wish->file, wish->log,
                                    wish->log_context);
@@ -40,13 +45,13 @@ static agg_err reserve(agg_joint_chosen *c, agg_error *error, size_t n)
 
 static agg_err take_all(agg_joint_chosen *c, agg_error *error)
 {
-    agg_err err = reserve(c, error, c->dictionary.n + 1); // room for "none of the list" too
+    agg_err err = reserve(c, error, c->values->n + 1); // room for "none of the list" too
     if (err != SHOAL_OK) return err;
-    for (size_t i = 0; i < c->dictionary.n; i++) {
-        c->labels[i] = c->dictionary.values[i];
-        c->items[i] = c->dictionary.items[i];
+    for (size_t i = 0; i < c->values->n; i++) {
+        c->labels[i] = c->values->values[i];
+        c->items[i] = c->values->items[i];
     }
-    c->choice.n = (uint32_t)c->dictionary.n;
+    c->choice.n = (uint32_t)c->values->n;
     return SHOAL_OK;
 }
 
@@ -58,7 +63,7 @@ static void say_taken(const agg_recipe *recipe, const agg_joint_chosen *c,
     snprintf(
         text, sizeof text,
         "variable %.*s: %zu of %zu values stand out from the noise; the %u largest are categories",
-        (int)name->len, name->bytes, n_detected, c->dictionary.n, c->choice.n);
+        (int)name->len, name->bytes, n_detected, c->values->n, c->choice.n);
     if (wish->log != NULL) wish->log(wish->log_context, text);
 }
 
@@ -68,7 +73,7 @@ static agg_err take_largest(agg_joint_chosen *c, agg_error *error, const agg_rec
 {
     const agg_estimate_options options = {.confidence = wish->confidence,
                                           .n_threads = wish->n_threads};
-    agg_err err = agg_estimate_run(&c->estimate, error, c->view, acc, &c->dictionary, &options);
+    agg_err err = agg_estimate_run(&c->estimate, error, c->view, acc, c->values, &options);
     if (err == SHOAL_OK) err = reserve(c, error, top);
     if (err != SHOAL_OK) return err;
     size_t n_detected = 0;
@@ -113,9 +118,10 @@ static agg_err make(agg_joint_chosen *c, agg_error *error, const agg_recipe *rec
     agg_err err = load_dictionary(c, error, recipe, wish);
     if (err != SHOAL_OK) return err;
     size_t top = wish->top > 0 ? wish->top : AGG_JOINT_TOP;
-    size_t whole = wish->top > 0 || wish->file != NULL ? top : AGG_JOINT_WHOLE_MAX;
-    err = c->dictionary.n <= whole ? take_all(c, error)
-                                   : take_largest(c, error, recipe, acc, wish, top);
+    bool is_own = wish->file == NULL && c->values == &c->dictionary;
+    size_t whole = wish->top > 0 || !is_own ? top : AGG_JOINT_WHOLE_MAX;
+    err =
+        c->values->n <= whole ? take_all(c, error) : take_largest(c, error, recipe, acc, wish, top);
     if (err != SHOAL_OK) return err;
     c->choice.labels = c->labels;
     c->choice.items = c->items;

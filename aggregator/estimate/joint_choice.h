@@ -17,8 +17,10 @@
 // The options for one variable.
 typedef struct agg_joint_wish {
     uint32_t variable;
-    const char *file; // its dictionary file; NULL: the recipe's own list
-    size_t top;       // the most categories; 0: by the defaults
+    const char *file;             // its dictionary file; NULL: the recipe's own list
+    const agg_dictionary *values; // its dictionary, in place of a file, which outlives the choice;
+                                  // NULL or empty for none
+    size_t top;                   // the most categories; 0: by the defaults
     bool no_other;
     bool with_none;    // adds "none of the list" where all of the list are categories
     double confidence; // of the test that a value is present; 0: the default
@@ -30,8 +32,9 @@ typedef struct agg_joint_wish {
 // The choice, with the data that it points to.
 typedef struct agg_joint_chosen {
     agg_joint_choice choice;
-    agg_recipe *view; // the variable as a recipe of its own
-    agg_dictionary dictionary;
+    agg_recipe *view;             // the variable as a recipe of its own
+    agg_dictionary dictionary;    // unless the wish has one
+    const agg_dictionary *values; // that one, or this
     agg_estimate estimate;
     agg_text *labels;
     uint64_t *items;

@@ -245,6 +245,13 @@ void agg_page_tested_write(FILE *out, const agg_alarms *alarms)
     fputs("</details>\n", out);
 }
 
+static void put_views(FILE *out, const agg_page_section *section)
+{
+    const agg_page_link *view = section->views;
+    for (; view != NULL && view->href != NULL; view++)
+        fprintf(out, " <a href=\"%s\">%s</a>", view->href, view->text);
+}
+
 // Prints the form that asks for one value, and links to the collection over time and to its rows.
 static void put_tools(FILE *out, const agg_page_section *section)
 {
@@ -260,6 +267,9 @@ static void put_tools(FILE *out, const agg_page_section *section)
         fputs("\">All values</a>", out);
     } else {
         fputs("<a href=\"?view=periods\">Over time</a>", out);
+        put_views(out, section);
+        if (section->rounds != NULL)
+            fprintf(out, " <a href=\"?view=rounds\">%s</a>", section->rounds);
         static const char *const formats[] = {"csv", "json", "arrow"};
         for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
             fputs(" <a download href=\"/v1/results/", out);
@@ -306,7 +316,13 @@ void agg_page_section_write(FILE *out, const agg_page_section *section)
         agg_page_string(out, section->note);
         fputs("</p>\n", out);
     }
-    if (section->asked != NULL) put_tools(out, section);
+    if (section->asked != NULL) {
+        put_tools(out, section);
+    } else if (section->views != NULL) {
+        fputs("<p>", out);
+        put_views(out, section);
+        fputs("</p>\n", out);
+    }
     if (section->estimate == NULL) {
         fputs("</section>\n", out);
         return;

@@ -16,6 +16,11 @@
 #include "page_policy.h"
 #include "table_order.h"
 
+// A link from each page of a server to another one.
+typedef struct agg_page_link {
+    const char *href, *text; // plain text of the program's own
+} agg_page_link;
+
 // The part of one collection in a page.
 typedef struct agg_page_section {
     const agg_recipe *recipe;
@@ -32,12 +37,9 @@ typedef struct agg_page_section {
     const agg_table_order *order;
     const char *among; // its name in labels, distinct, if a page has several with figures; or NULL
     size_t n_found;    // rows that hold what the order searches for
+    const agg_page_link *views; // of the collection, up to one without href; may be NULL
+    const char *rounds;         // name of the link to the rounds of its analysis; NULL for none
 } agg_page_section;
-
-// A link from each page of a server to another one.
-typedef struct agg_page_link {
-    const char *href, *text; // plain text of the program's own
-} agg_page_link;
 
 typedef struct agg_page {
     const char *title;

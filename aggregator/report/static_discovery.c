@@ -442,6 +442,20 @@ static void put_steps(FILE *out, const agg_discovery *d)
     fputs("</details>\n", out);
 }
 
+// Prints links to all rows in each format, on a server.
+static void put_downloads(FILE *out, const agg_static_report *r)
+{
+    static const char *const formats[] = {"csv", "json", "arrow"};
+    if (r->downloads == NULL) return;
+    fputs("<p class=\"note\">All words:", out);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        fputs(" <a download href=\"", out);
+        agg_page_string(out, r->downloads);
+        fprintf(out, "&amp;format=%s\">%s</a>", formats[i], formats[i]);
+    }
+    fputs("</p>\n", out);
+}
+
 void agg_static_found_write(FILE *out, const agg_static_report *r, const agg_static_found *found,
                             const char *period)
 {
@@ -453,6 +467,7 @@ void agg_static_found_write(FILE *out, const agg_static_report *r, const agg_sta
     put_facts(out, found, period);
     put_summary(out, found);
     if (d->n_rows > 0) put_table(out, r, found);
+    if (d->n_rows > 0) put_downloads(out, r);
     put_reach(out, r, found);
     put_steps(out, d);
     if (d->alarms.is_measured) agg_page_tested_write(out, &d->alarms);

@@ -10,8 +10,10 @@
 #include "discover.h"
 #include "static_report.h"
 
+#define AGG_STATIC_FOLLOWED 200u          // strings found that are followed over time
 #define AGG_STATIC_NOT_ALONE ((size_t)-1) // what only all periods together tell from nothing
 
+// What a report finds.
 typedef struct agg_static_found {
     agg_discovery discovery; // with all rows
     agg_guarantee guarantee; // of the weakest round

@@ -20,8 +20,6 @@
 #include "static_trends.h"
 #include "trend_style.h"
 
-#define FOLLOWED_MAX 200u // strings found that are followed over time
-
 struct agg_static_made {
     agg_estimate estimate;   // of all periods together; no more rows than the page tells apart
     bool has_counts;         // whether the page shows the estimate
@@ -89,9 +87,9 @@ static agg_err fill_estimate(agg_static_made *made, agg_error *error, const agg_
 static agg_err list_words(agg_static_made *made, agg_error *error, const agg_static_report *r)
 {
     const agg_discovery *d = &made->found.discovery;
-    size_t n = d->n_rows < FOLLOWED_MAX ? d->n_rows : FOLLOWED_MAX;
-    uint32_t places[FOLLOWED_MAX];
-    agg_text texts[FOLLOWED_MAX];
+    size_t n = d->n_rows < AGG_STATIC_FOLLOWED ? d->n_rows : AGG_STATIC_FOLLOWED;
+    uint32_t places[AGG_STATIC_FOLLOWED];
+    agg_text texts[AGG_STATIC_FOLLOWED];
     for (size_t i = 0; i < n; i++) texts[i] = d->rows[i].value;
     return n == 0 ? SHOAL_OK
                   : agg_dictionary_of_texts(&made->words, places, error, r->recipe, texts, n);
@@ -187,6 +185,11 @@ agg_err agg_static_report_make(agg_static_made **made, agg_error *error,
     return err;
 }
 
+const agg_static_found *agg_static_report_found(const agg_static_made *made)
+{
+    return &made->found;
+}
+
 size_t agg_static_report_size(const agg_static_made *made)
 {
     return sizeof *made + made->estimate.n_rows * sizeof *made->estimate.rows +
@@ -236,7 +239,7 @@ static agg_err put_part(FILE *out, agg_error *error, const agg_static_report *r,
     return err;
 }
 
-static void open_page(FILE *out, const agg_static_report *r)
+void agg_static_report_open(FILE *out, const agg_static_report *r)
 {
     const agg_page page = {.title = r->title,
                            .home = r->home,
@@ -245,25 +248,55 @@ static void open_page(FILE *out, const agg_static_report *r)
                            .script = r->script,
                            .more_style = trend_style};
     agg_page_open(out, &page);
+    if (r->note == NULL) return;
+    fputs("<p class=\"note\">", out);
+    agg_page_string(out, r->note);
+    fputs("</p>\n", out);
+}
+
+agg_err agg_static_report_close(FILE *out, agg_error *error, const agg_static_report *r)
+{
+    put_limits(out, r->home == NULL);
+    return agg_page_close(out, error);
+}
+
+void agg_static_note_write(FILE *out, const char *title, const agg_static_note *note)
+{
+    fputs("<section><h2>", out);
+    agg_page_string(out, title);
+    fprintf(out, "</h2>\n<p class=\"note%s\"><b>",
+            note->is_working ? "\" role=\"status\" data-working=\"" : " warn");
+    agg_page_string(out, note->head);
+    fputs("</b> ", out);
+    agg_page_string(out, note->text);
+    fputs("</p>\n", out);
+    if (note->is_working)
+        fputs("<p class=\"note\"><a href=\"\">Look again</a> in some seconds. Where scripts run, "
+              "this page does so by itself.</p>\n",
+              out);
+    fputs("</section>\n", out);
 }
 
 agg_err agg_static_report_print(FILE *out, agg_error *error, const agg_static_report *r,
                                 const agg_static_made *made)
 {
-    open_page(out, r);
+    agg_static_report_open(out, r);
     agg_err err = put_part(out, error, r, made);
-    put_limits(out, r->home == NULL);
-    return err == SHOAL_OK ? agg_page_close(out, error) : err;
+    return err == SHOAL_OK ? agg_static_report_close(out, error, r) : err;
 }
 
 static agg_err make_joint(FILE *out, agg_error *error, const agg_static_report *report)
 {
     agg_accumulator sum;
+    agg_static_joint *made;
     agg_err err = agg_static_load_sum(&sum, error, report);
     if (err != SHOAL_OK) return err;
-    err = agg_static_joint_write(out, error, report, &sum);
+    err = agg_static_joint_make(&made, error, report, &sum);
     agg_accumulator_release(&sum);
-    return err;
+    if (err != SHOAL_OK) return err;
+    agg_static_joint_write(out, report, made);
+    agg_static_joint_release(made);
+    return SHOAL_OK;
 }
 
 // Makes and prints all sections of one recipe.
@@ -280,10 +313,9 @@ static agg_err make_part(FILE *out, agg_error *error, const agg_static_report *r
 
 agg_err agg_static_report_write(FILE *stream, agg_error *error, const agg_static_report *report)
 {
-    open_page(stream, report);
+    agg_static_report_open(stream, report);
     agg_err err = make_part(stream, error, report);
-    put_limits(stream, report->home == NULL);
-    return err == SHOAL_OK ? agg_page_close(stream, error) : err;
+    return err == SHOAL_OK ? agg_static_report_close(stream, error, report) : err;
 }
 
 static void put_contents(FILE *out, const agg_static_set *set)

@@ -29,7 +29,10 @@ typedef struct agg_static_report {
                                       // only unlisted strings are to be found
     const char *const *categories;    // for each variable of a joint recipe the file of its values,
                                       // or NULL for its own list; NULL for a recipe of one value
-    uint64_t memory;                  // bytes that a joint analysis may take; 0: any
+    // The same as dictionaries, in place of files; NULL for none, and NULL or empty for a variable
+    // without one.
+    const agg_dictionary *const *values;
+    uint64_t memory; // bytes that a joint analysis may take; 0: any
     // Of a recipe whose mechanism finds strings in rounds: the rounds, in their order, each with
     // its recipe and accumulators. The report's own are those of the first one.
     const struct agg_static_report *rounds;
@@ -42,6 +45,8 @@ typedef struct agg_static_report {
     // Loads accumulator i, which the caller of it releases. It is called up to five times for each,
     // so that two accumulators are in memory at most; of rounds, one of each.
     agg_err (*load)(void *context, agg_accumulator *acc, agg_error *error, size_t i);
+    // Asked between the steps of a joint analysis: whether it goes on, else why not; NULL: always.
+    bool (*goes_on)(void *context, agg_error *error);
     void *context;
     // What an earlier page with the same recipe, dictionary and options is made of, from which
     // figures of single accumulators are taken; NULL for none. was[i] is which of its accumulators
@@ -54,7 +59,11 @@ typedef struct agg_static_report {
     // On a server; NULL in a file, as in agg_page.
     const char *home, *account;
     const agg_page_link *links;
+    const char *note;             // before the sections; plain text, escaped here; NULL for none
     const agg_table_order *order; // of the tables, which the page offers to change
+    // Path and arguments of the figures of a joint recipe or of the strings found, to which others
+    // are added; NULL for none.
+    const char *downloads;
     // Path of a script of the same origin that draws the trends from their table, whose cells then
     // have the exact numbers; NULL for none.
     const char *script;
@@ -82,6 +91,21 @@ agg_err agg_static_report_make(agg_static_made **made, agg_error *error,
 // Returns: AGG_ERR_IO if the stream fails.
 agg_err agg_static_report_print(FILE *stream, agg_error *error, const agg_static_report *report,
                                 const agg_static_made *made) SHOAL_MUST_CHECK;
+
+// Print what comes before and after the sections of a page.
+void agg_static_report_open(FILE *stream, const agg_static_report *report);
+agg_err agg_static_report_close(FILE *stream, agg_error *error,
+                                const agg_static_report *report) SHOAL_MUST_CHECK;
+
+// What a page says in place of a section that there is not.
+typedef struct agg_static_note {
+    const char *head, *text; // UTF-8, escaped here
+    bool is_working;         // the section is being made: the page can be asked again
+} agg_static_note;
+void agg_static_note_write(FILE *stream, const char *title, const agg_static_note *note);
+
+// Returns: the strings that the page has, if the report finds any.
+const struct agg_static_found *agg_static_report_found(const agg_static_made *made);
 
 // Returns: the bytes of memory that it holds.
 size_t agg_static_report_size(const agg_static_made *made);

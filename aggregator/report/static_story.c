@@ -190,6 +190,15 @@ static void put_question(FILE *out, const agg_recipe *recipe)
                 plural(recipe->known.n));
 }
 
+void agg_story_waiting_write(FILE *out, const agg_recipe *first)
+{
+    fputs("<section class=\"found\"><h2>How the rounds went</h2>\n<p class=\"said\">Nothing has "
+          "come that may be shown yet. <b>Asked</b> ",
+          out);
+    put_question(out, first);
+    fputs(".</p></section>\n", out);
+}
+
 static void put_asked(FILE *out, const agg_story_round *round)
 {
     const shoal_recipe *recipe = round->recipe->recipe;

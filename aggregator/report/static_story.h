@@ -59,6 +59,9 @@ agg_err agg_static_story_make(agg_static_story *story, agg_error *error, const a
 // Writes the section.
 void agg_static_story_write(FILE *out, const agg_static_report *r, const agg_static_story *story);
 
+// Writes the section where no round has reports yet: what the first one asks.
+void agg_story_waiting_write(FILE *out, const agg_recipe *first);
+
 // Returns: the bytes of memory that it holds besides itself.
 size_t agg_static_story_size(const agg_static_story *story);
 

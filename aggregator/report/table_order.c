@@ -89,9 +89,9 @@ static void put_day(FILE *out, const char *name, const char *label, const char *
 void agg_table_search(FILE *out, const agg_table_order *order, const char *label)
 {
     fprintf(out,
-            "<form method=\"get\" role=\"search\"><label>%s <input name=\"find\" maxlength=\"%u\" "
-            "autocomplete=\"off\" value=\"",
-            label, AGG_TABLE_FIND_MAX);
+            "<form method=\"get\" role=\"search\" aria-label=\"%s\"><label>%s <input name=\"find\" "
+            "maxlength=\"%u\" autocomplete=\"off\" value=\"",
+            label, label, AGG_TABLE_FIND_MAX);
     agg_page_string(out, order->find);
     fputs("\"></label>", out);
     if (order->has_days) {

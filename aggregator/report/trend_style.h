@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The style of pictures of change and of wide tables, for pages that have them besides the style of
-// result pages. Private to static_report.c.
+// result pages. Private to static_report.c and static_analysis.c.
 #ifndef TREND_STYLE_H
 #define TREND_STYLE_H
 

@@ -8,6 +8,7 @@
 #include "json_walk.h"
 #include "next_recipe.h"
 #include "recipe.h"
+#include "recipe_epoch.h"
 
 agg_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const agg_recipe *recipe,
                               const agg_accumulator *acc)
@@ -31,38 +32,13 @@ agg_err agg_next_epoch_decide(agg_next_epoch *next, agg_error *error, const agg_
     return SHOAL_OK;
 }
 
-static cJSON *round_of(const agg_recipe *recipe, const agg_next_epoch *next)
-{
-    char previous[65];
-    cJSON *round = cJSON_CreateObject();
-    agg_hex(previous, recipe->recipe->query_hash, 32);
-    if (cJSON_AddNumberToObject(round, "index", next->epoch + 1) != NULL &&
-        cJSON_AddStringToObject(round, "previous", previous) != NULL &&
-        (!next->is_update || cJSON_AddNumberToObject(round, "update", 1) != NULL))
-        return round;
-    cJSON_Delete(round);
-    return NULL;
-}
-
-static agg_err change(cJSON *root, agg_error *error, const agg_recipe *recipe,
-                      const agg_next_epoch *next)
-{
-    cJSON *round = round_of(recipe, next);
-    cJSON_DeleteItemFromObjectCaseSensitive(root, "signature");
-    if (round != NULL && cJSON_GetObjectItemCaseSensitive(root, "round") != NULL
-            ? cJSON_ReplaceItemInObjectCaseSensitive(root, "round", round)
-            : cJSON_AddItemToObject(root, "round", round))
-        return SHOAL_OK;
-    cJSON_Delete(round);
-    return agg_fail(error, AGG_ERR_MEMORY, AGG_EXIT_RUNTIME, "no memory");
-}
-
 agg_err agg_next_epoch_text(char **text, agg_error *error, const agg_recipe *recipe,
                             const agg_next_epoch *next)
 {
     cJSON *root = agg_json_parse(error, recipe->json, recipe->json_len);
     if (root == NULL) return error->code;
-    agg_err err = change(root, error, recipe, next);
+    const agg_epoch epoch = {next->epoch + 1, recipe->recipe->query_hash, next->is_update};
+    agg_err err = agg_epoch_put(root, error, &epoch);
     if (err == SHOAL_OK) err = agg_next_recipe_print(text, error, root);
     cJSON_Delete(root);
     return err;

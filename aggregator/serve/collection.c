@@ -26,6 +26,46 @@ static serve_dictionary *next_dictionary(serve_collection *collection, agg_error
     return slot;
 }
 
+agg_err serve_dictionary_load(agg_dictionary *dictionary, uint32_t *variable, agg_error *error,
+                              const agg_recipe *recipe, const serve_dictionary_path *path,
+                              agg_log_fn log, void *log_context)
+{
+    uint32_t n = recipe->recipe->n_variables;
+    *variable = 0;
+    if (n == 0) return agg_dictionary_load(dictionary, error, recipe, path->path, log, log_context);
+    *variable = agg_recipe_find_variable(recipe, path->name, strlen(path->name));
+    if (*variable == n)
+        return agg_fail(error, SHOAL_ERR_UNKNOWN_FIELD, AGG_EXIT_USAGE,
+                        "dictionaries.%s: the recipe has %u variables and none is called %s; name "
+                        "them, as {\"%.*s\": FILE}",
+                        recipe->id, n, path->name, (int)recipe->recipe->variables[0].name.len,
+                        recipe->recipe->variables[0].name.bytes);
+    agg_recipe *view = agg_recipe_of_variable(error, recipe, *variable);
+    if (view == NULL) return AGG_ERR_MEMORY;
+    agg_err err = agg_dictionary_load(dictionary, error, view, path->path, log, log_context);
+    free(view);
+    return err;
+}
+
+// Loads the values of variables, by which the collection's view of what hangs together names them.
+static agg_err load_variables(serve_collection *collection, agg_error *error,
+                              const serve_config *config, agg_log_fn log, void *log_context)
+{
+    agg_err err = SHOAL_OK;
+    collection->categories =
+        agg_alloc(error, collection->recipe.recipe->n_variables, sizeof *collection->categories);
+    if (collection->categories == NULL) return AGG_ERR_MEMORY;
+    for (size_t i = 0; err == SHOAL_OK && i < config->n_dictionaries; i++) {
+        agg_dictionary one;
+        uint32_t v;
+        if (strcmp(config->dictionaries[i].recipe, collection->recipe.id) != 0) continue;
+        err = serve_dictionary_load(&one, &v, error, &collection->recipe, &config->dictionaries[i],
+                                    log, log_context);
+        if (err == SHOAL_OK) collection->categories[v] = one; // each name is there once
+    }
+    return err;
+}
+
 static agg_err load_dictionaries(serve_collection *collection, agg_error *error,
                                  const serve_config *config, agg_log_fn log, void *log_context)
 {
@@ -77,7 +117,9 @@ static agg_err load_one(serve_collections *collections, agg_error *error,
                         "%s: recipe %s has \"trial\": 1, so it is served on loopback only, and "
                         "listen is %s; use a recipe without trial, or listen on 127.0.0.1",
                         config->recipes[i], made->recipe.id, config->listen);
-    err = load_dictionaries(made, error, config, log, log_context);
+    err = made->recipe.recipe->n_variables > 0
+              ? load_variables(made, error, config, log, log_context)
+              : load_dictionaries(made, error, config, log, log_context);
     made->tick_s = tick_of(made->recipe.recipe, config->period);
     return err;
 }
@@ -128,6 +170,9 @@ void serve_collections_release(serve_collections *collections)
         for (size_t d = 0; d < one->n_dictionaries; d++)
             agg_dictionary_release(&one->dictionaries[d].dictionary);
         free(one->dictionaries);
+        for (uint32_t v = 0; one->categories != NULL && v < one->recipe.recipe->n_variables; v++)
+            agg_dictionary_release(&one->categories[v]);
+        free(one->categories);
         free(atomic_load(&one->guarantee));
         agg_recipe_release(&one->recipe);
     }

@@ -51,6 +51,7 @@ typedef struct serve_collection {
     _Atomic(agg_guarantee *) guarantee; // at the smallest block; NULL until somebody asked
     serve_dictionary *dictionaries;     // the first one answers a request that names none
     size_t n_dictionaries;
+    agg_dictionary *categories; // of each variable of a joint recipe; empty: its own list
     // Bytes of memory planned for the distinct records that are kept; 0 when the recipe keeps none.
     // Only the folding thread touches it once that runs.
     uint64_t records_room;
@@ -84,6 +85,13 @@ serve_collection *serve_collection_by_hash(const serve_collections *collections,
 //   now_s: seconds since 1970-01-01 00:00 UTC
 void serve_collection_say_too_few(agg_error *error, const serve_collection *collection,
                                   int64_t now_s);
+
+// Loads a dictionary of the configuration. Of a recipe with variables it is of the variable that
+// has its name.
+//   variable: set to that variable; 0 for a recipe of one value
+agg_err serve_dictionary_load(agg_dictionary *dictionary, uint32_t *variable, agg_error *error,
+                              const agg_recipe *recipe, const serve_dictionary_path *path,
+                              agg_log_fn log, void *log_context) SHOAL_MUST_CHECK;
 
 // Returns: the dictionary of a name, or the first one when name is NULL; NULL when there is none.
 const serve_dictionary *serve_dictionary_of(const serve_collection *collection, const char *name);

@@ -2,6 +2,7 @@
 // The page's only script. It fetches the page again every two seconds while the page is visible,
 // and replaces its main element; result_page.c has rendered and escaped the new one. It leaves the
 // page alone while the focus is in there or something is unfolded, and where it says data-still.
+// A page that says data-working is fetched until what it waits for is there.
 // The page is complete without it. Once the session is over it loads the page anew, which leads to
 // the page for signing in. So does going back to a page that the browser kept whole (WebKit keeps
 // those of http, no-store or not).
@@ -13,6 +14,7 @@ static const char refresh_script[] =
     "// Whoever reads or types in here is not interrupted.\n"
     "const isBusy = (main) =>\n"
     "  main.contains(document.activeElement) || main.querySelector('details[open]') !== null;\n"
+    "const isWorking = (main) => main.querySelector('[data-working]') !== null;\n"
     "async function refresh() {\n"
     "  const main = document.querySelector('main');\n"
     "  if (document.visibilityState === 'visible' && main && !isBusy(main)) {\n"
@@ -23,8 +25,11 @@ static const char refresh_script[] =
     "      if (response.ok && type.startsWith('text/html')) {\n"
     "        const next = new DOMParser().parseFromString(await response.text(), "
     "'text/html').querySelector('main');\n"
-    "        if (next && !isBusy(main) && next.innerHTML !== main.innerHTML) "
-    "main.replaceWith(document.adoptNode(next));\n"
+    "        if (next && !isBusy(main) && next.innerHTML !== main.innerHTML) {\n"
+    "          main.replaceWith(document.adoptNode(next));\n"
+    "          const isMade = isWorking(main) && !isWorking(next);\n"
+    "          if (isMade) return;\n"
+    "        }\n"
     "      }\n"
     "    } catch {\n"
     "      // The server is away: what is shown stays, and the next turn tries again.\n"

@@ -174,10 +174,11 @@ static void check_dictionaries(agg_check_report *report, const serve_config *con
     for (size_t i = 0; i < config->n_dictionaries; i++) {
         const serve_dictionary_path *one = &config->dictionaries[i];
         agg_dictionary dictionary;
+        uint32_t variable;
         agg_error error;
         if (strcmp(one->recipe, recipe->id) != 0) continue;
-        if (agg_dictionary_load(&dictionary, &error, recipe, one->path, agg_log_line, name) !=
-            SHOAL_OK) {
+        if (serve_dictionary_load(&dictionary, &variable, &error, recipe, one, agg_log_line,
+                                  name) != SHOAL_OK) {
             agg_check_problem(report, mend_dictionary, "%s", error.text);
             continue;
         }

@@ -18,3 +18,19 @@ void serve_job_note_blocks(serve_job *job, const serve_collection *collection,
     else if (room >= sizeof ", ...")
         memcpy(job->blocks + len, ", ...", sizeof ", ...");
 }
+
+const char *serve_job_type(agg_format format)
+{
+    switch (format) {
+    case AGG_CSV: return AGG_HTTP_TYPE_CSV;
+    case AGG_NDJSON: return AGG_HTTP_TYPE_NDJSON;
+    case AGG_ARROW: return AGG_HTTP_TYPE_ARROW;
+    default: return AGG_HTTP_TYPE_JSON;
+    }
+}
+
+void serve_job_answer_stopping(serve_job *job)
+{
+    agg_http_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
+    job->answer.retry_after_s = 5;
+}

@@ -22,13 +22,16 @@ typedef struct serve_job {
     const serve_collection *collection; // NULL: the page of all collections
     const serve_dictionary *dictionary; // NULL where collection is
     agg_span span;
-    char period[32];                 // the span as people read it; "" for all
-    size_t top;                      // rows; 0: all
-    agg_table_order order;           // of the page's table
-    bool is_page;                    // HTML instead of rows
-    bool shows_periods;              // a page of one collection over its blocks (serve_periods.h)
-    agg_format format;               // of rows: AGG_JSON, AGG_NDJSON, AGG_CSV or AGG_ARROW
-    char value[SERVE_VALUE_MAX + 1]; // the one value that is asked for; "" for the dictionary's
+    char period[32];       // the span as people read it; "" for all
+    size_t top;            // rows; 0: all
+    agg_table_order order; // of the page's table
+    bool is_page;          // HTML instead of rows
+    bool shows_periods;    // a page of one collection over its blocks (serve_periods.h)
+    bool shows_rounds;     // of them, one of the rounds of an analysis (serve_rounds.h)
+    const struct serve_view_kind *view; // that is asked for, as a page or as rows; NULL: none
+    uint32_t pair[2];                   // variables whose rows of a joint view are asked for
+    agg_format format;                  // of rows: AGG_JSON, AGG_NDJSON, AGG_CSV or AGG_ARROW
+    char value[SERVE_VALUE_MAX + 1];    // the one value that is asked for; "" for the dictionary's
     const bool *scope;   // collections that a page of all shows, by number; NULL: every one
     unsigned rights;     // of who asks
     const char *account; // whose session a page is shown in; NULL: none
@@ -38,6 +41,12 @@ typedef struct serve_job {
     void *context;
     struct serve_job *next; // private
 } serve_job;
+
+// Returns: the media type of rows in a format.
+const char *serve_job_type(agg_format format);
+
+// Answers that the server is stopping.
+void serve_job_answer_stopping(serve_job *job);
 
 // Notes for the audit log that an answer is made of blocks of a collection, as "words 3-14": their
 // numbers in the store's ledger. Blocks that do not fit are left out, which "..." says.

@@ -16,9 +16,13 @@
 #include "input_memory.h"
 #include "recipe.h"
 #include "serve_access.h"
+#include "serve_chain.h"
 #include "serve_periods.h"
 #include "serve_result.h"
+#include "serve_rounds.h"
 #include "serve_trends.h"
+#include "serve_view_kinds.h"
+#include "serve_views.h"
 
 #define STEPS 8 // between the usual amount and the least
 #define KEPT_LEAST ((size_t)16 << 20)
@@ -65,6 +69,8 @@ typedef struct sizes {
     uint64_t result;           // accumulators of the largest question
     uint64_t estimate, answer; // the largest dictionary's rows, and the rows as JSON
     uint64_t records;          // distinct records that are kept
+    uint64_t rounds;           // the longest chain of rounds, or run, while it is told; 0: none
+    uint64_t views;            // making the largest view
 } sizes;
 
 static void add_dictionary(sizes *s, const serve_collection *one, const agg_dictionary *dictionary,
@@ -95,10 +101,16 @@ static agg_err add_collection(sizes *s, agg_error *error, serve_collection *one,
         add_dictionary(s, one, &one->dictionaries[i].dictionary, sketches, n_threads);
     // Alarms are tested after every closing, whether anybody asks for a result or not.
     s->result = more_of(s->result, 2 * sketches + agg_alarms_memory(recipe));
-    if (!shoal_recipe_keeps_records(recipe)) return SHOAL_OK;
-    err = agg_store_bytes(store, &files, &waiting, error, one->number);
-    one->records_room = 2 * (files + waiting) + RECORDS_ROOM;
-    s->records += RECORDS_TIMES * one->records_room;
+    for (uint32_t i = 0; one->categories != NULL && i < recipe->n_variables; i++)
+        s->held += cli_dictionary_memory(&one->categories[i]);
+    if (shoal_recipe_keeps_records(recipe)) {
+        err = agg_store_bytes(store, &files, &waiting, error, one->number);
+        one->records_room = 2 * (files + waiting) + RECORDS_ROOM;
+        s->records += RECORDS_TIMES * one->records_room;
+    }
+    uint64_t view = serve_view_memory(one);
+    s->views = more_of(s->views, view);
+    if (view > 0) s->answer = more_of(s->answer, SERVE_VIEWS_ANSWER);
     return err;
 }
 
@@ -137,18 +149,31 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
     plan->kept_bytes = between(estimate, (size_t)more_of(KEPT_LEAST, KEPT_TIMES * estimate), step);
     if (plan->kept_bytes > 8 * estimate)
         plan->kept_bytes = 8 * estimate; // the results thread keeps 8 at most
-    plan->kept_bytes += SERVE_PERIODS_LEAST;
+    plan->kept_bytes += SERVE_PERIODS_LEAST + (s->rounds > 0 ? SERVE_ROUNDS_KEPT : 0);
     agg_err err = find_fold(&fold, error, collections, plan->fold_bytes, agg_parallel_cores());
     uint64_t folding = fold + 2 * (uint64_t)config->max_body; // a batch and the database's copy
     uint64_t summing = s->sums * (SUMS_OF_THREAD * config->threads + SUMS_OF_STORE);
     uint64_t page = s->answer > 0 ? SERVE_PAGE_ROWS_MAX * (uint64_t)PAGE_ROW : 0;
+    uint64_t result = more_of(s->result, s->rounds + (s->rounds > 0 ? SERVE_ROUNDS_PAGE : 0));
     uint64_t answering =
-        more_of(s->result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
+        more_of(result, s->estimate + page) + SERVE_PAGE_ROWS_MAX * sizeof(agg_estimate_row);
     uint64_t access = serve_access_memory(config) + agg_audit_log_memory();
     plan->bytes = agg_http_listener_memory(&plan->room, config->threads + 3) + s->held + access +
                   plan->kept_bytes + serve_trends_memory(collections->n) + answering + s->records +
                   folding + summing + AGG_DATABASE_BYTES;
     return err;
+}
+
+// Gives views the memory that is left, or a part of it; they are refused where it is too little.
+static void plan_views(serve_plan *plan, const sizes *s)
+{
+    uint64_t left = plan->limit == 0            ? SERVE_VIEWS_MOST
+                    : plan->bytes < plan->limit ? plan->limit - plan->bytes
+                                                : 0;
+    uint64_t kept = s->views > 0 ? SERVE_VIEWS_KEPT : 0;
+    if (left < kept) return;
+    plan->views_bytes = s->views < left - kept ? s->views : left - kept;
+    plan->bytes += plan->views_bytes + kept;
 }
 
 agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config *config,
@@ -159,10 +184,12 @@ agg_err serve_memory_plan(serve_plan *plan, agg_error *error, const serve_config
     *plan = (serve_plan){.limit = limit};
     for (size_t i = 0; err == SHOAL_OK && i < collections->n; i++)
         err = add_collection(&s, error, &collections->list[i], store, agg_parallel_cores());
+    s.rounds = serve_chain_memory(collections, agg_parallel_cores());
     for (unsigned step = STEPS; err == SHOAL_OK; step--) {
         err = plan_step(plan, error, config, collections, &s, step);
         if (limit == 0 || plan->bytes <= limit || step == 0) break;
     }
+    if (err == SHOAL_OK) plan_views(plan, &s);
     return err;
 }
 

@@ -21,6 +21,7 @@ typedef struct serve_plan {
     agg_http_room room;    // the listener's
     size_t fold_bytes;     // bytes of records that a fold groups at once
     size_t kept_bytes;     // bytes of estimates and pages over time that are kept
+    uint64_t views_bytes;  // bytes that making a view takes (serve_views.h)
     atomic_ullong bytes;   // peak of everything together, without the program
     uint64_t limit;        // --memory; 0: no limit
     size_t largest_answer; // bytes of the longest answer to a question

@@ -42,7 +42,8 @@ void serve_order_read(agg_table_order *order, serve_request *r, bool (*sorts_by)
     snprintf(order->column, sizeof order->column, "%s", column == NULL ? "" : column);
     snprintf(order->find, sizeof order->find, "%s", find == NULL ? "" : find);
     order->is_falling = direction != NULL && strcmp(direction, "desc") == 0;
-    order->has_days = r->route == ROUTE_PAGE_ONE && r->set->config.period != AGG_PERIOD_ALL;
+    order->has_days = r->route == ROUTE_PAGE_ONE && !r->job.shows_rounds &&
+                      r->set->config.period != AGG_PERIOD_ALL;
     if (order->has_days && r->job.span.first != AGG_SPAN_ALL.first)
         agg_day_print(order->from, r->job.span.first);
     if (order->has_days && r->job.span.last != AGG_SPAN_ALL.last)

@@ -10,6 +10,7 @@
 #include "serve_chart.h"
 #include "serve_estimate.h"
 #include "serve_links.h"
+#include "serve_rounds.h"
 #include "serve_spans.h"
 #include "static_report.h"
 
@@ -42,6 +43,7 @@ struct serve_periods_shelf {
     serve_sets *sets;
     shelved slots[SHELVED_MAX];
     uint64_t questions;
+    serve_rounds_shelf *rounds; // of the pages of rounds
 };
 
 typedef struct periods {
@@ -92,8 +94,12 @@ static agg_err load(void *context, agg_accumulator *acc, agg_error *error, size_
 serve_periods_shelf *serve_periods_shelf_make(agg_error *error, serve_sets *sets)
 {
     serve_periods_shelf *shelf = agg_alloc(error, 1, sizeof *shelf);
-    if (shelf != NULL) shelf->sets = sets;
-    return shelf;
+    if (shelf == NULL) return NULL;
+    shelf->sets = sets;
+    shelf->rounds = serve_rounds_shelf_make(error, sets);
+    if (shelf->rounds != NULL) return shelf;
+    free(shelf);
+    return NULL;
 }
 
 static void forget(serve_periods_shelf *shelf, shelved *one)
@@ -108,19 +114,22 @@ void serve_periods_shelf_settle(serve_periods_shelf *shelf, const serve_set *set
 {
     for (int i = 0; i < SHELVED_MAX; i++)
         if (shelf->slots[i].set != set) forget(shelf, &shelf->slots[i]);
+    serve_rounds_shelf_settle(shelf->rounds, set);
 }
 
 void serve_periods_shelf_release(serve_periods_shelf *shelf)
 {
     if (shelf == NULL) return;
     serve_periods_shelf_settle(shelf, NULL);
+    serve_rounds_shelf_release(shelf->rounds);
     free(shelf);
 }
 
 size_t serve_periods_shelf_shrink(serve_periods_shelf *shelf, size_t bytes)
 {
+    const size_t of_rounds = serve_rounds_shelf_shrink(shelf->rounds, bytes);
     for (;;) {
-        size_t held = 0;
+        size_t held = of_rounds;
         shelved *oldest = NULL;
         for (int i = 0; i < SHELVED_MAX; i++) {
             shelved *one = &shelf->slots[i];
@@ -323,6 +332,10 @@ void serve_periods_answer(serve_job *job, agg_store *store, serve_periods_shelf 
                           unsigned n_threads)
 {
     agg_error error = {.code = SHOAL_OK};
+    if (job->shows_rounds) {
+        serve_rounds_answer(job, store, shelf->rounds, n_threads);
+        return;
+    }
     periods *all = agg_alloc(&error, 1, sizeof *all);
     agg_err err = all == NULL ? AGG_ERR_MEMORY : SHOAL_OK;
     unsigned closings = atomic_load(&job->collection->live->closings);

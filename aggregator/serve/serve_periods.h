@@ -12,8 +12,9 @@
 
 typedef struct serve_periods_shelf serve_periods_shelf;
 
-// Makes the place where what pages are made of is kept. Closed blocks never change, so it stands
-// for every question that gets the same blocks. Only the results thread may touch it.
+// Makes the place where what pages are made of is kept, those of rounds too. Closed blocks never
+// change, so it stands for every question that gets the same blocks. Only the results thread may
+// touch it.
 //   sets: outlives the shelf
 // Returns: NULL where memory is short.
 serve_periods_shelf *serve_periods_shelf_make(agg_error *error, serve_sets *sets);
@@ -31,7 +32,8 @@ size_t serve_periods_shelf_shrink(serve_periods_shelf *shelf, size_t bytes);
 // Returns: whether there was one, which takes its time. The caller shrinks the shelf then.
 bool serve_periods_shelf_refresh(serve_periods_shelf *shelf, agg_store *store);
 
-// Answers a job that shows periods. The page of a span has the blocks of the span.
+// Answers a job that shows periods, or rounds (serve_rounds.h). The page of a span has the blocks
+// of the span.
 // Cost: reads the accumulator of each period up to three times, unless what the page is made of is
 // kept; about once if it is kept of the blocks before. The caller shrinks the shelf afterwards.
 void serve_periods_answer(serve_job *job, agg_store *store, serve_periods_shelf *shelf,

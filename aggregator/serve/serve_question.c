@@ -7,7 +7,11 @@
 
 #include "overview.h"
 #include "row_order.h"
+#include "serve_joint.h"
 #include "serve_order.h"
+#include "serve_rounds.h"
+#include "serve_view_kinds.h"
+#include "static_analysis.h"
 #include "static_report.h"
 
 #define TOP_MAX 1000000u
@@ -83,7 +87,20 @@ static void read_top(serve_request *r)
     r->job.top = strtoul(text, NULL, 10);
 }
 
-// Reads ?format=csv of rows, ?view=periods of a page, and ?value=word of either.
+// Refuses what rounds are not asked for: they are of all days, and of all that they find.
+static void read_rounds(serve_request *r, const char *value)
+{
+    r->job.scope = r->person->scope;
+    r->job.set = r->set;
+    if (!is_all(r->job.span))
+        refuse_argument(r, "rounds are told of all days together");
+    else if (value != NULL)
+        refuse_argument(r, "value is asked of one recipe, without a view");
+    else if (serve_rounds_link(&r->job) == NULL)
+        refuse_unknown(r, "no recipe that you may read is a round before or after this one");
+}
+
+// Reads ?format=csv of rows, ?view=periods or rounds of a page, and ?value=word of either.
 static void read_form(serve_request *r)
 {
     static const struct {
@@ -101,11 +118,15 @@ static void read_form(serve_request *r)
         r->job.format = formats[i].format;
         is_known = r->route == ROUTE_RESULTS;
     }
-    r->job.shows_periods = view != NULL && r->route == ROUTE_PAGE_ONE;
+    r->job.shows_periods = view != NULL && r->route == ROUTE_PAGE_ONE && r->job.view == NULL;
+    r->job.shows_rounds = r->job.shows_periods && strcmp(view, "rounds") == 0;
     if (!is_known)
         refuse_argument(r, "format is json, ndjson, csv or arrow, of /v1/results/");
-    else if (view != NULL && (!r->job.shows_periods || strcmp(view, "periods") != 0))
-        refuse_argument(r, "view is periods, of the page of a recipe");
+    else if (r->job.shows_rounds)
+        read_rounds(r, value);
+    else if (view != NULL && r->job.view == NULL &&
+             (!r->job.shows_periods || strcmp(view, "periods") != 0))
+        refuse_argument(r, "view is periods, rounds, joint or found, of the page of a recipe");
     else if (r->job.shows_periods && r->set->config.period == AGG_PERIOD_ALL)
         refuse_parts(r);
     else if (r->job.shows_periods && r->job.dictionary == NULL)
@@ -118,10 +139,30 @@ static void read_form(serve_request *r)
         memcpy(r->job.value, value, strlen(value) + 1);
 }
 
+// Reads ?view=joint of a page or of rows, and the pair of variables whose rows are asked for.
+static void read_view(serve_request *r)
+{
+    const char *view = agg_http_exchange_argument(&r->x, "view");
+    bool is_one = r->route == ROUTE_PAGE_ONE || r->route == ROUTE_RESULTS;
+    r->job.view = view != NULL && is_one ? serve_view_named(view) : NULL;
+    if (r->job.view == NULL) return;
+    if (!r->job.view->has(&r->job.collection->recipe))
+        refuse_unknown(r, r->job.view->needs);
+    else if (agg_http_exchange_argument(&r->x, "value") != NULL)
+        refuse_argument(r, "value is asked without a view");
+    else if (r->route == ROUTE_RESULTS && r->job.view == &serve_joint_view) {
+        const char *why = serve_joint_read_pair(r->job.pair, &r->job.collection->recipe,
+                                                agg_http_exchange_argument(&r->x, "variables"));
+        if (why != NULL) refuse_argument(r, why);
+    }
+}
+
 static void read_order(serve_request *r)
 {
     serve_order_read(&r->job.order, r,
                      r->route == ROUTE_PAGE_ALL ? serve_overview_sorts_by
+                     : r->job.shows_rounds      ? agg_analysis_sorts_by
+                     : r->job.view != NULL      ? r->job.view->sorts_by
                      : r->job.shows_periods     ? agg_static_report_sorts_by
                                                 : agg_row_order_has);
 }
@@ -135,8 +176,9 @@ static void read_collection(serve_request *r, const char *id)
     }
     const char *name = agg_http_exchange_argument(&r->x, "dictionary");
     r->job.dictionary = serve_dictionary_of(r->job.collection, name);
-    bool needs_none =
-        r->route == ROUTE_PAGE_ONE || agg_http_exchange_argument(&r->x, "value") != NULL;
+    bool needs_none = r->route == ROUTE_PAGE_ONE ||
+                      agg_http_exchange_argument(&r->x, "value") != NULL ||
+                      agg_http_exchange_argument(&r->x, "view") != NULL;
     if (r->job.dictionary != NULL || (needs_none && name == NULL)) return;
     refuse_unknown(r, name != NULL ? "no dictionary of this recipe has this name"
                                    : "no dictionary is configured for this recipe");
@@ -147,6 +189,7 @@ void serve_question_ask(serve_request *r, const char *id)
     if (id != NULL) read_collection(r, id);
     if (r->x.answer.status == 0) serve_question_read_span(r);
     if (r->x.answer.status == 0) read_top(r);
+    if (r->x.answer.status == 0) read_view(r);
     if (r->x.answer.status == 0) read_form(r);
     if (r->x.answer.status == 0 && r->route != ROUTE_RESULTS) read_order(r);
     if (r->x.answer.status != 0) return;

@@ -19,7 +19,10 @@
 #include "serve_kept.h"
 #include "serve_links.h"
 #include "serve_periods.h"
+#include "serve_rounds.h"
 #include "serve_trends.h"
+#include "serve_view_kinds.h"
+#include "serve_views.h"
 
 enum { QUEUE_MAX = 256, PAGE_ROWS = 20 };
 
@@ -38,6 +41,7 @@ struct serve_results {
     serve_kept *kept;             // estimates
     serve_periods_shelf *periods; // what pages over time are made of; within the same bytes
     serve_trends *trends;         // of the table of collections
+    serve_views *views;           // that take long
 };
 
 // One value that was asked for, with its own estimate. Nothing of it is kept.
@@ -74,16 +78,6 @@ static const serve_estimate *estimate_of(serve_results *results, const serve_job
     return &asked->made;
 }
 
-static const char *type_of(agg_format format)
-{
-    switch (format) {
-    case AGG_CSV: return AGG_HTTP_TYPE_CSV;
-    case AGG_NDJSON: return AGG_HTTP_TYPE_NDJSON;
-    case AGG_ARROW: return AGG_HTTP_TYPE_ARROW;
-    default: return AGG_HTTP_TYPE_JSON;
-    }
-}
-
 static void write_rows(serve_job *job, const serve_estimate *made)
 {
     agg_estimate shown = made->estimate;
@@ -92,7 +86,7 @@ static void write_rows(serve_job *job, const serve_estimate *made)
     FILE *stream = agg_http_answer_open(&job->answer);
     if (stream != NULL)
         (void)!agg_estimate_print(stream, &error, &shown, job->format); // it keeps its failure
-    agg_http_answer_close(&job->answer, stream, 200, type_of(job->format));
+    agg_http_answer_close(&job->answer, stream, 200, serve_job_type(job->format));
 }
 
 static void answer_rows(serve_results *results, serve_job *job)
@@ -118,8 +112,7 @@ static void answer_rows(serve_results *results, serve_job *job)
     release_asked(&asked);
 }
 
-// A section that owns its rows: the kept estimate may be forgotten while the page's other sections
-// are made.
+// A section that owns its rows: the kept estimate may be forgotten while others are made.
 typedef struct section {
     agg_page_section page;
     agg_estimate estimate;
@@ -129,6 +122,7 @@ typedef struct section {
     asked_value asked;
     char note[512];
     char link[SHOAL_NAME_MAX + 16];
+    agg_page_link views[SERVE_VIEW_LINKS_MAX];
 } section;
 
 // Copies the rows that the page shows, in their order.
@@ -163,11 +157,16 @@ static void fill_section(serve_results *results, section *s, const serve_collect
     s->page = (agg_page_section){.recipe = &collection->recipe,
                                  .period = job->period[0] == '\0' ? NULL : job->period,
                                  .link = s->link,
-                                 .note = s->note};
-    if (job->collection != NULL) s->page.asked = job->value;
+                                 .note = s->note,
+                                 .rounds = serve_rounds_link(job)};
+    if (job->collection != NULL) {
+        bool is_joint = collection->recipe.recipe->n_variables > 0;
+        s->page.asked = is_joint ? NULL : job->value; // of several variables, none is asked alone
+        serve_view_links(s->views, &collection->recipe);
+        s->page.views = s->views;
+    }
     if (dictionary == NULL && job->value[0] == '\0') {
-        snprintf(s->note, sizeof s->note,
-                 "No dictionary is configured: there are no values to ask for.");
+        snprintf(s->note, sizeof s->note, "%s", serve_view_no_values(&collection->recipe));
         return;
     }
     const serve_estimate *made = estimate_of(results, job, collection, dictionary, &s->asked);
@@ -249,12 +248,6 @@ static void answer_periods(serve_results *results, serve_job *job)
     serve_kept_make_room(results->kept);
 }
 
-static void answer_stopping(serve_job *job)
-{
-    agg_http_answer_error(&job->answer, 503, "stopping", 503, "the server is stopping");
-    job->answer.retry_after_s = 5;
-}
-
 // Returns: whether a question waits, or the end.
 static bool is_asked(serve_results *results)
 {
@@ -272,6 +265,7 @@ static void watch_collections(serve_results *results)
     serve_set *set = serve_sets_hold(results->sets);
     serve_kept_settle(results->kept, set); // nobody asks for those of an older set any more
     serve_periods_shelf_settle(results->periods, set);
+    serve_views_settle(results->views, set);
     serve_trends_settle(results->trends, set);
     bool goes_on = true; // else the rest comes after the next question
     for (size_t i = 0; goes_on && i < set->collections.n; i++) {
@@ -320,7 +314,9 @@ static void *work(void *context)
     bool is_stopping;
     for (serve_job *job; (job = next_job(results, &is_stopping)) != NULL;) {
         if (is_stopping) {
-            answer_stopping(job);
+            serve_job_answer_stopping(job);
+        } else if (job->view != NULL) {
+            serve_views_answer(job, results->views);
         } else if (job->shows_periods) {
             answer_periods(results, job);
         } else if (job->is_page) {
@@ -339,6 +335,7 @@ static void release(serve_results *results)
     serve_kept_release(results->kept);
     serve_periods_shelf_release(results->periods);
     serve_trends_release(results->trends);
+    serve_views_stop(results->views);
     free(results);
 }
 
@@ -355,7 +352,8 @@ agg_err serve_results_start(serve_results **results, agg_error *error, agg_store
     made->trends = serve_trends_make(error);
     if (made->periods != NULL)
         made->kept = serve_kept_make(error, store, sets, made->periods, kept_bytes);
-    if (made->kept == NULL || made->trends == NULL) {
+    if (made->kept == NULL || made->trends == NULL ||
+        serve_views_start(&made->views, error, store, sets) != SHOAL_OK) {
         release(made);
         return AGG_ERR_MEMORY;
     }

@@ -73,6 +73,19 @@ static agg_err find_recipe(agg_store *store, int64_t *collection, agg_error *err
     return SHOAL_OK;
 }
 
+agg_err agg_store_find(agg_store *store, int64_t *collection, agg_error *error,
+                       const uint8_t recipe_hash[32])
+{
+    *collection = 0;
+    pthread_mutex_lock(&store->db_mutex);
+    sqlite3_stmt *find = agg_database_bind(&store->database, STATEMENT_RECIPE_FIND, NULL, 0);
+    agg_statement_bind_bytes(find, 1, recipe_hash, 32);
+    agg_err err =
+        agg_database_read_integer(&store->database, collection, error, find, "find a recipe");
+    pthread_mutex_unlock(&store->db_mutex);
+    return err;
+}
+
 // Refuses a recipe whose sum is large: every transaction writes the whole sum.
 static agg_err check_sum(agg_error *error, const shoal_recipe *recipe)
 {

@@ -79,6 +79,11 @@ void agg_store_close(agg_store *store);
 agg_err agg_store_collection(agg_store *store, int64_t *collection, agg_error *error,
                              const shoal_recipe *recipe, int32_t today) SHOAL_MUST_CHECK;
 
+// Finds a recipe by its hash without entering it.
+//   collection: 0 where the store has never had it
+agg_err agg_store_find(agg_store *store, int64_t *collection, agg_error *error,
+                       const uint8_t recipe_hash[32]) SHOAL_MUST_CHECK;
+
 // Keeps a batch that shoal_batch_open accepted, in the open block.
 //   put: whether the batch was new
 //   today: days since 1970-01-01
