@@ -288,9 +288,9 @@ test('rounds that wait say for what, and what is wrong with a question is said',
     [`/recipes/ages-1${VIEW}`, 404, /no recipe that you may read is a round/],
     [`/recipes/words-1${VIEW}&period=2026-11-21`, 400, /of all days together/],
     [`/recipes/words-1${VIEW}&value=a`, 400, /value is asked of one recipe/],
-    ['/recipes/words-1?view=other', 400, /view is periods or rounds/],
-    [`/v1/results/words-1${VIEW}`, 400, /view is periods or rounds/],
-    [`/${VIEW}`, 400, /view is periods or rounds/],
+    ['/recipes/words-1?view=other', 400, /view is periods/],
+    [`/v1/results/words-1${VIEW}`, 400, /view is periods/],
+    [`/${VIEW}`, 400, /view is periods/],
   ])) {
     const answer = await ask(path);
     assert.deepEqual([path, answer.status], [path, status]);
