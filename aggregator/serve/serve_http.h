@@ -6,7 +6,8 @@
 //     GET  /v1/results/ID                 ?dictionary= ?period= | ?from=&to= ?top=
 //     GET  /v1/sums/ID                    ?period= | ?from=&to=; the released part of a sum, as an
 //                                         accumulator; aggregation "sum" only
-//     GET  /, /recipes/ID                 the result page
+//                                         ?view=joint | found: rows of a view (serve_view.h)
+//     GET  /, /recipes/ID                 the result page; ?view=periods | joint | found
 //     GET  /sign-in, POST /sign-in        for people: a token for a session's cookie
 //     POST /sign-out                      ends the session
 //     GET  /metrics, /healthz
