@@ -99,7 +99,7 @@ const OTHERS = {
   },
   'client-old': {
     what: 'the client is of another version: {detail}',
-    mend: '`npm install shoal-client@{version}` and copy its dist again, or run the shoal-verify of that version',
+    mend: 'install `./shoal-client-{version}.tgz` of a release and copy its dist again, or run the shoal-verify of that version',
   },
   'client-html': {
     what: 'a page answers in place of a module of the client: {detail}',

@@ -34,10 +34,9 @@ static int refuse(const char *name)
 {
     fprintf(stderr,
             "shoal: %s: the program shoal-%s is not installed\n"
-            "Install it with: npm install shoal-%s (or its release file: npm install "
-            "./shoal-%s-" SHOAL_VERSION ".tgz)\n"
+            "Install it from the files of a release: npm install ./shoal-%s-" SHOAL_VERSION ".tgz\n"
             "It is looked for in node_modules/.bin, from this folder upwards, and in PATH.\n",
-            name, name, name, name);
+            name, name, name);
     return AGG_EXIT_RUNTIME;
 }
 

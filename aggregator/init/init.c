@@ -125,6 +125,8 @@ static void print_done(const init_answers *a, const init_figures *f, const init_
     printf("  page, edge   %s, %s\n\n", a->site, a->edge);
     fputs("Next:\n\n  cd ", stdout);
     print_shell_word(folder);
+    if (a->options->packages == NULL)
+        fputs("\n  mkdir " INIT_PACKAGES "  and put the packages of a release into it", stdout);
     fputs("\n  npm install\n  npm run dev     a trial on this machine, with a simulated crowd\n\n"
           "README.md says how to run it for people. Read privacy/ before you do.\n",
           stdout);

@@ -10,6 +10,9 @@
 
 #include "agg_error.h"
 
+#define INIT_REGISTRY "registry" // --packages: by name, from the registry that npm asks
+#define INIT_PACKAGES "packages" // folder of the new one whose files are taken without --packages
+
 // The options of `shoal init` as typed; NULL for an absent one.
 typedef struct init_options {
     const char *what, *visitors, *strict;              // the three answers

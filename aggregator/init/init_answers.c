@@ -263,8 +263,9 @@ static agg_err check_texts(agg_error *error, const init_options *o)
     if (o->packages == NULL) return SHOAL_OK;
     bool is_url = strncmp(o->packages, "https://", 8) == 0 ||
                   strncmp(o->packages, "http://127.0.0.1:", 17) == 0;
+    if (strcmp(o->packages, INIT_REGISTRY) == 0) return SHOAL_OK;
     if (is_plain(o->packages, PACKAGES_MAX) && (is_url || o->packages[0] == '/')) return SHOAL_OK;
-    return refuse(error, "--packages is a folder, from / on, or an https URL");
+    return refuse(error, "--packages is a folder, from / on, an https URL, or " INIT_REGISTRY);
 }
 
 agg_err init_answers_take(init_answers *answers, agg_error *error, const init_options *options)

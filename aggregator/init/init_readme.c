@@ -112,7 +112,7 @@ const char *const init_readme_relay[] = {
     "`relay.json` and `secrets/relay.token` to them, for {{relay_origin}}. What is left for you\n"
     "needs the native `shoal`, and is in the manual under \"A gateway of Oblivious HTTP\":\n"
     "\n"
-    "1. Make the gateway's key: `npx shoal-edge gateway-key secrets/gateway.keys`.\n"
+    "1. Make the gateway's key: `npx --no-install shoal-edge gateway-key secrets/gateway.keys`.\n"
     "2. Make a log, and put the printed key into its first key list (`shoal log`).\n"
     "3. Add `log` and `gateway` to `edge.json`, with `secrets/relay.token` as the relay's token.\n"
     "4. Give `relay` and `log` to `start({...})` in `page/shoal.js`.\n"

@@ -224,8 +224,12 @@ static void put_page(maker *m)
 static void put_package(maker *m, const char *value, const char *name)
 {
     const char *place = m->a->options->packages, *version = m->a->options->version;
-    if (place == NULL) {
+    if (place != NULL && strcmp(place, INIT_REGISTRY) == 0) {
         put(m, value, version);
+        return;
+    }
+    if (place == NULL) { // by name npm would take what a stranger may have put there
+        put_copy(m, value, "file:" INIT_PACKAGES "/%s-%s.tgz", name, version);
         return;
     }
     size_t len = strlen(place);
@@ -246,9 +250,12 @@ static void put_packages(maker *m)
     const char *id = m->a->id;
     for (size_t i = 0; i < sizeof packages / sizeof packages[0]; i++)
         put_package(m, packages[i][0], packages[i][1]);
+    const char *place = m->a->options->packages;
     put(m, "packages_from",
-        m->a->options->packages != NULL ? "from the files that package.json names"
-                                        : "from npm's registry");
+        place == NULL ? "from the files of a release: put its packages into `" INIT_PACKAGES
+                        "/` first"
+        : strcmp(place, INIT_REGISTRY) == 0 ? "from the registry that npm asks"
+                                            : "from the files that package.json names");
     put_copy(m, "package_name", "shoal-%s", id);
     put(m, "relay_check",
         m->a->relay[0] != '\0' ? " && shoal-relay --check --config relay.json" : "");

@@ -71,7 +71,7 @@ export async function runExternal([name, ...words]) {
     );
     process.stderr.write(
       `shoal: ${name}: the program ${program} is not installed\n` +
-        `Install it with: npm install ${program} (or its release file: npm install ./${program}-${version}.tgz)\n` +
+        `Install it from the files of a release: npm install ./${program}-${version}.tgz\n` +
         'It is looked for in node_modules/.bin, from this folder upwards, and in PATH.\n',
     );
     return 1;

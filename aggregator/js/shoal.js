@@ -16,8 +16,8 @@ async function run(args) {
   if (args[0] === 'serve') {
     process.stderr.write(
       'shoal: serve: needs the native program, and none is installed\n' +
-        'On Linux (x64): npm install shoal-linux-x64, of the same version. Elsewhere put a `shoal` of\n' +
-        'your own into PATH, or use the container. A trial needs neither: npm run dev\n',
+        'On Linux (x64) install the release file shoal-linux-x64 of the same version. Elsewhere put a\n' +
+        '`shoal` of your own into PATH, or use the container. A trial needs neither: npm run dev\n',
     );
     return 1;
   }

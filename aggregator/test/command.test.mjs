@@ -141,7 +141,7 @@ test('serve runs a native program in PATH, and says what is missing where there 
   assert.equal(missing.status, 1);
   assert.match(
     missing.stderr,
-    /^shoal: serve: needs the native program.*\n.*npm install shoal-linux-x64/,
+    /^shoal: serve: needs the native program.*\n.*release file shoal-linux-x64/,
   );
   copyFileSync('/bin/echo', join(own, 'shoal'));
   assert.equal(serve(bin, scripts, own).stdout, 'serve --config x.json\n');

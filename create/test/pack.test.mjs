@@ -44,11 +44,12 @@ test('npm runs the packed initializer, which writes the folder', (t) => {
   const done = spawnSync('npm', args, { cwd: empty, encoding: 'utf8', env });
   assert.equal(done.status, 0, done.stderr);
   assert.match(done.stdout, /^Wrote site: numbers/m);
-  assert.match(done.stdout, /cd site\n {2}npm install\n {2}npm run dev/);
+  assert.match(done.stdout, /cd site\n {2}mkdir packages .*\n {2}npm install\n {2}npm run dev/);
   assert.equal(statSync(join(empty, 'site/secrets/batch.secret')).mode & 0o777, 0o600);
   const about = JSON.parse(readFileSync(join(empty, 'site/package.json'), 'utf8'));
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  for (const each of Object.values(about.dependencies)) assert.equal(each, version);
+  for (const [name, place] of Object.entries(about.dependencies))
+    assert.equal(place, `file:packages/${name}-${version}.tgz`); // never by name, which others may own
   assert.ok(existsSync(join(empty, 'site/page/index.html')));
 });
 

@@ -70,6 +70,7 @@ test('from an empty folder to a first chart, by packages alone', { skip }, async
   const env = { ...newcomer(join(work, 'home'), registry.url), BROWSER: 'none' };
   const began = Date.now();
   const answers = ['--what', 'words', '--visitors', '20000', '--strict', 'medium'];
+  answers.push('--packages', 'registry');
   await execute('npm', ['init', '--yes', 'shoal', 'my-site', '--', ...answers], {
     cwd: empty,
     env,

@@ -207,7 +207,7 @@ test(
       assert.equal(status, 1);
       assert.match(
         stderr,
-        /shoal-verify is not installed\nInstall it with: npm install shoal-verify/,
+        /shoal-verify is not installed\nInstall it from the files of a release: npm install \.\/shoal-verify-/,
       );
     }
     writeFileSync(join(bin, 'shoal-verify'), '#!/bin/sh\necho "ran $*"\nexit 3\n', { mode: 0o755 });

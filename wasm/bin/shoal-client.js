@@ -24,7 +24,7 @@ integrity   prints the import map and the script element that make browsers refu
   --manifest FILE   the hashes of another version: its dist/${MANIFEST}
 
 Example:
-  npx shoal-client verify https://www.example.org/shoal/
+  npx --no-install shoal-client verify https://www.example.org/shoal/
 `;
 
 /** @param {string} message @returns {never} */
