@@ -17,6 +17,7 @@ const SLOWEST = [
   'tests/model/models.test.mjs',
   'wasm/test/client/browser.test.mjs',
   'tests/browsers/page_side.test.mjs',
+  'tests/browsers/page_ways.test.mjs',
   'edge/test/workerd.test.mjs',
   'tests/docs/examples.test.mjs',
   'edge/test/emoji.test.mjs',

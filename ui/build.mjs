@@ -11,7 +11,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, 'dist');
 // Names of members that only elements.js knows: neither the client, nor a language, nor storage.
 const OWN =
-  /^(readFrom|isStopped|isOpened|isOpen|drawn|shown|seen|turn|timer|epsilons|wanted|isAll|cells|members|kinds|grids|buttons|words|strings|epsilonLabel|question|score|odds|said|box|epsilonMicro|expiresDay|promise|say|view)$/;
+  /^(readFrom|isStopped|isOpened|isOpen|drawn|shown|seen|turn|timer|epsilons|wanted|isAll|cells|members|kinds|grids|buttons|words|epsilonLabel|question|score|odds|said|box|epsilonMicro|expiresDay|promise|say|view|form|parts)$/;
 const languages = readdirSync(join(here, 'src/lang')).sort();
 
 const { outputFiles } = await build({
@@ -50,7 +50,9 @@ const { outputFiles } = await build({
             loader: 'css',
             minify: true,
           });
-          return { contents: code.trim(), loader: 'text' };
+          // esbuild leaves blanks in custom properties and lists, and quotes in attributes.
+          const text = code.replace(/(?<=--[\w-]+:|,) /g, '').replace(/="(\w+)"/g, '=$1');
+          return { contents: text.trim(), loader: 'text' };
         }),
     },
   ],
@@ -64,8 +66,16 @@ for (const { path, text } of outputFiles) {
     module: true,
     toplevel: true,
     ecma: 2020,
-    compress: { ecma: 2020, passes: 4, unsafe_arrows: true, pure_getters: true, keep_fargs: false },
-    mangle: basename(path) === 'elements.js' ? { properties: { regex: OWN } } : {},
+    compress: {
+      ecma: 2020,
+      passes: 4,
+      inline: 1,
+      unsafe_arrows: true,
+      pure_getters: true,
+      keep_fargs: false,
+    },
+    // Many of these are names of the DOM too, which elements.js does not use there.
+    mangle: basename(path) === 'elements.js' ? { properties: { regex: OWN, builtins: true } } : {},
   });
   writeFileSync(path, /** @type {string} */ (code));
 }

@@ -101,13 +101,14 @@ const { outputFiles, metafile } = await build({
   ],
   logLevel: 'warning',
 });
-// Terser makes the output of esbuild 3 % smaller.
+// Terser makes the output of esbuild 3 % smaller. Functions with statements are not inlined: that
+// makes text shorter, but not after gzip.
 for (const { path, text } of outputFiles) {
   const { code } = await minify(text, {
     module: true,
     toplevel: true,
     ecma: 2020,
-    compress: { ecma: 2020, passes: 3, unsafe_arrows: true },
+    compress: { ecma: 2020, passes: 3, inline: 1, unsafe_arrows: true },
   });
   writeFileSync(path, /** @type {string} */ (code));
 }

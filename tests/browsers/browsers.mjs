@@ -19,6 +19,7 @@ import { MINI_BROWSER, WEBKIT_DRIVER, openWebKit } from './webkit.mjs';
  * @property {(find: (...args: any[]) => any, ...args: any[]) => Promise<void>} click scrolls to the
  *   element that the function returns in the page, and clicks its middle as a mouse does
  * @property {(key: 'Tab' | 'Enter' | 'Space' | 'Home' | 'ArrowRight' | 'ArrowDown') => Promise<void>} press
+ * @property {(text: string) => Promise<void>} type types into what has the focus
  * @property {(path: string, isWhole?: boolean) => Promise<void>} picture writes a PNG of what is in
  *   view, or of the whole page
  * @property {() => Promise<void>} close
@@ -77,6 +78,7 @@ const puppeteerTab = (page) => ({
     await /** @type {import('puppeteer-core').ElementHandle<Element>} */ (handle).click();
   },
   press: (key) => page.keyboard.press(/** @type {any} */ (KEYS[key])),
+  type: (text) => page.keyboard.type(text),
   picture: async (path, isWhole = false) =>
     keepPicture(path, await page.screenshot({ fullPage: isWhole })),
   close: () => page.close(),

@@ -15,11 +15,11 @@ import { N, RECIPES, startRelaySite } from '../../wasm/test/relay_site.mjs';
 import * as tokens from '../../wasm/test/token_fixtures.mjs';
 import { expectedRecords, makeRecords, readVectors } from '../../wasm/test/vectors.mjs';
 import { wholeDay } from '../aggregator/serve/serve_helpers.mjs';
-import { everywhere, openBrowser, until } from './browsers.mjs';
+import { everywhere, until } from './browsers.mjs';
+import { call, profiles, startClient, stored, troubles, visit } from './page.mjs';
 
 /** @typedef {import('./browsers.mjs').Tab} Tab */
-/** @type {Map<string, Promise<import('./browsers.mjs').Browser>>} one of each engine, for all tests */
-const opened = new Map();
+const profile = profiles();
 /** @type {Awaited<ReturnType<typeof startSite>>} */
 let site;
 
@@ -27,38 +27,7 @@ before(async () => {
   await wholeDay(120); // budgets are of a UTC day, and the pages' clock is the machine's
   site = await startSite();
 });
-after(async () => {
-  for (const browser of opened.values()) await (await browser).close();
-  await site.close();
-});
-
-/** A fresh profile. @param {import('./browsers.mjs').Engine} name @param {import('node:test').TestContext} t */
-async function profile(name, t) {
-  if (!opened.has(name)) opened.set(name, openBrowser(name));
-  const browser = await /** @type {Promise<import('./browsers.mjs').Browser>} */ (opened.get(name));
-  t.diagnostic(browser.version);
-  const made = await browser.profile();
-  t.after(() => made.close());
-  return made;
-}
-
-/** Opens a page as a person's browser would, and keeps what goes wrong in it. @param {Tab} tab @param {string} url */
-async function visit(tab, url) {
-  await tab.goto(url);
-  await tab.run(() => {
-    Object.defineProperty(navigator, 'webdriver', { value: false });
-    /** @type {string[]} */
-    const troubles = [];
-    Object.assign(globalThis, { troubles });
-    addEventListener('error', (event) => troubles.push(event.message));
-    addEventListener('unhandledrejection', (event) => troubles.push(String(event.reason)));
-    addEventListener('securitypolicyviolation', (event) =>
-      troubles.push(`${event.violatedDirective} ${event.blockedURI}`),
-    );
-  });
-}
-const troubles = (/** @type {Tab} */ tab) =>
-  tab.run(() => /** @type {any} */ (globalThis).troubles);
+after(() => site.close());
 
 /** Opens a page with elements and a client. @param {Tab} tab @param {string} html */
 async function visitElements(tab, html) {
@@ -72,23 +41,6 @@ async function visitElements(tab, html) {
     ui.connect(shoal, given);
   }, options);
 }
-
-/** Starts the client of an otherwise empty page, under consent. @param {Tab} tab @param {any} options */
-const startClient = (tab, options) =>
-  tab.run(async (given) => {
-    const { init } = await import(/** @type {any} */ ('/client.js'));
-    const shoal = await init(given);
-    await shoal.consent.grant();
-    Object.assign(globalThis, { shoal });
-  }, options);
-
-/** @param {Tab} tab @param {string} name of a method @param {...any} args */
-const call = (tab, name, ...args) =>
-  tab.run(
-    (method, list) => /** @type {any} */ (globalThis).shoal[method](...list),
-    name,
-    /** @type {any} */ (args),
-  );
 
 /** Finds an element within an element of ours. For `click`. @param {string} host @param {string} inner */
 const within = (host, inner) => document.querySelector(host)?.shadowRoot?.querySelector(inner);
@@ -118,28 +70,6 @@ const reads = (tab, host, words) =>
     host,
     words,
   );
-
-/** How many items everything has that the page's origin stores. @param {Tab} tab */
-const stored = (tab) =>
-  tab.run(async () => {
-    let all = JSON.stringify(localStorage) + document.cookie;
-    for (const { name } of await indexedDB.databases()) {
-      const db = await new Promise((resolve, reject) => {
-        const request = indexedDB.open(/** @type {string} */ (name));
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(request.error);
-      });
-      for (const store of db.objectStoreNames) {
-        const rows = await new Promise((resolve) => {
-          const request = db.transaction(store).objectStore(store).getAll();
-          request.onsuccess = () => resolve(request.result);
-        });
-        all += JSON.stringify(rows);
-      }
-      db.close();
-    }
-    return all;
-  });
 
 everywhere('the bytes of the native build', async (name, t) => {
   const vectors = await readVectors();

@@ -154,6 +154,11 @@ function tabOf(call, handle, frames, size) {
   };
   const act = (/** @type {any[]} */ actions) =>
     call('POST', '/actions', { actions }).then(() => call('DELETE', '/actions'));
+  const strike = async (/** @type {string[]} */ keys) => {
+    await enter();
+    const actions = keys.flatMap((value) => ['keyDown', 'keyUp'].map((type) => ({ type, value })));
+    await act([{ type: 'key', id: 'keyboard', actions }]);
+  };
   return {
     async goto(url) {
       await enter(false);
@@ -172,12 +177,8 @@ function tabOf(call, handle, frames, size) {
       if (!element?.[ELEMENT]) throw new Error('there is nothing to click');
       await call('POST', `/element/${element[ELEMENT]}/click`, {});
     },
-    async press(key) {
-      await enter();
-      const value = KEYS[key];
-      const actions = ['keyDown', 'keyUp'].map((type) => ({ type, value }));
-      await act([{ type: 'key', id: 'keyboard', actions }]);
-    },
+    press: (key) => strike([KEYS[key]]),
+    type: (text) => strike([...text]),
     async picture(path, isWhole = false) {
       await enter();
       const height = isWhole

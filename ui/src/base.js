@@ -40,7 +40,7 @@ const SHOWN = 120;
 export function h(kind, attributes, ...children) {
   const [name, ...classes] = kind.split('.');
   const element = document.createElementNS(SVG_NAMES.test(name) ? SVG : HTML, name);
-  if (classes[0]) element.setAttribute('class', classes.join(' '));
+  element.classList.add(...classes);
   if (attributes?.constructor !== Object) children.unshift(attributes);
   else
     for (const [key, value] of Object.entries(attributes))
@@ -66,6 +66,9 @@ export function memory(key, value) {
   }
 }
 
+/** Does a state of consent let what was agreed to go on? @param {string} state */
+export const isOn = (state) => state === 'granted' || state === 'outdated';
+
 /** Tells all elements of the page that one of them changed something. */
 export const changed = () => void document.dispatchEvent(new Event('shoal-change'));
 
@@ -79,37 +82,29 @@ export function plain(text, most = SHOWN) {
 /** @param {string} code @returns {Promise<Language>} */
 const load = (code) => languages[code]();
 
-/** The words of a language. */
-export class Words {
-  /** @param {string} code @param {Language} language */
-  constructor(code, { default: strings, reasons }) {
-    this.code = code;
-    this.strings = strings;
-    this.reasons = reasons;
-    this.dir = strings.dir;
-  }
-
+/** @typedef {ReturnType<typeof wordsIn>} Words the words of a language */
+/** @param {string} tag @param {Language} language */
+function wordsIn(tag, { default: strings, reasons }) {
   /**
    * Fills in a template. A text keeps to itself, whatever its direction is.
    * @param {string} key @param {{[name: string]: unknown}} [values]
    */
-  say = (key, values = {}) =>
-    this.strings[key]?.replace(/\{(\w+)\}/g, (all, name) => {
+  const say = (key, values = {}) =>
+    strings[key]?.replace(/\{(\w+)\}/g, (all, name) => {
       const value = values[name];
       return value === undefined
         ? all
         : typeof value === 'number'
-          ? value.toLocaleString(this.code, { maximumFractionDigits: 2 })
+          ? value.toLocaleString(tag, { maximumFractionDigits: 2 })
           : `\u2068${plain(value)}\u2069`;
     }) ?? '';
-
   /** What an epsilon promises. @param {number} micro in millionths */
-  promise = (micro) => {
+  const promise = (micro) => {
     const { code, right, isAll } = guessOf(Math.round(micro));
-    const words = this.strings[code];
-    const text = this.say(isAll ? 'guessAll' : 'guess', { right }).replace('{words}', words);
-    return text[0].toLocaleUpperCase(this.code) + text.slice(1);
+    const text = say(isAll ? 'guessAll' : 'guess', { right }).replace('{words}', strings[code]);
+    return text[0].toLocaleUpperCase(tag) + text.slice(1);
   };
+  return { tag, reasons, say, promise };
 }
 
 /**
@@ -118,7 +113,7 @@ export class Words {
  * @returns {Promise<Words>}
  */
 export async function wordsOf(host) {
-  const page = host.closest('[lang]') ?? host.ownerDocument.documentElement;
+  const page = host.closest('[lang]') ?? document.documentElement;
   /** @type {{[code: string]: Language}} */
   const added = /** @type {any} */ (host.constructor).languages;
   const tag = (page.getAttribute('lang') || 'en').toLowerCase();
@@ -127,8 +122,8 @@ export async function wordsOf(host) {
       const own = added[code];
       // A language that a page added may lack a string of a later version.
       const all = own && { ...own, default: { ...(await load('en')).default, ...own.default } };
-      return new Words(tag, all ?? (await load(code)));
+      return wordsIn(tag, all ?? (await load(code)));
     } catch {} // no such language
   }
-  return new Words('en', await load('en'));
+  return wordsIn('en', await load('en'));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // <shoal-consent>: what is asked, why, who receives it and how private it is, in words, with two
 // buttons of one size and weight. After an answer it asks again only for more.
-import { button, changed, h, memory, plain } from './base.js';
+import { button, changed, h, isOn, memory, plain } from './base.js';
 import { askedBy, decline, hasDeclined, isDeclined, wantedOf } from './terms.js';
 
 /**
@@ -65,11 +65,10 @@ async function look(s) {
 /** @param {State} s @param {import('./base.js').Reports} client @param {Asked} asked @returns {Promise<View>} */
 async function decided(s, client, asked) {
   const wanted = asked.list.map((each) => each.wanted);
-  const isOn = () => ['granted', 'outdated'].includes(client.consent.state);
-  if (isOn()) {
+  if (isOn(client.consent.state)) {
     s.asks = await client.consent.asks();
     const isMore = s.asks.length && (s.isOpened || !isDeclined(s.asks.map(wantedOf)));
-    if (isOn()) return isMore ? 'more' : 'on';
+    if (isOn(client.consent.state)) return isMore ? 'more' : 'on';
   }
   // Consent was withdrawn elsewhere, by a page without this element.
   if (client.consent.state === 'withdrawn' && !hasDeclined()) decline(wanted);
@@ -84,22 +83,16 @@ function draw(s, view) {
   s.view = view;
   s.box.className = `box ${view}`;
   s.host.setAttribute('view', view); // for the page's style sheet
-  const body = {
-    ask: () => question(s),
-    more: () => moreParts(s),
-    on: () => [titleOf(s, 'on'), buttons(s, ['stop'])],
-    off: () => [titleOf(s, 'off'), buttons(s, ['start', 'yes'])],
-    gpc: () => [titleOf(s, 'gpc'), isBanner(s) && buttons(s, ['close'])],
-    unread: () => [titleOf(s, 'unread')],
-  }[view]();
-  s.box.replaceChildren(...body.filter(Boolean));
+  const draws = { ask: question, more: moreParts }[/** @type {string} */ (view)] ?? inShort;
+  s.box.replaceChildren(...draws(s, view).filter(Boolean));
   const isQuiet = view === 'off' || view === 'unread' || (view === 'gpc' && memory(CLOSED));
   s.box.hidden = isBanner(s) && !!isQuiet;
 }
 
-/** A state in one line. @param {State} s @param {string} key */
-function titleOf(s, key) {
-  return h('p', s.say(key));
+/** A state in one line. @param {State} s @param {string} view */
+function inShort(s, view) {
+  const keys = { on: ['stop'], off: ['start', 'yes'], gpc: isBanner(s) && ['close'] }[view];
+  return [h('p', s.say(view)), keys && buttons(s, keys)];
 }
 
 /** Buttons that are alike, in the order of the page. @param {State} s @param {string[][]} buttons of a key, and its answer if that is another */

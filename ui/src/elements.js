@@ -26,7 +26,7 @@ export async function show(host) {
   const [title, part] = PARTS[host.localName];
   const made = await part(host, words);
   const { children } = host.shadowRoot;
-  for (const child of children) Object.assign(child, { dir: words.dir, lang: words.code });
+  for (const child of children) Object.assign(child, { dir: words.say('dir'), lang: words.tag });
   children[0].setAttribute('aria-label', words.say(title));
   return made;
 }

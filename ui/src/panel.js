@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // <shoal-panel>: what left this device, what waits, what it cost, why something was not sent, what
 // was asked; and stop, erase, export. It shows what the client says and keeps nothing.
-import { button, changed, h, plain } from './base.js';
+import { button, changed, h, isOn, plain } from './base.js';
 import { pictureOf } from './picture.js';
 import { recipesOf } from './recipes.js';
 import { fitsOf, litIn, readRecord } from './record.js';
@@ -25,7 +25,7 @@ const DICTIONARY = 75_000; // words of a large dictionary; the attribute `words`
  * @property {Words} words
  * @property {Words['say']} say
  * @property {{[id: string]: HTMLElement}} at the parts that change
- * @property {{[section: string]: string}} shown what each section shows now
+ * @property {{[name: string]: string}} shown what is drawn now
  * @property {Seen | null} seen
  * @property {any[]} recipes
  * @property {any} readFrom the options that the recipes were read from
@@ -132,43 +132,37 @@ async function look(s) {
     client.log(),
     client.explain(),
   ]);
-  const state = client.consent.state;
-  s.seen = { state, reports, ledger, log, explain };
-  draw(s, s.seen);
+  s.seen = { state: client.consent.state, reports, ledger, log, explain };
+  for (const [name, data] of Object.entries(s.seen)) {
+    const text = JSON.stringify(data);
+    if (s.shown[name] === text) continue;
+    s.shown[name] = text;
+    DRAW[name](s, data);
+  }
 }
 
-/** Draws a section if what it shows changed. @param {State} s @param {string} name @param {unknown} data @param {() => void} draw */
-function ifChanged(s, name, data, draw) {
-  const text = JSON.stringify(data);
-  if (s.shown[name] === text) return;
-  s.shown[name] = text;
-  draw();
-}
-
-/** @param {State} s @param {Seen} seen */
-function draw(s, { state, reports, ledger, log, explain }) {
-  const { at } = s;
-  const isOn = state === 'granted' || state === 'outdated';
-  ifChanged(s, 'state', state, () => {
-    at.state.textContent = s.say(isOn ? 'on' : state === 'gpc' ? 'gpc' : 'off');
-    at.stop.hidden = !isOn;
-    s.host.setAttribute('view', isOn ? 'on' : 'off'); // for the page's style sheet
-  });
-  ifChanged(s, 'reports', reports, () => drawReports(s, reports));
-  ifChanged(s, 'ledger', ledger, () => drawLedger(s, ledger));
-  ifChanged(s, 'log', log, () =>
+/** Draws what changed of what a client says. @type {{[name: string]: (s: State, data: any) => void}} */
+const DRAW = {
+  state(s, state) {
+    const view = isOn(state) ? 'on' : 'off';
+    s.at.state.textContent = s.say(state === 'gpc' ? state : view);
+    s.at.stop.hidden = view === 'off';
+    s.host.setAttribute('view', view); // for the page's style sheet
+  },
+  reports: drawReports,
+  ledger: drawLedger,
+  log: (s, log) =>
     fillList(
       s,
       'asked',
       'questions',
-      log.slice(0, LINES).map((entry) => questionLine(s, entry)),
+      log.slice(0, LINES).map((/** @type {any} */ entry) => questionLine(s, entry)),
     ),
-  );
-  ifChanged(s, 'explain', explain, () => {
-    const lines = explain.slice(0, LINES).map((reason) => reasonLine(s, reason));
+  explain(s, explain) {
+    const lines = explain.slice(0, LINES).map((/** @type {any} */ each) => reasonLine(s, each));
     fillList(s, 'reasons', '', lines.length ? lines : [h('li', s.say('allSent'))]);
-  });
-}
+  },
+};
 
 /** @param {State} s @param {string} id @param {string} section that is hidden if the list is empty @param {Node[]} lines */
 function fillList(s, id, section, lines) {
@@ -210,27 +204,25 @@ function drawReports(s, reports) {
 
 /** @param {State} s @param {string} state */
 function pill(s, state) {
-  return h('span', { class: `pill ${state}` }, s.say(state));
+  return h(`span.pill.${state}`, s.say(state));
 }
 
 /** @param {State} s @param {string} time ISO 8601 */
 function timeText(s, time) {
   const options = /** @type {const} */ ({ dateStyle: 'medium', timeStyle: 'short' });
-  return new Date(time).toLocaleString(s.words.code, options);
+  return new Date(time).toLocaleString(s.words.tag, options);
 }
 
 /** The picture of a record, and what it says. @param {State} s @param {any} report */
 function recordParts(s, report) {
-  const { words, host } = s;
   const recipe = s.recipes.find((each) => each.recipe === report.key);
   const view = readRecord(report, recipe);
   const views = view.parts ?? [{ view, report, recipe }];
-  const all = Number(host.getAttribute('words')) || DICTIONARY;
+  const all = Number(s.host.getAttribute('words')) || DICTIONARY;
   const { epsilon = 0, epsilon_fragment: fragment = 0 } = report.parameters;
   const said = views.flatMap(({ view, report, recipe }) => {
     const fits = fitsOf(view, report, all);
-    const noun = `${recipe?.value}s`;
-    const nouns = words.strings[noun] ?? s.say('values');
+    const nouns = s.say(`${recipe?.value}s`) || s.say('values');
     return fits
       ? [s.say('fits', { ...fits, fit: rounded(fits.fit) }).replace('{nouns}', nouns)]
       : [];

@@ -12,7 +12,7 @@ export function pictureOf(cells, label, more) {
   const { box, dark, lit } = pathsOf(cells);
   return h(
     'svg',
-    { viewBox: box.join(' '), role: 'img', 'aria-label': label },
+    { viewBox: box, role: 'img', 'aria-label': label },
     // If there are few cells, the dark ones are drawn too, so that they can be counted.
     cells.length <= 512 && h('path.dark', { d: dark }),
     h('path.lit', { d: lit }),

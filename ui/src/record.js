@@ -58,7 +58,6 @@ export function readRecord(report, recipe = {}) {
   const fields = text.split(',');
   const numbers = fields.map(Number);
   const [row, second, third] = numbers;
-  const isHex = (/** @type {number} */ count) => fields.at(-1)?.length === 2 * Math.ceil(count / 8);
   /** @type {View} */
   const unknown = { form: 'text', cells: null };
   if (!/^[0-9a-f,]+$/.test(text)) return unknown;
@@ -72,7 +71,8 @@ export function readRecord(report, recipe = {}) {
   if (low !== undefined && size === undefined)
     return placeOf(text, parameters.epsilon, recipe.mechanism);
   if (size === undefined) return unknown;
-  if (fields.length === 1 && isHex(size)) return { form: 'list', cells: bits(text, size) };
+  if (fields.length === 1 && text.length === 2 * Math.ceil(size / 8))
+    return { form: 'list', cells: bits(text, size) };
   // "3,1" is a row and its sign, or a set of two entries of a list with fewer than ten. The
   // recipe's mechanism decides.
   const isSign =
@@ -134,8 +134,8 @@ function parity(x) {
   return p;
 }
 
-/** @param {Uint8Array | null} cells */
-export const litIn = (cells) => (cells ?? new Uint8Array()).reduce((sum, bit) => sum + bit, 0);
+/** @param {Uint8Array} cells */
+export const litIn = (cells) => cells.reduce((sum, bit) => sum + bit, 0);
 
 /**
  * The paths of an SVG: cells of 4 by 4, in a square if their number is one.
@@ -169,18 +169,11 @@ function fitsPlace(cells) {
  * @returns {{all: number, fit: number} | null}
  */
 export function fitsOf({ form, cells, members }, { parameters }, all) {
-  const { size, g, hashes = 1 } = parameters;
   if (form === 'place') return fitsPlace(/** @type {Uint8Array} */ (cells));
-  const lit = litIn(cells);
+  const { size, g, hashes = 1 } = parameters;
   const of = size ?? all;
-  const share = cells ? (lit / cells.length) ** hashes : NaN;
-  const fit = {
-    list: lit,
-    set: members?.filter((each) => each < size).length,
-    bits: of * share,
-    sign: of * share,
-    bloom: of * share,
-    cell: of / g,
-  }[/** @type {string} */ (form)];
-  return Number(fit) >= 0 ? { all: of, fit: Number(fit) } : null;
+  const lit = cells && form !== 'bit' ? litIn(cells) / cells.length : NaN;
+  const share = form === 'cell' ? 1 / g : lit ** hashes;
+  const fit = members ? members.filter((each) => each < size).length : of * share;
+  return fit >= 0 ? { all: of, fit } : null;
 }

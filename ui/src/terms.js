@@ -2,7 +2,7 @@
 // What a page asks for, read from the options of its client without loading the client: the recipes,
 // what they promise, who receives what, and the terms of consent. Also remembers which terms a
 // person said no to.
-import { holds, termOf } from '../../wasm/client/terms.js';
+import { extentOf, holds, purposeOf } from '../../wasm/client/terms.js';
 import { epsilonsOf } from '../../wasm/client/verdict.js';
 import { memory } from './base.js';
 import { recipesOf } from './recipes.js';
@@ -33,7 +33,7 @@ function epsilonOf({ parameters = {}, variables }) {
       (/** @type {number} */ sum, /** @type {any} */ each) => sum + epsilonOf(each),
       0,
     );
-  return Math.round(((parameters.epsilon ?? NaN) + (parameters.epsilon_fragment ?? 0)) * 1e6);
+  return Math.round((parameters.epsilon + (parameters.epsilon_fragment ?? 0)) * 1e6);
 }
 
 /** Does a recipe, or a variable of it, take any string? @param {any} json @returns {boolean} */
@@ -50,18 +50,15 @@ function collected(json, endpoint, stated) {
   const recipe = { json, epsilonMicro, limit, expiresDay, isOpen: isOpen(json) };
   if (!(epsilonMicro > 0) || !(expiresDay > 0) || !(limit.perDay > 0))
     throw new Error(`${json.recipe}: no epsilon; state it in the option promises`);
-  const epsilons = epsilonsOf(/** @type {any} */ (recipe), Math.floor(Date.now() / DAY_MS));
-  const { key, epsilon, day, operators, ways } = termOf(endpoint, /** @type {any} */ (recipe));
+  const epsilons = epsilonsOf(recipe, Math.floor(Date.now() / DAY_MS));
+  const extent = extentOf(endpoint, recipe);
   return {
     json,
     kinds: (json.variables ?? [json]).map((/** @type {any} */ each) => each.value),
     perDay: json.parameters?.contributions ?? limit.perDay,
     epsilons,
-    operators,
-    wanted: {
-      key: JSON.stringify(JSON.parse(key).slice(1)),
-      extent: { epsilon, day, operators, ways },
-    },
+    operators: extent.operators,
+    wanted: { key: JSON.stringify(purposeOf(json)), extent },
   };
 }
 

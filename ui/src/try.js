@@ -24,7 +24,7 @@ const uniform = () => crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32;
 
 /** @param {State} s */
 function skeleton(s) {
-  const { say, dir, code } = s.words;
+  const { say } = s.words;
   const make = (/** @type {Event} */ event) => {
     event.preventDefault();
     makeRecords(s);
@@ -71,7 +71,7 @@ function drawOdds(s) {
     ...REPORTS.map((n) => {
       const { code, right } = guessOf(Math.round(n * epsilon * 1e6));
       const text = words.say('oddsAfter', { n, right });
-      return h('li', text.replace('{words}', words.strings[code]));
+      return h('li', text.replace('{words}', words.say(code)));
     }),
   );
 }
@@ -93,12 +93,12 @@ function makeRecords(s) {
 
 /** @param {State} s @param {Uint8Array} cells @param {number} cell of the person's word @param {number} group @param {number} i */
 function framed(s, cells, cell, group, i) {
-  const { say, strings } = s.words;
+  const { say } = s.words;
   const label = say('grid', {
     name: NAMES[group],
     n: i + 1,
     lit: litIn(cells),
-    state: strings[cells[cell] ? 'isLit' : 'isDark'],
+    state: say(cells[cell] ? 'isLit' : 'isDark'),
   });
   return pictureOf(
     cells,

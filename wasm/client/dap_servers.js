@@ -114,7 +114,21 @@ async function fetchKey(context, task, url) {
 }
 
 /**
- * Fetches a key as fetchKey does, once for all callers that ask meanwhile; null if it fails.
+ * Keeps a key, only under consent: it is forgotten when consent ends.
+ * @param {Context} context
+ * @param {string} url
+ * @param {Kept} key
+ */
+async function keep(context, url, key) {
+  await context.exclusive(async (tx) => {
+    await tx.put('state', 'keys', { ...(await tx.get('state', 'keys')), [url]: key });
+  });
+  return key;
+}
+
+/**
+ * Fetches a key as fetchKey does, and keeps it, once for all callers that ask until it is kept: a
+ * server that is asked again would learn when an event came. Null if it cannot be fetched.
  * @param {Context} context
  * @param {DapTask} task
  * @param {string} url
@@ -127,6 +141,7 @@ function askKey(context, task, url) {
       url,
       fetchKey(context, task, url)
         .catch(() => null)
+        .then((key) => key && keep(context, url, key))
         .finally(() => running.delete(url)),
     );
   }
@@ -174,22 +189,7 @@ export async function keptKeys(context, urls) {
  */
 export async function keysOf(context, task, urls, by) {
   const kept = await keptOf(context, urls, by);
-  const has = (/** @type {string} */ url) => url in kept;
-  const keys = await Promise.all(
-    urls.map((url) => (has(url) ? kept[url] : askKey(context, task, url))),
-  );
-  const news = urls
-    .filter((url) => !has(url))
-    .map((url) => /** @type {const} */ ([url, keys[urls.indexOf(url)]]));
-  if (news.length) {
-    // Keys are kept only under consent, and forgotten when it ends.
-    await context.exclusive(async (tx) => {
-      const all = { ...(await tx.get('state', 'keys')) };
-      for (const [url, key] of news) if (key) all[url] = key;
-      await tx.put('state', 'keys', all);
-    });
-  }
-  return both(keys);
+  return both(await Promise.all(urls.map((url) => kept[url] ?? askKey(context, task, url))));
 }
 
 /**

@@ -21,6 +21,9 @@ import { REASONS } from './reasons.js';
  *   context?: Context}} Log `queued` holds rows that the event under way put into the queue
  */
 
+// How often and how long to wait for what the browser tells of its policy.
+const POLICY_TASKS = 10;
+const POLICY_MS = 20;
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1])$/;
 
 // The steps of an event, in their order, with the codes that end it there.
@@ -222,10 +225,14 @@ async function tellAnswer(log, who, status, response) {
  */
 async function tellFailure(log, fetch, who, url, error) {
   const { context } = log;
-  await new Promise((resolve) => setTimeout(resolve)); // the browser tells of its policy in a task
+  const tellsOfPolicy = () =>
+    /content security/i.test(String(error)) ||
+    context?.blocked.some((each) => url.startsWith(each));
+  // The browser tells of its policy in a task, which in Firefox comes after other ones.
+  for (let i = 0; i < POLICY_TASKS && !tellsOfPolicy(); i++)
+    await new Promise((resolve) => setTimeout(resolve, POLICY_MS));
   if (!context) return;
-  const isBlocked =
-    /content security/i.test(String(error)) || context.blocked.some((each) => url.startsWith(each));
+  const isBlocked = tellsOfPolicy();
   const isEndpoint = url.startsWith(new URL('..', context.url).href);
   if (!isBlocked && isEndpoint) context.deps.isCorsRefused = await isThere(fetch, url);
   const code = isBlocked ? 'csp-blocked' : context.deps.isCorsRefused ? 'cors-refused' : 'offline';

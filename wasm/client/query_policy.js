@@ -7,7 +7,7 @@ import { loadModule } from '../bindings/web.js';
 import { Refusal, loadFailureCode, storageFailure } from './basics.js';
 import { LOG_REASONS } from './log_reasons.js';
 import { sourceOf } from './page_recipes.js';
-import { makeTerm } from './terms.js';
+import { operatorsOf, purposeOf, sorted } from './terms.js';
 
 /**
  * @typedef {import('../bindings/query_core.js').Policy} Policy
@@ -158,22 +158,22 @@ export function termOfAnalysis({ url }, analysis) {
   );
   /** @param {string[]} names @param {string} kind */
   const named = (names, kind) => names.map((name) => `${kind} ${name}`);
-  return makeTerm(
-    url,
-    'analysis',
-    { analysis: name },
-    {
-      epsilon,
-      day: epsilon * budget.reports,
-      ways: [
-        'query',
-        `stream ${stream}`,
-        ...named(
-          fields.map((/** @type {any} */ { field }) => field),
-          'field',
-        ),
-        ...named(splits, 'part'),
-      ],
-    },
-  );
+  const ways = [
+    'query',
+    `stream ${stream}`,
+    ...named(
+      fields.map((/** @type {any} */ { field }) => field),
+      'field',
+    ),
+    ...named(splits, 'part'),
+  ];
+  return {
+    place: /** @type {const} */ ('opted'),
+    key: JSON.stringify(['analysis', ...purposeOf({ analysis: name })]),
+    name,
+    epsilon,
+    day: epsilon * budget.reports,
+    operators: operatorsOf(url),
+    ways: sorted(ways),
+  };
 }

@@ -29,51 +29,65 @@ import { encoder, toHex } from '../bindings/device.js';
  *   where the page is not served over https
  */
 
+/** A purpose: analysis, stream, kind of value, and variables. @param {RecipeJson} json */
+export const purposeOf = ({ analysis, stream, value, variables = [] }) => [
+  analysis,
+  stream,
+  value,
+  variables.map((/** @type {any} */ { name, value }) => [name, value]),
+];
+
+/** Is a recipe one of a run? Then its epsilon is of all epochs together. @param {RecipeJson} json */
+const isRun = (json) => json.parameters?.epochs > 0;
+
 /**
- * Makes the term of a recipe or of an analysis of a policy.
+ * Who receives something of a recipe: its edge worker and the aggregators.
  * @param {string} url that reports are posted to
- * @param {string} kind `recipe`, `run` or `analysis`
- * @param {RecipeJson} json
- * @param {{epsilon: number, day: number, ways: (string | false)[]}} extent
- * @returns {Term}
+ * @param {RecipeJson} [json]
  */
-export function makeTerm(url, kind, json, { epsilon, day, ways }) {
-  const { leader, helper } = json.aggregation ?? {};
-  const { recipe, analysis, stream, value, variables = [] } = json;
-  const names = variables.map((/** @type {any} */ each) => [each.name, each.value]);
-  return {
-    place: kind === 'recipe' ? 'terms' : 'opted',
-    key: JSON.stringify([kind, analysis, stream, value, names]),
-    name: recipe ?? analysis,
-    epsilon,
-    day,
-    operators: sorted([url, leader, helper].filter(Boolean).map((each) => new URL(each).origin)),
-    ways: sorted(ways.filter(Boolean)),
-  };
-}
+export const operatorsOf = (url, { aggregation } = {}) =>
+  sorted(
+    [url, aggregation?.leader, aggregation?.helper].map((each) => each && new URL(each).origin),
+  );
+
+/**
+ * What a recipe asks of a person.
+ * @param {string} url that reports are posted to
+ * @param {Pick<import('../bindings/device.js').Recipe, 'json' | 'epsilonMicro' | 'limit' | 'isOpen'>} recipe
+ * @returns {Extent}
+ */
+export const extentOf = (url, { json, epsilonMicro, limit, isOpen }) => ({
+  epsilon: epsilonMicro,
+  day: isRun(json) ? epsilonMicro : epsilonMicro * limit.perDay,
+  operators: operatorsOf(url, json),
+  // A list may become shorter, and an event may become one of a window. The reverse is more.
+  ways: sorted([
+    json.aggregation?.protocol ?? 'sum',
+    isOpen && 'any-string',
+    !isRun(json) && json.send?.pick !== 'uniform' && 'each-event',
+  ]),
+});
 
 /**
  * The term of a recipe. Reports of one analysis and kind of value are limited together, by the
  * ledger, so recipes that take turns for one purpose are one purpose.
  * @param {string} url that reports are posted to
  * @param {import('../bindings/device.js').Recipe} recipe
+ * @returns {Term}
  */
-export function termOf(url, { json, epsilonMicro, limit, isOpen }) {
-  const isRun = json.parameters?.epochs > 0; // then epsilon is of all epochs together
-  return makeTerm(url, isRun ? 'run' : 'recipe', json, {
-    epsilon: epsilonMicro,
-    day: isRun ? epsilonMicro : epsilonMicro * limit.perDay,
-    // A list may become shorter, and an event may become one of a window. The reverse is more.
-    ways: [
-      json.aggregation?.protocol ?? 'sum',
-      isOpen && 'any-string',
-      !isRun && json.send?.pick !== 'uniform' && 'each-event',
-    ],
-  });
+export function termOf(url, recipe) {
+  const kind = isRun(recipe.json) ? 'run' : 'recipe';
+  const key = JSON.stringify([kind, ...purposeOf(recipe.json)]);
+  return {
+    place: isRun(recipe.json) ? 'opted' : 'terms',
+    key,
+    name: recipe.json.recipe,
+    ...extentOf(url, recipe),
+  };
 }
 
-/** @param {any[]} list */
-const sorted = (list) => [...new Set(list)].sort();
+/** Each of a list once, in order, without what is empty. @param {any[]} list */
+export const sorted = (list) => [...new Set(list.filter(Boolean))].sort();
 
 /** Does one extent hold the other? @param {Extent} agreed @param {Extent} asked */
 const covers = (agreed, asked) =>

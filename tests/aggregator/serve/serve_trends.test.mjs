@@ -6,6 +6,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { TOKENS, day, good, importDays } from './dashboard_site.mjs';
+import { DASH, comes, drawn, trendsOf } from './trend_helpers.mjs';
 import {
   cmsRecipe,
   configure,
@@ -18,8 +19,6 @@ import {
 } from './serve_helpers.mjs';
 
 const FISH = ['cod', 'eel', 'herring'];
-const DASH = '\u2013';
-
 /** Days of words, of which "cod" falls. @param {number} n */
 const words = (n) =>
   Array.from({ length: n }, (_, i) => ({
@@ -29,51 +28,6 @@ const words = (n) =>
   }));
 
 const NUMBERS = Array.from({ length: 100 }, (_, i) => `${i}\t${101 - i}\n`).join('');
-
-const decode = (/** @type {string} */ html) =>
-  html
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&quot;/g, '"')
-    .replace(/&amp;/g, '&')
-    .replace(/\u202f/g, ' ');
-
-/** What the table has of each collection, by its id: its title and its paths, or DASH. @param {string} html */
-function trendsOf(html) {
-  const table = html.split('<tbody>')[1].split('</tbody>')[0];
-  /** @type {Record<string, any>} */
-  const trends = {};
-  for (const row of table.match(/<tr.*?<\/tr>/gs) ?? []) {
-    const id = String(/recipes\/([^"]+)"/.exec(row)?.[1]);
-    const cell = String(/<td class="spark">(.*?)<\/td>/s.exec(row)?.[1]);
-    const path = (/** @type {string} */ kind) =>
-      new RegExp(`class="${kind}" d="([^"]*)"`).exec(cell)?.[1];
-    trends[id] =
-      cell === DASH
-        ? DASH
-        : {
-            title: decode(String(/<title>(.*?)<\/title>/s.exec(cell)?.[1])),
-            beside: decode(String(/<span>(.*?)<\/span>/s.exec(cell)?.[1])),
-            band: path('band'),
-            line: path('line'),
-          };
-  }
-  return trends;
-}
-
-/**
- * Waits until the table is as wanted; trends are made while nobody asks.
- * @param {string} url @param {(trends: Record<string, any>) => unknown} wanted @param {Record<string, string>} [headers]
- */
-async function comes(url, wanted, headers) {
-  let trends;
-  for (const end = Date.now() + 60_000; Date.now() < end;) {
-    trends = trendsOf((await get(`${url}/`, headers)).text);
-    if (wanted(trends)) return trends;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`it never came: ${JSON.stringify(trends)}`);
-}
 
 /** The figures of one value in each accumulator, as the command says them. @param {string[]} args @param {string[]} accumulators @param {string} [value] */
 const figures = (args, accumulators, value) =>
@@ -85,20 +39,6 @@ const figures = (args, accumulators, value) =>
     const { count, mean, low, high } = row;
     return { value: (count ?? mean) / unit, low: low / unit, high: high / unit };
   });
-
-/** The paths of figures, drawn anew. @param {any[]} points */
-function drawn(points) {
-  const known = points.filter(Boolean);
-  const low = Math.min(...known.map((one) => one.low));
-  const high = Math.max(...known.map((one) => one.high));
-  const x = (/** @type {number} */ i) => Math.round(8 + (224 / (points.length - 1)) * i);
-  const y = (/** @type {number} */ value) => Math.round(8 + (84 * (high - value)) / (high - low));
-  const at = (/** @type {string} */ key) => points.map((one, i) => `${x(i)},${y(one[key])}`);
-  return {
-    line: `M${at('value').join(' ')}`,
-    band: `M${at('high').join(' ')}L${at('low').reverse().join(' ')}z`,
-  };
-}
 
 const READERS = [
   { name: 'alice', token_file: 'alice', collections: 'all' },

@@ -340,6 +340,32 @@ test('keys are asked for when the page is loaded, and kept for as long as a serv
   third.client.close();
 });
 
+test('an event asks no server again whose key came, and which waits for the other one', async () => {
+  const network = fakeNetwork({ leader: await makeServer(7), helper: await makeServer(9) });
+  /** @type {() => void} */
+  let answer = () => {};
+  const later = new Promise((resolve) => (answer = () => resolve(undefined)));
+  const { fetch } = network;
+  network.fetch = async (url, init) => {
+    const response = await fetch(url, init);
+    if (String(url).startsWith(HELPER)) await later;
+    return response;
+  };
+  const { client } = await makeDapClient({ network });
+  await client.consent.grant();
+  for (let i = 0; i < 500 && network.keyRequests.length < 2; i++) await settle();
+  for (let i = 0; i < 20; i++) await settle(); // the leader's key is here
+  const outcome = client.record('choices', 'blue');
+  for (let i = 0; i < 20; i++) await settle();
+  answer();
+  assert.deepEqual(codes(await outcome), ['queued']);
+  assert.deepEqual(
+    network.keyRequests.sort(),
+    [`${HELPER}/hpke_config`, `${LEADER}/hpke_config`].sort(),
+  );
+  client.close();
+});
+
 test('a report is sent again as the same bytes until a leader answers', async () => {
   const { client, network, clock } = await makeDapClient();
   network.answers.push(new Error('offline'), 503, { status: 429, headers: { 'Retry-After': '7' } });

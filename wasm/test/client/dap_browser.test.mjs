@@ -2,96 +2,38 @@
 // A recipe of two servers in a real Chromium, from the built files and under the policy that the documentation prints: what is loaded and
 // when, what leaves the page, and that the two servers' shares add up to what the page counted.
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { wholeDay } from '../../../tests/aggregator/serve/serve_helpers.mjs';
-import { CSP } from '../../client/reasons.js';
-import {
-  bytes,
-  coloursRecipe,
-  configurationOf,
-  fromHex,
-  makeServer,
-  measurementOf,
-  number,
-  openReport,
-} from '../dap_fixtures.mjs';
-import { WASM, launchBrowser, serveFolders, wordsRecipe } from '../fixtures.mjs';
+import { bytes } from '../dap_fixtures.mjs';
+import { DAY_S, startDapSite } from '../dap_site.mjs';
+import { launchBrowser, wordsRecipe } from '../fixtures.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
-/** @typedef {{url: string, requests: {method?: string, url?: string, headers: any, body: Buffer}[], close: () => Promise<unknown>}} Party */
 /** @type {import('playwright-core').Browser} */
 let browser;
-/** @type {Awaited<ReturnType<typeof serveFolders>>} */
-let site;
-/** @type {Party} */ let edge;
-/** @type {Party} */ let leader;
-/** @type {Party} */ let helper;
-/** @type {Awaited<ReturnType<typeof makeServer>>[]} */
-let servers;
+/** @type {Awaited<ReturnType<typeof startDapSite>>} */
+let all;
+/** @type {typeof all.site} */ let site;
+/** @type {typeof all.edge} */ let edge;
+/** @type {typeof all.edge} */ let leader;
+/** @type {typeof all.edge} */ let helper;
+/** @type {typeof all.servers} */ let servers;
+/** @type {typeof all.recipe} */ let recipe;
 /** @type {string[]} */
 const failures = [];
-const DAY_S = 86_400;
-
-/** A server that keeps what it is asked. @param {() => Uint8Array | null} list its keys; null where it has none @returns {Promise<Party>} */
-async function party(list) {
-  /** @type {Party['requests']} */
-  const requests = [];
-  const server = createServer(async (request, response) => {
-    const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    requests.push({
-      method: request.method,
-      url: request.url,
-      headers: request.headers,
-      body: Buffer.concat(chunks),
-    });
-    const cors = {
-      'Access-Control-Allow-Origin': '*',
-      'Access-Control-Allow-Headers': 'Content-Type',
-      'Cache-Control': 'max-age=3600',
-    };
-    response.writeHead(request.method === 'OPTIONS' ? 204 : 200, cors);
-    response.end(request.method === 'GET' ? (list() ?? '') : '');
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests,
-    close: () => (server.closeAllConnections(), new Promise((resolve) => server.close(resolve))),
-  };
-}
 
 before(async () => {
   await wholeDay(120); // reports say their UTC day
-  servers = [await makeServer(3), await makeServer(4)];
-  [edge, leader, helper] = await Promise.all([
-    party(() => null),
-    party(() => servers[0].list),
-    party(() => servers[1].list),
-  ]);
+  all = await startDapSite();
+  ({ site, edge, leader, helper, servers, recipe } = all);
   browser = await launchBrowser();
-  const csp = `default-src 'none'; ${CSP}; connect-src 'self' ${edge.url} ${leader.url} ${helper.url}`;
-  site = await serveFolders({
-    folders: [join(WASM, 'dist')],
-    csp,
-    pages: { '/': '<!doctype html><title>t</title>' },
-  });
 });
 
 after(async () => {
   await browser?.close();
-  for (const each of [site, edge, leader, helper]) await each?.close();
+  await all?.close();
   assert.deepEqual(failures, []);
 });
-
-const recipe = (more = {}) =>
-  coloursRecipe({
-    aggregation: { protocol: 'dap', leader: `${leader.url}/dap`, helper: `${helper.url}/dap` },
-    ...more,
-  });
 
 /** A page of a fresh profile with the loader started. @param {object[]} recipes */
 async function freshPage(recipes) {
@@ -153,28 +95,15 @@ test('records leave a page as sealed shares, which its two servers open and add 
     reports.map((/** @type {any} */ entry) => entry.state),
     ['sent', 'sent', 'sent'],
   );
-  const taskId = fromHex(reports[0].report.recipe_hash);
-  const configuration = configurationOf({
-    info: 'colours',
-    leader: `${leader.url}/dap`,
-    helper: `${helper.url}/dap`,
-    precision: DAY_S,
-    minimum: 50,
-    duration: Date.parse('2030-01-02') / 1000 / DAY_S,
-    algorithm: 4,
-    vdaf: [...number(5, 4), ...number(2, 4)],
-  });
-  const uploads = edge.requests.filter(({ method }) => method === 'POST');
-  assert.equal(uploads.length, 3);
-  const sum = [0, 0, 0, 0, 0];
-  for (const { url, headers, body } of uploads) {
-    assert.equal(url, `/tasks/${Buffer.from(taskId).toString('base64url')}/reports`);
+  const recipeHash = reports[0].report.recipe_hash;
+  const { uploads, times, sum } = await all.addUp(recipeHash);
+  assert.deepEqual(times, Array(3).fill(Math.floor(Date.now() / 1000 / DAY_S)));
+  const path = `/tasks/${Buffer.from(recipeHash, 'hex').toString('base64url')}/reports`;
+  for (const { url, headers } of uploads) {
+    assert.equal(url, path);
     assert.equal(headers['content-type'], 'application/ppm-dap;message=upload-req');
     assert.equal(headers['idempotency-key'], undefined);
     assert.equal(headers.referer, undefined);
-    const { plaintexts, time } = await openReport(body, servers, taskId, configuration);
-    assert.equal(time, Math.floor(Date.now() / 1000 / DAY_S));
-    measurementOf(plaintexts, 4, taskId, 5).forEach((x, i) => (sum[i] += x));
   }
   const counted = [0, 0, 0, 0, 0];
   for (const { report } of reports) counted[Number(report.records[0])]++;
