@@ -24,7 +24,7 @@ import {
  *
  * @typedef {object} Opened
  * @property {Uint8Array} message  a binary HTTP request
- * @property {(response: Uint8Array) => Promise<Uint8Array>} seal  of its one answer
+ * @property {(response: Uint8Array) => Uint8Array | Promise<Uint8Array>} seal  of its one answer
  */
 
 const SECRET = 32; // bytes of a private key
