@@ -12,6 +12,9 @@ import { connect } from 'node:net';
 import { parseArgs } from 'node:util';
 import { openRequest } from '../../edge/ohttp_node.js';
 import { keysOf } from '../../edge/ohttp.js';
+import { importKey } from '../../edge/tokens.js';
+import { tokenCrypto } from '../../edge/tokens_node.js';
+import { modulusOf } from '../../wasm/bindings/token_format.js';
 import { ORIGIN, cpuOf, makeReports, tests } from './edge_ceilings.mjs';
 
 const CONNECTIONS = 64;
@@ -68,13 +71,19 @@ const kinds = {
       const report = JSON.stringify(tokenRecipe.report(text));
       return requestOf('/v1/reports', { ...newFields(), ...fields }, report);
     }),
-  sealed: () =>
-    all(async (i) => {
-      const headers = { ...newFields(), origin: ORIGIN };
-      const request = { headers, body: bodies[i % bodies.length] };
-      return requestOf('/r', {}, (await sealed('/v1/reports', request)).body);
-    }),
+  sealed: () => all(async (i) => requestOf('/ohttp', RELAYED, await seal(i))),
+  relayed: () => all(async (i) => requestOf('/r', {}, await seal(i))),
 };
+const RELAYED = {
+  'Content-Type': 'message/ohttp-req',
+  Authorization: `Bearer ${RELAY.token}`,
+};
+
+/** @param {number} i @returns {Promise<Uint8Array>} */
+async function seal(i) {
+  const headers = { ...newFields(), origin: ORIGIN };
+  return (await sealed('/v1/reports', { headers, body: bodies[i % bodies.length] })).body;
+}
 
 /**
  * Sends requests that were made before; a connection sends its next when the last is answered.
@@ -141,11 +150,14 @@ try {
     (us[name] ??= []).push(value);
   const keys = await keysOf(KEYS);
   const answer = new Uint8Array(512);
+  const token = await newToken(tokenKey);
+  const verifier = await importKey(modulusOf(tokenKey.spki));
   for (let turn = -WARM; turn < Number(options.turns); turn++) {
     const lists = {
       plain: await kinds.plain(),
       token: await kinds.token(),
       sealed: await kinds.sealed(),
+      relayed: await kinds.relayed(),
     };
     let at = [cpuOf(edge.pid), cpuOf(relay.pid)];
     const spent = () => {
@@ -157,23 +169,29 @@ try {
     const [plain] = spent();
     await send(edge.url, lists.token, 202);
     const [spending] = spent();
-    await send(relay.url, lists.sealed, 200);
-    const [opening, passing] = spent();
-    const bodiesOf = lists.sealed.map((each) => each.subarray(each.indexOf('\r\n\r\n') + 4));
-    const seal = own((i) => openRequest(keys, bodiesOf[i])?.seal(answer));
+    await send(edge.url, lists.sealed, 200);
+    const [opening] = spent();
+    await send(relay.url, lists.relayed, 200);
+    const [behind, passing] = spent();
+    const texts = lists.sealed.map((each) => each.subarray(each.indexOf('\r\n\r\n') + 4));
+    const ofSealed = own((i) => openRequest(keys, texts[i])?.seal(answer));
+    const ofToken = own(() => tokenCrypto.isSigned(verifier, token));
     if (turn < 0) continue;
     note('edge', plain);
-    note('edge, token', spending);
+    note('edge, tokens', spending);
+    note('  cryptography of a token', ofToken);
+    note('  tokens, beyond both', spending - plain - ofToken);
     note('edge, sealed', opening);
+    note('  cryptography of sealing', ofSealed);
+    note('  sealed, beyond both', opening - plain - ofSealed);
+    note('edge, behind the relay', behind);
     note('relay', passing);
-    note('cryptography of a sealed report', seal);
-    note('edge, sealed, beyond both', opening - plain - seal);
   }
   for (const [name, list] of Object.entries(us)) {
     list.sort((a, b) => a - b);
     const [middle, least, most] = [list[list.length >> 1], list[0], list[list.length - 1]];
     process.stdout.write(
-      `${name.padEnd(31)} ${middle.toFixed(1).padStart(7)} us/report (${least.toFixed(1)} to ${most.toFixed(1)})\n`,
+      `${name.padEnd(27)} ${middle.toFixed(1).padStart(7)} us/report (${least.toFixed(1)} to ${most.toFixed(1)})\n`,
     );
   }
 } finally {

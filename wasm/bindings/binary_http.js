@@ -45,7 +45,15 @@ const fieldsOf = (fields) =>
   concat(...fields.flatMap(([name, value]) => [name, value].map(textOf)));
 
 /** @param {ArrayLike<number>[]} parts */
-export const concat = (...parts) => new Uint8Array(parts.flatMap((part) => Array.from(part)));
+export function concat(...parts) {
+  let at = 0;
+  const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
 
 /**
  * Writes a message, padded with zeros.
