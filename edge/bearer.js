@@ -10,7 +10,7 @@ const digest = async (text) =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
 
 /** @param {Incoming} request */
-const authorizationOf = (request) => digest(request.headers.get('authorization') ?? '');
+const authorizationOf = (request) => request.headers.get('authorization') ?? '';
 
 /** The digest by which holderOf finds a token. @param {string} token */
 export const tokenDigest = (token) => digest(`Bearer ${token}`);
@@ -21,7 +21,7 @@ export const tokenDigest = (token) => digest(`Bearer ${token}`);
  * @param {string} token
  */
 export async function requireToken(request, token) {
-  if (!isSame(await authorizationOf(request), await tokenDigest(token)))
+  if (!isSame(await digest(authorizationOf(request)), await tokenDigest(token)))
     throw new EdgeError('unauthorized');
 }
 
@@ -30,9 +30,10 @@ export async function requireToken(request, token) {
  * @template {{digest: Uint8Array}} T
  * @param {Incoming} request
  * @param {T[]} holders
+ * @param {(text: string) => Uint8Array | Promise<Uint8Array>} [digestOf]
  */
-export async function holderOf(request, holders) {
-  const given = await authorizationOf(request);
+export async function holderOf(request, holders, digestOf = digest) {
+  const given = await digestOf(authorizationOf(request));
   return holders.filter((holder) => isSame(given, holder.digest))[0];
 }
 

@@ -61,8 +61,8 @@ const REPORT_FIELDS = ['key', 'recipe_hash', 'parameters', 'records'];
 const BODY_SLACK = 1024; // the most bytes of a report besides the record's text
 const RETRY_AFTER_S = 300;
 const DAY_MS = 86_400_000;
-/** Matches a URL whose path is certainly that of reports, so that it needs no parsing. */
-const REPORTS_URL = /^https?:\/\/[^/?#\\]+\/v1\/reports$/;
+/** Matches a URL whose path certainly needs no parsing, and the path. */
+const PLAIN_URL = /^https?:\/\/[^/?#\\]+(\/[\w/-]+)$/;
 const PUBLIC = { 'Cache-Control': 'public, max-age=300' };
 
 /**
@@ -87,7 +87,7 @@ export async function handle(request, deps) {
  * @returns {Promise<Answer>}
  */
 export async function answer(request, deps) {
-  const path = REPORTS_URL.test(request.url) ? '/v1/reports' : new URL(request.url).pathname;
+  const path = PLAIN_URL.exec(request.url)?.[1] ?? new URL(request.url).pathname;
   // A log is the same to everyone, and anyone may look.
   const allowed = path.startsWith('/log/') ? '*' : allowedOrigin(request, deps.origins);
   /** @type {Answer} */

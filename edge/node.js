@@ -11,10 +11,12 @@ import { Collector, batchCap } from './collector.js';
 import { Gateway } from './gateway.js';
 import { folderLog } from './log_folder.js';
 import { checkFixed } from 'shoal-relay/reload';
+import { whenRead } from 'shoal-relay/when-read';
 import { Guard, readLimits } from './node_limits.js';
 import { Refusals } from './metrics.js';
-import { hmacUnder } from './digest.js';
-import { serve, whenRead } from './node_request.js';
+import { hmacUnder, sha256 } from './digest.js';
+import { serve } from './node_request.js';
+import { openRequest } from './ohttp_node.js';
 import { checkTrials, pinRecipes } from './recipes.js';
 import { countsOf, createDapForward } from './dap_forward.js';
 import { flushDir, writeWhole } from './spool_files.js';
@@ -22,6 +24,7 @@ import { lockSpool } from './spool_lock.js';
 import { SpoolStore } from './spool_store.js';
 import { senderOf } from './targets.js';
 import { tokensOf } from './tokens.js';
+import { tokenCrypto } from './tokens_node.js';
 import { TurnGroup } from './turn_group.js';
 
 /**
@@ -141,7 +144,9 @@ class Edge {
     const pins = await pinRecipes(config.recipes, createCore, config.recipeKeys, loadDapModule);
     const { collections, tasks, recipes } = pins;
     const tokens = await tokensOf(config.tokenKeys, recipes, config.limits.keyGraceS);
+    if (tokens) tokens.crypto = tokenCrypto;
     const gateway = config.gateway && (await Gateway.open(config.gateway));
+    if (gateway) gateway.crypto = { openRequest, digest: sha256 };
     const all = [...collections, ...(await kept(collections))];
     checkTrials(new Map(all).values(), config.host, config.aggregator, config.bucket?.url);
     const send = await senderOf(config, [...recipes, ...new Map(all).values()], this.#deps);

@@ -4,6 +4,7 @@
 
 import { readerOf } from 'shoal-relay/body-reader';
 import { OneAnswer } from 'shoal-relay/one-request';
+import { wholeBody } from 'shoal-relay/when-read';
 import { answer } from './handler.js';
 
 /**
@@ -14,28 +15,6 @@ import { answer } from './handler.js';
 
 const HEADERS = ['content-type', 'content-length', 'origin', 'idempotency-key', 'authorization'];
 const LINGER_MS = 1000;
-
-/**
- * Returns a listener for a server's requests. node:http calls it between the headers and the body;
- * `begin` follows when all sockets of this turn of the event loop have been read. All of a report
- * that came in one packet is there then, and needs neither listeners nor a deadline. A request whose
- * connection broke meanwhile is dropped: it would wait for a body until its deadline, uncounted.
- * @param {(incoming: IncomingMessage, outgoing: ServerResponse) => void} begin
- * @returns {(incoming: IncomingMessage, outgoing: ServerResponse) => void}
- */
-export function whenRead(begin) {
-  /** @type {[IncomingMessage, ServerResponse][]} */
-  let waiting = [];
-  const beginAll = () => {
-    const all = waiting;
-    waiting = [];
-    for (const [incoming, outgoing] of all)
-      if (!incoming.socket.destroyed) begin(incoming, outgoing);
-  };
-  return (incoming, outgoing) => {
-    if (waiting.push([incoming, outgoing]) === 1) setImmediate(beginAll);
-  };
-}
 
 /**
  * @param {IncomingMessage} incoming
@@ -53,7 +32,7 @@ export async function serve(incoming, outgoing, deps, limits) {
   if (incoming.complete) {
     outgoing.writeHead(status, headers);
     if (incoming.method === 'HEAD') outgoing.end();
-    else if (outgoing instanceof OneAnswer && typeof body === 'string') outgoing.endWith(body);
+    else if (outgoing instanceof OneAnswer) outgoing.endWith(body);
     else outgoing.end(body);
     return;
   }
@@ -112,18 +91,14 @@ class NodeRequest {
     return bytesOf(this.#incoming);
   }
 
-  /** Returns the body if all of it has arrived, as that of a report that came in one packet has. */
   whole() {
-    const incoming = this.#incoming;
-    if (!incoming.complete || incoming.destroyed || incoming.readableLength === 0) return null;
-    const bytes = incoming.read();
-    return bytes instanceof Uint8Array ? bytes : null;
+    return wholeBody(this.#incoming);
   }
 }
 
 /** @param {IncomingMessage} incoming */
 function urlOf({ url = '/', headers: { host = 'localhost' } }) {
-  if (url === '/v1/reports' && /^[\w.-]+(:\d+)?$/.test(host)) return `http://${host}${url}`; // the usual URL needs no parsing
+  if (/^(\/[\w-]+)+$/.test(url) && /^[\w.-]+(:\d+)?$/.test(host)) return `http://${host}${url}`; // the usual URLs need no parsing
   return new URL(url, URL.canParse(`http://${host}`) ? `http://${host}` : 'http://localhost').href;
 }
 

@@ -15,6 +15,7 @@ import {
   infoOf,
   responseCipher,
 } from 'shoal-client/encapsulation';
+import { fromHex, toHex as hexOf } from 'shoal-client/token-format';
 
 /**
  * @typedef {object} KeyPair  a key of the gateway
@@ -24,8 +25,10 @@ import {
  *
  * @typedef {object} Opened
  * @property {Uint8Array} message  a binary HTTP request
- * @property {(response: Uint8Array) => Promise<Uint8Array>} seal  of its one answer
+ * @property {(response: Uint8Array) => Uint8Array | Promise<Uint8Array>} seal  of its one answer
  */
+
+export { hexOf };
 
 const SECRET = 32; // bytes of a private key
 
@@ -34,13 +37,6 @@ const suite = new CipherSuite({
   kdf: new HkdfSha256(),
   aead: new Aes128Gcm(),
 });
-
-/** @param {string} hex */
-const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16));
-
-/** @param {Uint8Array} bytes */
-export const hexOf = (bytes) =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /**
  * Reads a list of keys, as `shoal-edge gateway-key` keeps it.
@@ -58,7 +54,7 @@ export async function keysOf(list) {
     if (!isGood || Object.keys(more).length)
       throw new Error('gateway keys: each is {"id": 0 to 255, "secret": 64 hex digits}');
     if (keys.some((key) => key.id === id)) throw new Error(`gateway keys: ${id} is there twice`);
-    keys.push(await keyOfSecret(id, bytesOf(secret)));
+    keys.push(await keyOfSecret(id, fromHex(secret)));
   }
   return keys;
 }

@@ -28,6 +28,8 @@ import { METRICS_TYPE, clock, counterBy, exposition, gauge } from './exposition.
  * @property {Limits} limits
  * @property {(input: string, init: RequestInit) => Promise<Response>} fetch  must send no header of
  *   the request that is being answered
+ * @property {(route: Route, body: Uint8Array, maxBytes: number, held: {take: (bytes: number) =>
+ *   void}) => Asked} [post]  of a host that has a faster way than fetch
  * @property {import('./buckets.js').Buckets | null} buckets
  * @property {Counts} counts
  * @property {boolean} healthz
@@ -70,11 +72,21 @@ export class Counts {
 }
 
 /**
+ * @typedef {object} Said  by a gateway
+ * @property {number} status
+ * @property {{get: (name: string) => string | null}} headers
+ * @property {Uint8Array | null} body  null if it was too long
+ *
+ * @typedef {object} Asked
+ * @property {Promise<Said>} answer
+ * @property {() => void} abort  gives it up
+ *
  * @typedef {object} Incoming  the members of a request that are read; a Request has them
  * @property {string} method
  * @property {string} url
  * @property {{get: (name: string) => string | null}} headers
  * @property {{getReader: () => Reader} | null} body
+ * @property {() => Uint8Array | null} [whole]  the body, if all of it has arrived
  *
  * @typedef {object} Reader
  * @property {() => Promise<{done: boolean, value?: Uint8Array}>} read
@@ -86,6 +98,8 @@ export class Counts {
  * @property {Uint8Array | string | null} body
  */
 
+/** Matches a URL whose path certainly needs no parsing. */
+const PLAIN_URL = /^https?:\/\/[^/?#\\]+(\/[\w/-]*)$/;
 const SEALED_REQUEST = 'message/ohttp-req';
 const SEALED_ANSWER = 'message/ohttp-res';
 const PROBLEM = 'application/problem+json'; // RFC 9458, section 5.3: the client's key is not known
@@ -116,29 +130,20 @@ export async function handle(request, deps, address) {
  * @returns {Promise<Answer>}
  */
 export async function answer(request, deps, address) {
-  const { pathname } = new URL(request.url);
-  const route = deps.routes.get(pathname);
+  const path = PLAIN_URL.exec(request.url)?.[1] ?? new URL(request.url).pathname;
+  const route = deps.routes.get(path);
   const origin = request.headers.get('origin');
   const allowed = route === undefined ? null : allowedOrigin(origin, route.origins);
-  const { status, headers, body } = await answerOf(
-    request,
-    pathname,
-    route,
-    origin === null || allowed !== null,
-    deps,
-    address,
-  ).catch((error) => errorAnswer(error, deps.counts));
-  return {
-    status,
-    headers: {
-      'Cache-Control': 'no-store',
-      Vary: 'Origin',
-      'X-Content-Type-Options': 'nosniff',
-      ...headers,
-      ...corsHeaders(request.method, allowed),
-    },
-    body,
-  };
+  const mayRead = origin === null || allowed !== null;
+  /** @type {Answer} */
+  let answered;
+  try {
+    answered = await answerOf(request, path, route, mayRead, deps, address);
+  } catch (error) {
+    answered = errorAnswer(error, deps.counts);
+  }
+  addHeaders(answered.headers, request.method, allowed);
+  return answered;
 }
 
 /**
@@ -256,6 +261,12 @@ async function readBody(request, { limits: { maxBytes, bodyMs }, counts }, held)
   if (Number(request.headers.get('content-length') ?? '0') > maxBytes)
     throw new RelayError('body-size');
   if (request.body === null) throw new RelayError('body-empty');
+  const whole = request.whole?.() ?? null;
+  if (whole !== null) {
+    if (whole.length > maxBytes) throw new RelayError('body-size');
+    held.take(whole.length);
+    return whole;
+  }
   const reader = request.body.getReader();
   counts.arriving.add(held);
   const reading = new Promise((resolve, reject) => {
@@ -272,50 +283,75 @@ async function readBody(request, { limits: { maxBytes, bodyMs }, counts }, held)
 }
 
 /**
- * Asks the gateway. The body and the media type are all that it is told.
+ * All that a gateway is told besides the body.
+ * @param {Route} route
+ */
+export function headersOf({ token }) {
+  /** @type {Record<string, string>} */
+  const headers = { 'Content-Type': SEALED_REQUEST };
+  if (token !== null) headers.Authorization = `Bearer ${token}`;
+  return headers;
+}
+
+/**
+ * Asks the gateway.
  * @param {Route} route
  * @param {Uint8Array} body
  * @param {RelayDeps} deps
  * @param {Held} held
  * @returns {Promise<Answer>}
  */
-async function ask({ gateway, token }, body, deps, held) {
+async function ask(route, body, deps, held) {
   const { maxBytes, gatewayMs } = deps.limits;
-  /** @type {Record<string, string>} */
-  const headers = { 'Content-Type': SEALED_REQUEST };
-  if (token !== null) headers.Authorization = `Bearer ${token}`;
-  const abort = new AbortController();
-  const asking = async () => {
-    const response = await deps.fetch(gateway, {
-      method: 'POST',
-      headers,
-      body: /** @type {BodyInit} */ (/** @type {unknown} */ (body)),
-      redirect: 'manual', // the token goes nowhere else
-      signal: abort.signal,
-    });
-    const reader = response.body?.getReader();
-    const said = reader === undefined ? new Uint8Array(0) : await readAll(reader, maxBytes, held);
-    if (said === null) reader?.cancel().catch(() => {});
-    return { response, said };
-  };
+  const { answer, abort } = deps.post
+    ? deps.post(route, body, maxBytes, held)
+    : postByFetch(deps.fetch, route, body, maxBytes, held);
   try {
-    const { response, said } = await inTime(asking(), gatewayMs, 'gateway-slow');
-    return passedOn(response, said);
+    return passedOn(await inTime(answer, gatewayMs, 'gateway-slow'));
   } catch (error) {
-    abort.abort();
+    abort();
     if (error instanceof RelayError) throw error;
     throw new RelayError('gateway', WAIT_GATEWAY_S);
   }
 }
 
 /**
+ * @param {RelayDeps['fetch']} fetch
+ * @param {Route} route
+ * @param {Uint8Array} body
+ * @param {number} maxBytes
+ * @param {Held} held
+ * @returns {Asked}
+ */
+function postByFetch(fetch, route, body, maxBytes, held) {
+  const abort = new AbortController();
+  const asking = async () => {
+    const {
+      status,
+      headers,
+      body: answered,
+    } = await fetch(route.gateway, {
+      method: 'POST',
+      headers: headersOf(route),
+      body: /** @type {BodyInit} */ (/** @type {unknown} */ (body)),
+      redirect: 'manual', // the token goes nowhere else
+      signal: abort.signal,
+    });
+    const reader = answered?.getReader();
+    const said = reader === undefined ? new Uint8Array(0) : await readAll(reader, maxBytes, held);
+    if (said === null) reader?.cancel().catch(() => {});
+    return { status, headers, body: said };
+  };
+  return { answer: asking(), abort: () => abort.abort() };
+}
+
+/**
  * Reads the gateway's answer. Whatever is not an answer of a gateway says nothing about the
  * request.
- * @param {Response} response
- * @param {Uint8Array | null} body  null if it was too long
+ * @param {Said} said
  * @returns {Answer}
  */
-function passedOn({ status, headers }, body) {
+function passedOn({ status, headers, body }) {
   const wait = secondsOf(headers.get('retry-after'));
   if (status === 429 || status === 503) throw new GatewayBusy(status, wait ?? WAIT_GATEWAY_S);
   const type = (headers.get('content-type') ?? '').split(';')[0].trim().toLowerCase();
@@ -421,17 +457,25 @@ function allowedOrigin(origin, origins) {
   return origins.includes(origin) ? origin : null;
 }
 
-/** @param {string} method @param {string | null} allowed @returns {Record<string, string>} */
-function corsHeaders(method, allowed) {
-  if (allowed === null) return {};
-  const headers = { 'Access-Control-Allow-Origin': allowed };
-  if (method !== 'OPTIONS') return { ...headers, 'Access-Control-Expose-Headers': 'Retry-After' };
-  return {
-    ...headers,
-    'Access-Control-Allow-Methods': 'POST',
-    'Access-Control-Allow-Headers': 'Content-Type',
-    'Access-Control-Max-Age': '86400',
-  };
+/**
+ * Adds the headers that every answer has, and those that let a browser's page read it.
+ * @param {Record<string, string>} headers  of one answer
+ * @param {string} method
+ * @param {string | null} allowed
+ */
+function addHeaders(headers, method, allowed) {
+  headers['Cache-Control'] = 'no-store';
+  headers.Vary = 'Origin';
+  headers['X-Content-Type-Options'] = 'nosniff';
+  if (allowed === null) return;
+  headers['Access-Control-Allow-Origin'] = allowed;
+  if (method !== 'OPTIONS') {
+    headers['Access-Control-Expose-Headers'] = 'Retry-After';
+    return;
+  }
+  headers['Access-Control-Allow-Methods'] = 'POST';
+  headers['Access-Control-Allow-Headers'] = 'Content-Type';
+  headers['Access-Control-Max-Age'] = '86400';
 }
 
 /** @param {unknown} error @param {Counts} counts @returns {Answer} */

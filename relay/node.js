@@ -8,9 +8,12 @@ import { readerOf } from './body_reader.js';
 import { BUCKET_BYTES, Buckets } from './buckets.js';
 import { CONNECTION_BYTES, Connections, addressReader, serverOptions } from './connections.js';
 import { gauge } from './exposition.js';
+import { GatewayClient } from './gateway_client.js';
 import { Counts, answer } from './handler.js';
+import { IS_NODE, OneAnswer } from './one_request.js';
 import { processMetrics } from './process_metrics.js';
 import { checkFixed } from './reload.js';
+import { whenRead, wholeBody } from './when_read.js';
 
 export { readConfig } from './config.js';
 
@@ -19,33 +22,35 @@ export { readConfig } from './config.js';
  * @typedef {import('node:http').IncomingMessage} IncomingMessage
  * @typedef {import('node:http').ServerResponse} ServerResponse
  * @typedef {import('./handler.js').RelayDeps} RelayDeps
+ * @typedef {import('./handler.js').Incoming} Incoming
  */
 
 const HEADERS = ['content-type', 'content-length', 'origin', 'authorization'];
 const LINGER_MS = 1000;
 const FORGET_EVERY_MS = 30_000;
 const NODE_BYTES = 192 << 20;
-const BODY_COPIES = 2; // of a body: what arrived, and what fetch sends
+const BODY_COPIES = 2; // of a body: what arrived, and what is sent
 
 /**
  * Starts a relay.
  * @param {Config} config
  * @param {{fetch?: typeof globalThis.fetch, now?: () => number, reloads?:
- *   import('./reload.js').Reloads<Config>}} [deps]
+ *   import('./reload.js').Reloads<Config>}} [deps]  without fetch Node's sockets send, which are faster
  * @returns {Promise<{port: number, reload: (config: Config) => Promise<void>, drain: () => void,
  *   close: () => Promise<void>}>} reload takes a configuration whole, or rejects; drain says that
  *   the relay is not ready any more, and serves on
  */
-export async function startRelay(
-  config,
-  { fetch = globalThis.fetch, now = Date.now, reloads } = {},
-) {
+export async function startRelay(config, { fetch, now = Date.now, reloads } = {}) {
+  const client =
+    fetch === undefined && IS_NODE ? new GatewayClient(config.gatewayConnections) : null;
+  const send = fetch ?? globalThis.fetch;
   const buckets = bucketsOf(config, now);
   const connections = new Connections(config.connections);
   let isDraining = false;
   const shared = {
     limits: config.limits,
-    fetch: atMost(config.gatewayConnections, (input, init) => fetch(input, init)),
+    fetch: atMost(config.gatewayConnections, (input, init) => send(input, init)),
+    ...(client && { post: client.post.bind(client) }),
     buckets,
     counts: new Counts(),
     health: () => ({ status: isDraining ? 'draining' : 'ok', ...reloads?.health() }),
@@ -64,11 +69,14 @@ export async function startRelay(
     deps = depsOf(next);
   };
   const addressOf = addressReader(config.connections.proxies, config.addressHeader);
-  const server = createServer(serverOptions(config.connections), (incoming, outgoing) => {
+  /** @param {IncomingMessage} incoming @param {ServerResponse} outgoing */
+  const begin = (incoming, outgoing) => {
     connections.follow(incoming, outgoing);
     if (isDraining) outgoing.shouldKeepAlive = false; // a proxy's next request goes elsewhere
-    serve(incoming, outgoing, deps, addressOf(incoming)).catch(() => outgoing.destroy());
-  });
+    const address = buckets && addressOf(incoming);
+    serve(incoming, outgoing, deps, address).catch(() => outgoing.destroy());
+  };
+  const server = createServer(serverOptions(config.connections), whenRead(begin));
   connections.watch(server);
   await new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -80,6 +88,7 @@ export async function startRelay(
   const close = async () => {
     clearInterval(timer);
     await connections.end(server);
+    client?.close();
   };
   return { port, reload, drain: () => (isDraining = true), close };
 }
@@ -162,22 +171,20 @@ export function atMost(n, fetch) {
  * @param {string | null} address
  */
 async function serve(incoming, outgoing, deps, address) {
-  const { status, headers, body } = await answer(requestOf(incoming), deps, address);
+  const { status, headers, body } = await answer(new NodeRequest(incoming), deps, address);
   if (incoming.complete || !hasBody(incoming)) {
-    outgoing.writeHead(status, {
-      ...headers,
-      ...(body !== null && { 'Content-Length': Buffer.byteLength(body) }),
-    });
-    outgoing.end(body === null || incoming.method === 'HEAD' ? undefined : body);
+    if (body !== null) headers['Content-Length'] = String(Buffer.byteLength(body));
+    outgoing.writeHead(status, headers);
+    if (body === null || incoming.method === 'HEAD') outgoing.end();
+    else if (outgoing instanceof OneAnswer) outgoing.endWith(body);
+    else outgoing.end(body);
     return;
   }
   // The body was refused half-way. Closing at once would reset the connection before the answer is
   // read, so the rest is read and dropped for a moment first.
-  outgoing.writeHead(status, {
-    ...headers,
-    'Content-Length': body === null ? 0 : Buffer.byteLength(body),
-    Connection: 'close',
-  });
+  headers['Content-Length'] = String(body === null ? 0 : Buffer.byteLength(body));
+  headers.Connection = 'close';
+  outgoing.writeHead(status, headers);
   if (body !== null) outgoing.write(body);
   incoming.resume();
   const timer = setTimeout(() => outgoing.end(), LINGER_MS);
@@ -188,22 +195,42 @@ async function serve(incoming, outgoing, deps, address) {
 /** @param {IncomingMessage} incoming */
 const hasBody = ({ method }) => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 
+/** The headers that the handler may see. */
+class NodeHeaders {
+  #incoming;
+
+  /** @param {IncomingMessage} incoming */
+  constructor(incoming) {
+    this.#incoming = incoming;
+  }
+
+  /** @param {string} name */
+  get(name) {
+    const value = HEADERS.includes(name) ? this.#incoming.headers[name] : undefined;
+    return typeof value === 'string' ? value : null;
+  }
+}
+
 /**
- * @param {IncomingMessage} incoming
- * @returns {import('./handler.js').Incoming}
+ * A request as the handler sees it.
+ * @implements {Incoming}
  */
-function requestOf(incoming) {
-  const { method = 'GET', url = '/' } = incoming;
-  const path = url.split('?')[0];
-  return {
-    method,
-    url: `http://relay${/^\/[\x21-\x7e]*$/.test(path) && !path.startsWith('//') ? path : '/%00'}`,
-    headers: {
-      get(name) {
-        const value = HEADERS.includes(name) ? incoming.headers[name] : undefined;
-        return typeof value === 'string' ? value : null;
-      },
-    },
-    body: hasBody(incoming) ? { getReader: () => readerOf(incoming) } : null,
-  };
+class NodeRequest {
+  #incoming;
+
+  /** @param {IncomingMessage} incoming */
+  constructor(incoming) {
+    this.#incoming = incoming;
+    const { method = 'GET', url = '/' } = incoming;
+    const path = url.split('?')[0];
+    const isPath = /^\/[\x21-\x7e]*$/.test(path) && !path.startsWith('//');
+    this.method = method;
+    this.url = `http://relay${isPath ? path : '/%00'}`;
+    this.headers = new NodeHeaders(incoming);
+    this.body = hasBody(incoming) ? { getReader: () => readerOf(incoming) } : null;
+  }
+
+  whole() {
+    return wholeBody(this.#incoming);
+  }
 }

@@ -9,7 +9,8 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { handle } from '../handler.js';
-import { serve, whenRead } from '../node_request.js';
+import { whenRead } from 'shoal-relay/when-read';
+import { serve } from '../node_request.js';
 import { oneRequest } from 'shoal-relay/one-request';
 import { makeRecipe, newKey, newRecord } from './support.mjs';
 

@@ -11,6 +11,7 @@ import { Collector } from '../collector.js';
 import { handle } from '../handler.js';
 import { SpoolStore } from '../spool_store.js';
 import { Tokens, keptMs, tokenOf, tokensOf } from '../tokens.js';
+import { tokenCrypto } from '../tokens_node.js';
 import { DAY_MS, HOUR_MS, fixedCrypto, makeRecipe, newKey, newRecord } from './support.mjs';
 import {
   ISSUER,
@@ -35,7 +36,7 @@ const [unknown] = await keysFor({ hash: recipe.hash.replaceAll(/./g, '0') }, [DA
 const directory = directoryFor([...keys, others]);
 
 /** A handler with both collections, at a time. `taken` is what they were given. */
-async function setUp(now = NOON) {
+async function setUp(now = NOON, crypto = undefined) {
   const taken = [];
   const collections = new Map(
     [recipe, other].map((of) => [
@@ -50,6 +51,7 @@ async function setUp(now = NOON) {
     tokens: await tokensOf(directory, [recipe, other], GRACE_S),
     now: () => now,
   };
+  if (crypto) deps.tokens.crypto = crypto;
   const post = async (init) => {
     const answer = await handle(new Request('https://edge.example/v1/reports', init), deps);
     return [answer.status, (await answer.json()).error?.code];
@@ -57,8 +59,9 @@ async function setUp(now = NOON) {
   return { taken, post, deps };
 }
 
-test('a right token is accepted, and every wrong one is refused with a code of its own', async () => {
-  const { taken, post } = await setUp();
+/** What a right token and every wrong one are answered. @param {any} [crypto] */
+async function eachToken(crypto) {
+  const { taken, post } = await setUp(NOON, crypto);
   const token = await newToken(todays);
   assert.deepEqual(await post(tokenInit(recipe, token)), [202, undefined]);
   assert.deepEqual(taken, [keyOfToken(token)]);
@@ -102,7 +105,11 @@ test('a right token is accepted, and every wrong one is refused with a code of i
     assert.deepEqual(await post({ ...init, headers }), [status, code]);
   }
   assert.equal(taken.length, 1, 'nothing of them reached a store');
-});
+}
+
+test('a right token is accepted, and every wrong one is refused with a code of its own', () =>
+  eachToken());
+test('so it is where node:crypto verifies them', () => eachToken(tokenCrypto));
 
 test('a token lives from an hour before its day until the grace after it', async () => {
   const begins = DAY * DAY_MS;

@@ -32,20 +32,23 @@ export class MessageError extends Error {}
 
 /** A variable-length integer (RFC 9000 section 16). @param {number} n below 2^30 */
 const integer = (n) =>
-  n < 64 ? [n] : n < 16_384 ? [64 + (n >> 8), n & 255] : [128 + (n >> 24), n >> 16, n >> 8, n];
+  n < 64 ? [n] : n < 16_384 ? [64 + (n >> 8), n] : [128 + (n >> 24), n >> 16, n >> 8, n];
 
-/** Bytes after their length. @param {Uint8Array} bytes */
+/** Bytes after their length. @param {ArrayLike<number>} bytes */
 const counted = (bytes) => concat(integer(bytes.length), bytes);
 
 /** @param {string} text of one byte a character */
-const textOf = (text) => counted(Uint8Array.from(text, (c) => c.charCodeAt(0)));
+const textOf = (text) => counted([...text].map((c) => c.charCodeAt(0)));
 
 /** @param {Fields} fields */
-const fieldsOf = (fields) =>
-  concat(...fields.flatMap(([name, value]) => [name, value].map(textOf)));
+const fieldsOf = (fields) => concat(...fields.flat().map(textOf));
 
 /** @param {ArrayLike<number>[]} parts */
-export const concat = (...parts) => new Uint8Array(parts.flatMap((part) => Array.from(part)));
+export function concat(...parts) {
+  const bytes = new Uint8Array(parts.reduce((at, part) => at + part.length, 0));
+  parts.reduce((at, part) => (bytes.set(part, at), at + part.length), 0);
+  return bytes;
+}
 
 /**
  * Writes a message, padded with zeros.
