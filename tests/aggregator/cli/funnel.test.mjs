@@ -176,6 +176,7 @@ const schema = (/** @type {string} */ name) =>
   JSON.parse(
     readFileSync(new URL(`../../../docs/schema/${name}.schema.json`, import.meta.url), 'utf8'),
   );
+/** @type {any} */
 const isFunnel = new Ajv2020({ strictTypes: false, allowUnionTypes: true })
   .addSchema(schema('result'), 'result.schema.json')
   .addSchema(schema('joint'), 'joint.schema.json')
