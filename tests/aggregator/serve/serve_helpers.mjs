@@ -269,9 +269,16 @@ export async function post(url, body, headers = {}) {
   return { status: response.status, headers: response.headers, json: await response.json() };
 }
 
-/** @param {string} url @param {Record<string, string>} [headers] */
+/**
+ * Asks, and once more on a connection that the server closed while this process ran a command: it waits for ten idle seconds.
+ * @param {string} url @param {Record<string, string>} [headers]
+ */
 export async function get(url, headers = {}) {
-  const response = await fetch(url, { headers, signal: AbortSignal.timeout(RESULT_MS) });
+  const ask = () => fetch(url, { headers, signal: AbortSignal.timeout(RESULT_MS) });
+  const response = await ask().catch((error) => {
+    if (!['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(error.cause?.code)) throw error;
+    return ask();
+  });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
