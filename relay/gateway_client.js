@@ -228,9 +228,8 @@ class Exchange {
 
   #over() {
     this.#isOver = true;
-    const done = this.#done;
+    setImmediate(this.#done); // when the connection can be used again
     this.#done = () => {};
-    done();
   }
 }
 

@@ -249,6 +249,25 @@ uint64_t agg_joint_memory(const agg_recipe *recipe, const agg_accumulator *acc,
     return (testing > estimating ? testing : estimating) + sizeof(agg_joint_analysis);
 }
 
+// Finds the share from which on cells are shown.
+static void find_least(agg_joint_result *r)
+{
+    size_t n_hidden = 0;
+    double next = INFINITY; // the smallest share that would be shown
+    r->least = r->n > 0 ? (double)r->recipe->recipe->release_threshold / (double)r->n : 0;
+    if (!(r->least > 0)) {
+        r->least = -INFINITY;
+        return;
+    }
+    for (size_t i = 0; i < r->n_cells; i++) {
+        if (r->cells[i].p < r->least)
+            n_hidden++;
+        else
+            next = fmin(next, r->cells[i].p);
+    }
+    if (n_hidden == 1 && isfinite(next)) r->least = nextafter(next, INFINITY);
+}
+
 agg_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const agg_recipe *recipe,
                           const agg_accumulator *acc, const agg_joint_choice *choices,
                           uint32_t n_choices, const agg_joint_analysis_options *options)
@@ -270,6 +289,7 @@ agg_err agg_joint_analyse(agg_joint_analysis *analysis, agg_error *error, const 
     agg_joint_analysis_options set = *options;
     if (set.n_threads == 0) set.n_threads = 1;
     if (err == SHOAL_OK) err = estimate(analysis, error, acc, choices, &set);
+    if (err == SHOAL_OK) find_least(&analysis->result);
     if (err != SHOAL_OK) agg_joint_analysis_release(analysis);
     return err;
 }

@@ -75,9 +75,11 @@ typedef struct agg_joint_result {
     bool is_em_wald;                     // the tests have the paper's form, which is conservative
     uint64_t iterations;
     bool converged;
-    double log_likelihood;                 // of one report, on average
-    agg_alarms alarms;                     // of all variables
-    size_t rank, n_free;                   // the rank of the information matrix, and the full rank
+    double log_likelihood; // of one report, on average
+    agg_alarms alarms;     // of all variables
+    size_t rank, n_free;   // the rank of the information matrix, and the full rank
+    double least; // share from which on a cell is shown: the recipe's release threshold, or more
+                  // where that would withhold one cell alone, which the others tell
     const struct agg_guarantee *guarantee; // printed with the result (guarantee.h); may be NULL
 } agg_joint_result;
 

@@ -76,6 +76,12 @@ static void finish_update(agg_track_items *items, size_t u, double z, double z_t
         s->change_error = sqrt(reports + fmax(0, changes - (is_in ? square(s->change) : 0)) / w);
         s->has_moved = before != NULL && fabs(s->change) > z_two * s->change_error;
     }
+    // From a change and the share now, the one before would follow.
+    for (size_t i = 0; i < items->n; i++) {
+        if (before == NULL || !agg_track_is_withheld(items, u - 1, i)) continue;
+        now[i].change = now[i].change_error = NAN;
+        now[i].has_moved = false;
+    }
 }
 
 static void put_value(agg_track_items *items, size_t i, const uint8_t *signs, double z_one)
@@ -96,7 +102,11 @@ static agg_err rank(agg_track_items *items, agg_error *error)
     size_t u = items->track->n_updates;
     if (all == NULL) return AGG_ERR_MEMORY;
     for (size_t i = 0; i < items->n; i++)
-        all[i] = (ranked){u > 0 ? agg_track_items_at(items, u - 1, i)->share : 0, (uint32_t)i};
+        all[i] = (ranked){u == 0 ? 0
+                          : agg_track_is_withheld(items, u - 1, i)
+                              ? -INFINITY
+                              : agg_track_items_at(items, u - 1, i)->share,
+                          (uint32_t)i};
     qsort(all, items->n, sizeof *all, by_share);
     for (size_t i = 0; i < items->n; i++) items->order[i] = all[i].value;
     free(all);

@@ -44,6 +44,9 @@ static void put_side(FILE *out, const agg_joint_result *r, size_t row, size_t co
     if (r->rates == NULL) return;
     const agg_joint_share *rate = &r->rates[row * r->axes[1].n + column];
     double marginal = r->given == 0 ? r->marginals[1][column].p : r->marginals[0][row].p;
+    if (!agg_joint_shows_marginal(r, 0, (uint32_t)row) ||
+        !agg_joint_shows_marginal(r, 1, (uint32_t)column))
+        return;
     if (!isfinite(rate->stderr_)) return;
     if (rate->low > marginal) fputs("<small>\xe2\x96\xb2 more than usual</small>", out);
     if (rate->high < marginal) fputs("<small>\xe2\x96\xbc less than usual</small>", out);
@@ -67,7 +70,7 @@ static void put_marginal(FILE *out, const agg_joint_result *r, size_t axis, size
 {
     const agg_joint_share *share = &r->marginals[axis][i];
     fputs("<td>", out);
-    if (agg_joint_is_shown(r, share->p))
+    if (agg_joint_shows_marginal(r, (uint32_t)axis, (uint32_t)i))
         put_share(out, share);
     else
         fputs("withheld", out);

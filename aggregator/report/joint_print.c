@@ -29,7 +29,18 @@ static double column(const agg_joint_share *share, size_t i)
 
 bool agg_joint_is_shown(const agg_joint_result *result, double p)
 {
-    return p * (double)result->n >= (double)result->recipe->recipe->release_threshold;
+    return p >= result->least;
+}
+
+bool agg_joint_shows_marginal(const agg_joint_result *r, uint32_t axis, uint32_t category)
+{
+    size_t stride = 1; // cells from one category of the axis to the next
+    if (r->recipe->recipe->release_threshold == 0) return true;
+    for (uint32_t i = axis + 1; i < r->n_axes; i++) stride *= r->axes[i].n;
+    for (size_t i = 0; i < r->n_cells; i++)
+        if (i / stride % r->axes[axis].n == category && !agg_joint_is_shown(r, r->cells[i].p))
+            return false;
+    return agg_joint_is_shown(r, r->marginals[axis][category].p);
 }
 
 // Finds the categories of a cell.
@@ -100,7 +111,10 @@ static void print_json_cells(FILE *stream, const agg_joint_result *r, const char
     const char *separator = "\n";
     fprintf(stream, "\"%s\":[", name);
     for (size_t i = 0; i < r->n_cells; i++) {
+        uint32_t at[SHOAL_VARIABLES_MAX];
         if (!agg_joint_is_shown(r, r->cells[i].p)) continue;
+        locate(at, r, i);
+        if (shares == r->rates && !agg_joint_shows_marginal(r, r->given, at[r->given])) continue;
         fputs(separator, stream);
         print_json_cell(stream, r, i, &shares[i]);
         separator = ",\n";
@@ -114,7 +128,7 @@ static void print_json_marginals(FILE *stream, const agg_joint_result *r)
     fputs("\"marginals\":[", stream);
     for (uint32_t i = 0; i < r->n_axes; i++)
         for (uint32_t j = 0; j < r->axes[i].n; j++) {
-            if (!agg_joint_is_shown(r, r->marginals[i][j].p)) continue;
+            if (!agg_joint_shows_marginal(r, i, j)) continue;
             fprintf(stream, "%s{\"variable\":", separator);
             print_text(stream, r->axes[i].name);
             fputs(",\"value\":", stream);
@@ -269,14 +283,14 @@ static void make_table(agg_table *table, const agg_joint_result *r)
 #define SHARE_WIDTH 15u
 
 // Prints a share as "12.34 +- 0.25", in percent and with two digits of the error.
-static void print_percent(FILE *stream, const agg_joint_result *r, const agg_joint_share *share)
+static void print_percent(FILE *stream, const agg_joint_share *share, bool is_shown)
 {
     char text[64], error[32] = "?";
     int decimals = isfinite(share->stderr_) ? agg_error_decimals(100 * share->stderr_) : 2;
     if (decimals > 4) decimals = 4;
     if (isfinite(share->stderr_))
         snprintf(error, sizeof error, "%.*f", decimals, 100 * share->stderr_);
-    if (agg_joint_is_shown(r, share->p))
+    if (is_shown)
         snprintf(text, sizeof text, "%.*f +- %s", decimals, 100 * share->p, error);
     else
         snprintf(text, sizeof text, "withheld");
@@ -311,18 +325,21 @@ static void print_matrix(FILE *stream, const agg_joint_result *r)
     for (uint32_t i = 0; i < x->n; i++) {
         fputc('\n', stream);
         agg_print_cell(stream, x->labels[i].bytes, x->labels[i].len, width);
-        for (uint32_t j = 0; j < y->n; j++) print_percent(stream, r, &r->cells[i * y->n + j]);
-        print_percent(stream, r, &r->marginals[0][i]);
+        for (uint32_t j = 0; j < y->n; j++)
+            print_percent(stream, &r->cells[i * y->n + j],
+                          agg_joint_is_shown(r, (&r->cells[i * y->n + j])->p));
+        print_percent(stream, &r->marginals[0][i], agg_joint_shows_marginal(r, 0, i));
     }
     fputc('\n', stream);
     agg_print_cell(stream, all.bytes, all.len, width);
-    for (uint32_t j = 0; j < y->n; j++) print_percent(stream, r, &r->marginals[1][j]);
+    for (uint32_t j = 0; j < y->n; j++)
+        print_percent(stream, &r->marginals[1][j], agg_joint_shows_marginal(r, 1, j));
     fputc('\n', stream);
 }
 
 static void print_list_row(FILE *stream, const agg_joint_result *r, const agg_joint_share *share)
 {
-    print_percent(stream, r, share);
+    print_percent(stream, share, agg_joint_is_shown(r, share->p));
     if (agg_joint_is_shown(r, share->p) && isfinite(share->stderr_))
         fprintf(stream, "  %8.3f .. %.3f", 100 * share->low, 100 * share->high);
     fputc('\n', stream);
@@ -406,7 +423,8 @@ static void print_table(FILE *stream, const agg_joint_result *r)
     size_t hidden = count_hidden(r);
     if (hidden > 0)
         fprintf(stream,
-                "%zu of %zu cells are below the release threshold of %s reports and are withheld\n",
+                "%zu of %zu cells are withheld, for the release threshold of %s reports, and with "
+                "them the\nmarginals that would tell them\n",
                 hidden, r->n_cells, agg_whole(r->recipe->recipe->release_threshold).text);
     agg_alarms_print_rest(stream, &r->alarms);
     if (r->guarantee == NULL) return;

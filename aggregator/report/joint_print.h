@@ -46,8 +46,12 @@ agg_err agg_joint_svg(FILE *stream, agg_error *error,
 // Writes a p-value: "p = 0.0123", or "p < 1e-300" if it is below that.
 void agg_joint_p_value(char out[AGG_JOINT_P_MAX], double p_value);
 
-// Returns: whether a share of the result reaches the release threshold.
-//   p: the share
+// Returns: whether the share of a cell is shown where the recipe has a release threshold.
 bool agg_joint_is_shown(const agg_joint_result *result, double p);
+
+// Returns: whether the marginal of a category is shown: it reaches the release threshold, and no
+// cell of the category is withheld, which the others and the marginal would tell. The rates given
+// the category would tell the marginal.
+bool agg_joint_shows_marginal(const agg_joint_result *result, uint32_t axis, uint32_t category);
 
 #endif

@@ -101,7 +101,9 @@ static int side_of(const drawing *d, uint32_t row, uint32_t column)
     const agg_joint_share *rate = &d->result->rates[(size_t)row * d->y->n + column];
     double marginal =
         d->result->given == 0 ? d->result->marginals[1][column].p : d->result->marginals[0][row].p;
-    if (!isfinite(rate->stderr_)) return 0;
+    if (!isfinite(rate->stderr_) || !agg_joint_shows_marginal(d->result, 0, row) ||
+        !agg_joint_shows_marginal(d->result, 1, column))
+        return 0;
     return rate->low > marginal ? 1 : rate->high < marginal ? -1 : 0;
 }
 
@@ -167,7 +169,7 @@ static void draw_rows(const drawing *d)
         open_text(d->stream, MAP_X - 10, y + 4, 12, "end", ink);
         print_label(d->stream, d->x->labels[i], LABEL_CHARACTERS);
         fputs("</text>\n", d->stream);
-        if (!agg_joint_is_shown(d->result, share->p)) continue;
+        if (!agg_joint_shows_marginal(d->result, 0, i)) continue;
         print_percent(words, share);
         rect(d->stream, left, y - 5, w * clamp(share->p / d->most_row), 10, "#bed9ec");
         draw_interval(d, left, y, w, share, d->most_row, ink);
@@ -187,7 +189,7 @@ static void draw_columns(const drawing *d)
         open_text(d->stream, 0, 0, 12, d->cell_w < 72 ? "start" : "middle", ink);
         print_label(d->stream, d->y->labels[j], d->cell_w < 72 ? 12 : 14);
         fputs("</text></g>\n", d->stream);
-        if (!agg_joint_is_shown(d->result, share->p)) continue;
+        if (!agg_joint_shows_marginal(d->result, 1, j)) continue;
         print_percent(words, share);
         double height = h * clamp(share->p / d->most_column);
         rect(d->stream, x - 5, top, 10, height, "#bed9ec");

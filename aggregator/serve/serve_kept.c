@@ -13,8 +13,8 @@ typedef struct entry {
     const serve_collection *collection; // NULL: the slot is free
     serve_set *set;                     // that it belongs to; held
     const serve_dictionary *dictionary;
-    agg_span span;     // of the question that used it last
-    uint64_t used;     // number of that question
+    agg_span span;     // of the question that it was made for
+    uint64_t used;     // number of the question that used it last
     bool is_asked;     // since it was made
     unsigned closings; // of the collection, when it was made
     bool has_spread;   // as serve_estimate_make was asked for it
@@ -144,7 +144,6 @@ const serve_estimate *serve_kept_answer(serve_kept *kept, const serve_job *job,
         serve_sets_hold_again(kept->sets, job->set);
         make(kept, slot, err, n_threads);
     }
-    slot->span = job->span;
     slot->is_asked = true;
     slot->used = ++kept->questions;
     return &slot->made;

@@ -167,9 +167,11 @@ static agg_err plan_step(serve_plan *plan, agg_error *error, const serve_config 
 // Gives views the memory that is left, or a part of it; they are refused where it is too little.
 static void plan_views(serve_plan *plan, const sizes *s)
 {
-    uint64_t left = plan->limit == 0            ? SERVE_VIEWS_MOST
-                    : plan->bytes < plan->limit ? plan->limit - plan->bytes
-                                                : 0;
+    // A reload has both sets for a while.
+    uint64_t taken = plan->bytes + s->held;
+    uint64_t left = plan->limit == 0      ? SERVE_VIEWS_MOST
+                    : taken < plan->limit ? plan->limit - taken
+                                          : 0;
     uint64_t kept = s->views > 0 ? SERVE_VIEWS_KEPT : 0;
     if (left < kept) return;
     plan->views_bytes = s->views < left - kept ? s->views : left - kept;

@@ -29,7 +29,7 @@ typedef struct shelved {
     serve_set *set;        // that the collection and the dictionary belong to; held
     const serve_collection *collection;
     const serve_dictionary *dictionary;
-    agg_span span; // of the question that used it last
+    agg_span span; // of the question that it was made for
     size_t top, n, bytes;
     agg_released blocks[SERVE_PERIODS_MAX];
     uint64_t used;     // number of the question that used it last
@@ -224,8 +224,8 @@ static agg_err find_made(serve_periods_shelf *shelf, const shelved **found, agg_
         agg_err err =
             fill_slot(shelf, slot, error, job->set, job->dictionary, all, report, closings);
         if (err != SHOAL_OK) return err;
+        slot->span = job->span;
     }
-    slot->span = job->span;
     slot->is_asked = true;
     slot->used = ++shelf->questions;
     *found = slot;

@@ -316,7 +316,7 @@ static void *work(void *context)
         if (is_stopping) {
             serve_job_answer_stopping(job);
         } else if (job->view != NULL) {
-            serve_views_answer(job, results->views);
+            serve_views_answer(job, results->views, !is_asked(results));
         } else if (job->shows_periods) {
             answer_periods(results, job);
         } else if (job->is_page) {

@@ -14,7 +14,7 @@
 #include "serve_estimate.h"
 #include "serve_view.h"
 
-enum { SLOTS = 8, PATIENCE_S = 1, AGAIN_S = 5 };
+enum { SLOTS = 8, PATIENCE_S = 1, AGAIN_S = 5, TRIES = 3 };
 
 typedef enum state { FREE, WAITING, MAKING, MADE } state;
 
@@ -40,6 +40,11 @@ struct serve_views {
     slot slots[SLOTS];
     uint64_t questions;
 };
+
+static bool has_same_blocks(const agg_released *a, const agg_released *b)
+{
+    return a->n == b->n && a->first_number == b->first_number && a->last_number == b->last_number;
+}
 
 // ---- the thread ----
 
@@ -78,10 +83,32 @@ static slot *next_slot(serve_views *views)
     }
 }
 
-static void make(slot *one)
+// Makes a view of the blocks that its days have now: some may have closed since it was asked for,
+// and while it is made.
+static void make(serve_views *views, slot *one)
 {
-    const serve_view_order *order = &one->order;
-    agg_err err = order->kind->make(&one->made, &one->error, order);
+    serve_view_order *order = &one->order;
+    agg_err err = SHOAL_OK;
+    bool is_moved = true;
+    for (int i = 0; err == SHOAL_OK && is_moved && i < TRIES; i++) {
+        agg_released before, after;
+        if (i > 0) order->kind->release(one->made);
+        err = agg_store_find_released(order->store, &before, &one->error, order->collection->number,
+                                      order->span);
+        pthread_mutex_lock(&views->mutex);
+        order->blocks = before;
+        pthread_mutex_unlock(&views->mutex);
+        if (err == SHOAL_OK) err = order->kind->make(&one->made, &one->error, order);
+        if (err != SHOAL_OK) break;
+        err = agg_store_find_released(order->store, &after, &one->error, order->collection->number,
+                                      order->span);
+        is_moved = err == SHOAL_OK && !has_same_blocks(&before, &after);
+        if (err != SHOAL_OK) order->kind->release(one->made);
+    }
+    if (err == SHOAL_OK && is_moved) { // blocks close faster than it can be made
+        order->kind->release(one->made);
+        err = agg_fail(&one->error, AGG_ERR_IO, AGG_EXIT_RUNTIME, "blocks closed meanwhile");
+    }
     one->error.code = err;
     if (err != SHOAL_OK) one->made = NULL;
     one->bytes = err == SHOAL_OK ? order->kind->size(one->made) : 0;
@@ -96,7 +123,7 @@ static void *work(void *context)
         views->since_s = now_s();
         views->gives_up = false;
         pthread_mutex_unlock(&views->mutex);
-        make(one);
+        make(views, one);
         pthread_mutex_lock(&views->mutex);
         one->is_given_up = views->gives_up;
         one->state = MADE;
@@ -133,8 +160,7 @@ void serve_views_settle(serve_views *views, const serve_set *set)
 static bool is_same(const serve_view_order *a, const serve_view_order *b)
 {
     return a->kind == b->kind && a->collection == b->collection && a->dictionary == b->dictionary &&
-           a->blocks.n == b->blocks.n && a->blocks.first_number == b->blocks.first_number &&
-           a->blocks.last_number == b->blocks.last_number;
+           has_same_blocks(&a->blocks, &b->blocks);
 }
 
 // Forgets views that were used least recently until the rest takes no more than may be kept, and
@@ -158,9 +184,11 @@ static slot *make_room(serve_views *views)
 }
 
 // Finds the slot of an order, or has it made. Call with the mutex held.
+//   is_new: set to whether it was not asked for before
 // Returns: NULL where too many wait.
-static slot *find_slot(serve_views *views, const serve_view_order *order)
+static slot *find_slot(serve_views *views, const serve_view_order *order, bool *is_new)
 {
+    *is_new = false;
     for (int i = 0; i < SLOTS; i++) {
         slot *one = &views->slots[i];
         if (one->state == FREE || !is_same(&one->order, order)) continue;
@@ -172,6 +200,7 @@ static slot *find_slot(serve_views *views, const serve_view_order *order)
     *one = (slot){.state = WAITING, .order = *order, .number = ++views->questions};
     serve_sets_hold_again(views->sets, order->set);
     pthread_cond_signal(&views->wake);
+    *is_new = true;
     return one;
 }
 
@@ -345,11 +374,13 @@ static agg_err find_blocks(serve_view_order *order, agg_error *error, const serv
     return err == SHOAL_OK && order->blocks.n == 0 ? SHOAL_ERR_ARGUMENT : err;
 }
 
-static void answer_slot(serve_job *job, serve_views *views, const serve_view_order *order)
+static void answer_slot(serve_job *job, serve_views *views, const serve_view_order *order,
+                        bool may_wait)
 {
+    bool is_new;
     pthread_mutex_lock(&views->mutex);
-    slot *one = find_slot(views, order);
-    state is = one == NULL ? FREE : wait_for(views, one);
+    slot *one = find_slot(views, order, &is_new);
+    state is = one == NULL ? FREE : is_new && may_wait ? wait_for(views, one) : one->state;
     pthread_mutex_unlock(&views->mutex);
     if (is == FREE) {
         answer_busy(job);
@@ -360,14 +391,14 @@ static void answer_slot(serve_job *job, serve_views *views, const serve_view_ord
         print(job, one);
     } else {
         refuse(job, &one->error, one->is_given_up);
-        bool is_passing = one->error.code == AGG_ERR_IO;
+        bool is_passing = one->error.code == AGG_ERR_IO && !one->is_given_up;
         pthread_mutex_lock(&views->mutex);
         if (is_passing) forget(views, one); // the next question tries again
         pthread_mutex_unlock(&views->mutex);
     }
 }
 
-void serve_views_answer(serve_job *job, serve_views *views)
+void serve_views_answer(serve_job *job, serve_views *views, bool may_wait)
 {
     serve_view_order order = {.kind = job->view,
                               .set = job->set,
@@ -381,7 +412,7 @@ void serve_views_answer(serve_job *job, serve_views *views)
     agg_err err = find_blocks(&order, &error, job);
     error.code = err;
     if (err == SHOAL_OK)
-        answer_slot(job, views, &order);
+        answer_slot(job, views, &order, may_wait);
     else
         refuse(job, &error, false);
 }

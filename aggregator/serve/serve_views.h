@@ -19,8 +19,9 @@ agg_err serve_views_start(serve_views **views, agg_error *error, agg_store *stor
                           serve_sets *sets) SHOAL_MUST_CHECK;
 
 // Answers a job that asks for a view: with the view, with why there is none, or with that it is
-// being made. It waits a second for the last, at most.
-void serve_views_answer(serve_job *job, serve_views *views);
+// being made.
+//   may_wait: for a second at most, where nobody asked for the view before
+void serve_views_answer(serve_job *job, serve_views *views, bool may_wait);
 
 // Forgets views of other sets than this one, but for one that is being made.
 void serve_views_settle(serve_views *views, const serve_set *set);

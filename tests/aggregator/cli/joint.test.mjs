@@ -786,15 +786,72 @@ test('shares of fewer reports than may be released are left out', () => {
   assert.ok(isJoint(result), JSON.stringify(isJoint.errors));
   assert.equal(result.withheld + result.cells.length, 10);
   assert.ok(
-    result.withheld >= 4 &&
-      result.cells.every((/** @type {any} */ { p }) => p * DEVICES >= 4000) &&
-      result.rates.length === result.cells.length,
+    result.withheld >= 4 && result.cells.every((/** @type {any} */ { p }) => p * DEVICES >= 4000),
   );
+  keepsWithheld(result);
   assert.match(
     cli.good(...args).text,
-    / withheld [\s\S]*cells are below the release threshold of 4,000 reports/,
+    / withheld [\s\S]*cells are withheld, for the release threshold of 4,000 reports/,
   );
   assert.match(cli.good(...args, '--format', 'svg').text, /: withheld<\/title>/);
+});
+
+/** No marginal and no rate tells a cell that is withheld, and no cell is withheld alone. @param {any} result */
+function keepsWithheld({ variables, cells, marginals, rates, withheld, given }) {
+  const [x, y] = variables;
+  assert.ok(withheld !== 1, 'the others would tell it');
+  const isShown = (/** @type {string[]} */ at) =>
+    cells.some((/** @type {any} */ cell) => String([cell.x, cell.y]) === String(at));
+  for (const { variable, value } of marginals) {
+    const [own, other] = variable === x.name ? [x, y] : [y, x];
+    const line = other.categories.map((/** @type {string} */ each) =>
+      own === x ? [value, each] : [each, value],
+    );
+    assert.ok(line.every(isShown), `${variable} ${value}`);
+  }
+  for (const rate of rates)
+    assert.ok(
+      marginals.some(
+        (/** @type {any} */ { variable, value }) =>
+          variable === given && value === (given === x.name ? rate.x : rate.y),
+      ),
+      `${rate.x} ${rate.y}`,
+    );
+}
+
+test('a cell is never withheld alone', () => {
+  const free = JSON.parse(
+    cli.good(
+      'joint',
+      '--recipe',
+      'news.json',
+      '--categories',
+      'section=sections.txt',
+      'news.acc',
+      '--format',
+      'json',
+    ).text,
+  );
+  const counts = free.cells
+    .map((/** @type {any} */ { p }) => p * free.n)
+    .sort((/** @type {number} */ a, /** @type {number} */ b) => a - b);
+  const threshold = Math.ceil((counts[0] + counts[1]) / 2);
+  assert.ok(threshold > counts[0] && threshold < counts[1], `${counts}`);
+  cli.write('alone.json', news({ recipe: 'alone', release: { threshold } }));
+  const from = ['--recipe', 'alone.json', '--counts', 'news.tsv', '--devices', `${DEVICES}`];
+  cli.good('simulate', ...from, '--seed', 'fish', '-o', 'alone.batch');
+  cli.good('ingest', '--recipe', 'alone.json', '-o', 'alone.acc', 'alone.batch');
+  const args = [
+    'joint',
+    '--recipe',
+    'alone.json',
+    '--categories',
+    'section=sections.txt',
+    'alone.acc',
+  ];
+  const result = JSON.parse(cli.good(...args, '--format', 'json').text);
+  assert.ok(result.withheld >= 2, `${result.withheld}`);
+  keepsWithheld(result);
 });
 
 test('records go when the analysis is done, and the sums stay', () => {

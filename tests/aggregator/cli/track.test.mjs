@@ -674,4 +674,13 @@ test('heavythresh: shares of strings, and which moved', () => {
   assert.ok(held.items[0].rows.some((/** @type {any} */ each) => each.value === 'news'));
   assert.ok(held.items[0].rows.every((/** @type {any} */ each) => each.share * 4000 >= 600));
   assert.equal(held.items[0].rows.length + held.withheld, rest.length + 3);
+  // Mail is withheld at the first update and shown at the second: from its change the first would follow.
+  write('over.json', { ...JSON.parse(read('home.json')), release: { threshold: 1600 } });
+  good('simulate', '--recipe', 'over.json', '--counts', 'home.tsv', '--seed', 'h', '-o', 'over');
+  const [first, second] = track('over', '--dictionary', 'home.txt').items;
+  const shown = (/** @type {any} */ { rows }) => rows.map((/** @type {any} */ { value }) => value);
+  assert.deepEqual([shown(first), shown(second)], [['news'], ['=mail<b>']]);
+  const [mail] = second.rows;
+  assert.deepEqual([mail.change, mail.change_stderr, mail.moved], [null, null, false]);
+  assert.doesNotMatch(good('track', 'over', '--dictionary', 'home.txt').text, /\bnan\b/i);
 });

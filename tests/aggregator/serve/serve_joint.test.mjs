@@ -385,3 +385,13 @@ test(
       }
   },
 );
+
+test('with --memory for less than views may take, a reload is taken', async (t) => {
+  const folder = makeFolder(t);
+  const config = configure(folder, [RECIPES[0]]);
+  const server = await serve(t, config, '--memory', '400M');
+  process.kill(server.pid, 'SIGHUP');
+  for (let i = 0; i < 100 && !/: (reloaded|reload refused)/.test(server.log()); i++)
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.match(server.log(), /: reloaded/);
+});
