@@ -326,6 +326,17 @@ static const char *question_of(route which)
     }
 }
 
+// Returns: what a question for a view of one collection is called; NULL where it asks for none.
+static const char *view_of(const serve_request *r)
+{
+    static const char *const views[] = {"joint", "found", "rounds"};
+    const char *view = agg_http_exchange_argument(&r->x, "view");
+    if (r->route != ROUTE_RESULTS && r->route != ROUTE_PAGE_ONE) return NULL;
+    for (size_t i = 0; view != NULL && i < sizeof views / sizeof *views; i++)
+        if (strcmp(view, views[i]) == 0) return views[i];
+    return NULL;
+}
+
 static void copy_argument(char out[AGG_AUDIT_TEXT_MAX], const serve_request *r, const char *name)
 {
     const char *text = agg_http_exchange_argument(&r->x, name);
@@ -342,7 +353,8 @@ static void note_question(serve_request *r, const char *url)
                                                    : "";
     const char *from = agg_http_exchange_argument(&r->x, "from"),
                *to = agg_http_exchange_argument(&r->x, "to");
-    r->entry.what = question_of(r->route);
+    r->entry.what = view_of(r);
+    if (r->entry.what == NULL) r->entry.what = question_of(r->route);
     if (r->route == ROUTE_METRICS || r->route == ROUTE_DELIVERY || r->route == ROUTE_SIGN_IN ||
         r->route == ROUTE_SIGN_OUT)
         return;

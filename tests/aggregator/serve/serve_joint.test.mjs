@@ -321,7 +321,7 @@ test('it is kept until a block closes, asked under the same rights, and in the a
   assert.match((await ask('/recipes/news?view=joint')).text, /<b>3,500<\/b> reports.*2 blocks, /s);
   const lines = readFileSync(join(folder, 'log/000001.jsonl'), 'utf8').trim().split('\n');
   const last = JSON.parse(lines[lines.length - 1]);
-  assert.deepEqual([last.who, last.what, last.collection], ['alice', 'page', 'news']);
+  assert.deepEqual([last.who, last.what, last.collection], ['alice', 'joint', 'news']);
   assert.match(last.blocks, /^news \d+-\d+$/);
 });
 
