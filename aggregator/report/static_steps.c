@@ -77,15 +77,14 @@ static bool is_sequence(const shoal_encoded *field, uint32_t bucket)
 static agg_step_row row_of(const agg_step *step, const agg_count *counts, uint32_t bucket,
                            double least)
 {
-    const double z = -agg_normal_quantile((1 - CONFIDENCE) / 2),
-                 release = (double)step->recipe->recipe->release_threshold;
+    const double z = -agg_normal_quantile((1 - CONFIDENCE) / 2);
     const agg_count *c = &counts[bucket];
     return (agg_step_row){.bucket = bucket,
                           .count = c->count,
                           .low = c->count - z * c->stderr_,
                           .high = c->count + z * c->stderr_,
                           .is_told = c->score >= least,
-                          .is_withheld = release > 0 && c->count < release};
+                          .is_withheld = c->count < step->release};
 }
 
 static int by_count(const void *a, const void *b)
@@ -93,6 +92,19 @@ static int by_count(const void *a, const void *b)
     const agg_step_row *x = a, *y = b;
     if (x->count != y->count) return x->count < y->count ? 1 : -1;
     return (x->bucket > y->bucket) - (x->bucket < y->bucket);
+}
+
+// Finds the count below which buckets are withheld.
+static double find_release(const agg_step *step, const agg_count *counts, uint32_t n)
+{
+    double release = (double)step->recipe->recipe->release_threshold, next = HUGE_VAL;
+    uint32_t n_below = 0;
+    if (!(release > 0)) return -HUGE_VAL;
+    for (uint32_t i = 0; i < n; i++) {
+        n_below += counts[i].count < release;
+        if (counts[i].count >= release) next = fmin(next, counts[i].count);
+    }
+    return n_below == 1 && isfinite(next) ? nextafter(next, HUGE_VAL) : release;
 }
 
 // Keeps the rows that a page may show. The rest is counted only.
@@ -160,6 +172,7 @@ agg_err agg_step_count(agg_step *step, agg_error *error, const agg_accumulator *
     if (counts == NULL) return AGG_ERR_MEMORY;
     err = agg_marginal(counts, error, step->recipe->recipe, acc, step->field, n_threads);
     if (err == SHOAL_OK) err = find_least(&least, error, counts, size);
+    if (err == SHOAL_OK) step->release = find_release(step, counts, size);
     if (err == SHOAL_OK) err = take_rows(step, error, counts, least);
     free(counts);
     return err;
@@ -303,7 +316,7 @@ static void put_came(FILE *out, const agg_step *step)
             step->n_told > 0 ? agg_whole(step->n_told).text : "none", agg_whole(step->n_asked).text,
             is_buckets ? "bucket" : "sequence", plural(step->n_asked));
     if (step->n_withheld > 0)
-        fprintf(out, "; %zu below the release threshold %s withheld", step->n_withheld,
+        fprintf(out, "; %zu %s withheld, for the release threshold", step->n_withheld,
                 step->n_withheld == 1 ? "is" : "are");
     fputs(".", out);
     if (!is_buckets && !step->none.is_withheld) {

@@ -27,12 +27,14 @@ typedef struct agg_step {
     uint32_t field;                  // that changes, or the one that changed before
     bool has_field;                  // whether any did
     bool has_reports;
-    uint64_t n;         // reports
-    agg_error why_not;  // why the counts are not shown; code OK: they are
-    size_t n_asked;     // sequences, or buckets
-    size_t n_told;      // of them, told from zero
-    size_t n_withheld;  // of them
-    agg_step_row none;  // of tokens: what begins or goes on otherwise
+    uint64_t n;        // reports
+    agg_error why_not; // why the counts are not shown; code OK: they are
+    size_t n_asked;    // sequences, or buckets
+    size_t n_told;     // of them, told from zero
+    size_t n_withheld; // of them
+    double release;    // counts below are withheld: the release threshold, or more where that would
+                       // withhold one alone, which n and the others tell
+    agg_step_row none; // of tokens: what begins or goes on otherwise
     agg_step_row *rows; // of tokens the largest, of a number all in their order
     size_t n_rows;
     agg_alarms alarms;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { cellsOf, number, plain } from '../cli/found_helpers.mjs';
-import { good } from './dashboard_site.mjs';
+import { good, importDays } from './dashboard_site.mjs';
 import { ANALYSES, NASTY, TOKENS, roundsSite } from './rounds_site.mjs';
 import { configure, get, makeFolder, post, serve, simulate } from './serve_helpers.mjs';
 
@@ -176,7 +176,7 @@ test('what is below the release threshold stays away, and hostile texts stay tex
   );
   assert.ok(first.rows.some((row) => row[0] === NASTY && row[4] === 'goes on'));
   assert.ok(second.rows.some((row) => row[0] === `${NASTY} home`));
-  assert.match(first.text, /6 below the release threshold are withheld/);
+  assert.match(first.text, /6 are withheld, for the release threshold/);
   for (const [, , count] of [...first.rows, ...second.rows]) assert.ok(number(count) >= 4000);
   assert.doesNotMatch(html, /you got/);
 });
@@ -313,4 +313,37 @@ test('a damaged round is told by its page, and nothing of the others is made up'
   assert.match(text, /Round 4: words-4 0/);
   assert.doesNotMatch(answer.text, /Came|stands out/);
   assert.ok(!answer.text.includes(folder), 'no path is shown');
+});
+
+test('a bucket is never withheld alone, because all reports less the others would tell it', async (t) => {
+  const folder = makeFolder(t);
+  const recipe = {
+    ...{ recipe: 'ages-1', analysis: 'ages', stream: 'typed-phrases', value: 'fields' },
+    ...{ mechanism: 'subset', parameters: { epsilon: 4 }, expires: '2099-01-31' },
+    ...{ limit: { per_day: 1 }, batch: { minimum: 1 }, cohort: { minimum: 1000 } },
+    ...{ round: { index: 1 }, block: { tick_s: 1 }, release: { threshold: 1000 } },
+    encoding: [{ field: 'age', boundaries: [0, 20, 40, 60] }],
+  };
+  const ages = { 10: 25, 30: 25, 50: 26, 70: 3, '-5': 21 };
+  const counts = Object.entries(ages).map(([age, n]) => `{"age":${age}}\t${n}\n`);
+  configure(folder, [recipe], {});
+  const [acc] = importDays(folder, 0, [{ from: -2, devices: 20000, counts: counts.join('') }]);
+  const next = join(folder, 'next.json');
+  good(
+    'round',
+    'next',
+    '--recipe',
+    join(folder, 'recipe-0.json'),
+    '--refine',
+    '6',
+    '-o',
+    next,
+    acc,
+  );
+  const config = configure(folder, [recipe, JSON.parse(readFileSync(next, 'utf8'))], {});
+  const { url } = await serve(t, config);
+  const { status, text } = await get(`${url}/recipes/ages-1?view=rounds`);
+  assert.equal(status, 200);
+  assert.match(text, /; 2 are withheld, for the release threshold/);
+  assert.equal(text.match(/class="interval">withheld/g)?.length, 2);
 });
