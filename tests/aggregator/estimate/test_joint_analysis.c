@@ -201,7 +201,8 @@ static void prints_hide_and_escape(void **state)
                                 .n_pairs = 1,
                                 .pairs = &pair,
                                 .rank = 2,
-                                .n_free = 3};
+                                .n_free = 3,
+                                .least = 0.15};
     char *text = print_as(&r, AGG_JSON);
     assert_non_null(strstr(text, "\"withheld\":1"));
     assert_null(strstr(text, "\"p\":0.1,"));
