@@ -19,6 +19,7 @@
 #include "serve_identity.h"
 #include "serve_metrics.h"
 #include "serve_question.h"
+#include "serve_view_kinds.h"
 #include "sign_in.h"
 #include "store_claim.h"
 
@@ -329,12 +330,11 @@ static const char *question_of(route which)
 // Returns: what a question for a view of one collection is called; NULL where it asks for none.
 static const char *view_of(const serve_request *r)
 {
-    static const char *const views[] = {"joint", "found", "rounds"};
     const char *view = agg_http_exchange_argument(&r->x, "view");
-    if (r->route != ROUTE_RESULTS && r->route != ROUTE_PAGE_ONE) return NULL;
-    for (size_t i = 0; view != NULL && i < sizeof views / sizeof *views; i++)
-        if (strcmp(view, views[i]) == 0) return views[i];
-    return NULL;
+    if (view == NULL || (r->route != ROUTE_RESULTS && r->route != ROUTE_PAGE_ONE)) return NULL;
+    const serve_view_kind *kind = serve_view_named(view);
+    if (kind != NULL) return kind->name;
+    return strcmp(view, "rounds") == 0 ? "rounds" : NULL;
 }
 
 static void copy_argument(char out[AGG_AUDIT_TEXT_MAX], const serve_request *r, const char *name)
