@@ -66,6 +66,19 @@ void agg_page_bar_write(FILE *out, const agg_page_axis *a, double count, double 
     fputs("</svg>", out);
 }
 
+void agg_page_count_cells_write(FILE *out, const agg_page_axis *axis, double count, double low,
+                                double high)
+{
+    fputs("</td><td class=\"chart\">", out);
+    agg_page_bar_write(out, axis, count, low, high);
+    fputs("</td><td class=\"count\">", out);
+    agg_page_count(out, count);
+    fputs("</td><td class=\"interval\">", out);
+    agg_page_count(out, low);
+    fputs(" to ", out);
+    agg_page_count(out, high);
+}
+
 void agg_page_bar_key_write(FILE *out, size_t n_mute)
 {
     fputs("<p class=\"key\"><span><svg aria-hidden=\"true\"><rect class=\"bar\" x=\"0\" y=\"18%\" "

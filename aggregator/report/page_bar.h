@@ -23,6 +23,11 @@ void agg_page_axis_write(FILE *out, const agg_page_axis *axis);
 void agg_page_bar_write(FILE *out, const agg_page_axis *axis, double count, double low,
                         double high);
 
+// Writes the cells of a count, from its chart on: the bar, the count and its interval. The row's
+// cells before end open, and the last one is left open.
+void agg_page_count_cells_write(FILE *out, const agg_page_axis *axis, double count, double low,
+                                double high);
+
 // Writes what the bars mean.
 //   n_mute: rows that cannot be told from zero; the key names them if there are any
 void agg_page_bar_key_write(FILE *out, size_t n_mute);

@@ -303,14 +303,7 @@ static void put_row(FILE *out, const agg_static_report *r, const agg_static_foun
     agg_page_text(out, row->value.bytes, row->value.len);
     fputs("\">", out);
     agg_page_text(out, row->value.bytes, row->value.len);
-    fputs("</td><td class=\"chart\">", out);
-    agg_page_bar_write(out, axis, row->count, row->low, row->high);
-    fputs("</td><td class=\"count\">", out);
-    agg_page_count(out, row->count);
-    fputs("</td><td class=\"interval\">", out);
-    agg_page_count(out, row->low);
-    fputs(" to ", out);
-    agg_page_count(out, row->high);
+    agg_page_count_cells_write(out, axis, row->count, row->low, row->high);
     fputs("</td><td class=\"how\">", out);
     agg_page_string(out, row->how);
     put_since(out, r, found, row);

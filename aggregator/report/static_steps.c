@@ -350,14 +350,7 @@ static void put_row(FILE *out, const agg_step *step, const agg_page_axis *axis,
               "class=\"interval\">withheld</td><td class=\"how\">",
               out);
     } else {
-        fputs("</td><td class=\"chart\">", out);
-        agg_page_bar_write(out, axis, row->count, row->low, row->high);
-        fputs("</td><td class=\"count\">", out);
-        agg_page_count(out, row->count);
-        fputs("</td><td class=\"interval\">", out);
-        agg_page_count(out, row->low);
-        fputs(" to ", out);
-        agg_page_count(out, row->high);
+        agg_page_count_cells_write(out, axis, row->count, row->low, row->high);
         fputs("</td><td class=\"how\">", out);
     }
     if (step->next != NULL && is_number(field_of(step)))
